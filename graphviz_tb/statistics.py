@@ -56,7 +56,7 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
     files = options.read.run_metadata
     elsewhere = False
     for file in files:
-        held = of_profile(held_in(file), options.read.profile)
+        held = of_profile(held_in(file, options.read), options.read.profile)
         # --step chooses within a file that holds several steps; what holds one is taken as it is.
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
@@ -89,10 +89,10 @@ def of_profile(held: Mapping[str, RunMetadata], name: str | None) -> Mapping[str
     return Profiles({tag: partial(held.__getitem__, tag) for tag in tags})
 
 
-def held_in(file: Any) -> Mapping[str, RunMetadata]:
+def held_in(file: Any, options: ReadOptions) -> Mapping[str, RunMetadata]:
     """The statistics of a file that was named for them. Raises `ReadError` where it holds none."""
     try:
-        return profiles(file)
+        return profiles(file, ReadOptions(max_bytes=options.max_bytes))
     except NoGraph as error:  # not the graph is missing
         hint = "give a RunMetadata, an xplane.pb or a log directory"
         raise ReadError(error.message, hint=hint) from None
@@ -104,7 +104,7 @@ def held_by(source: Any, options: Options) -> Mapping[str, RunMetadata]:
         # A pipe cannot be read twice.
         if is_pipe(source):  # it was read
             raise NoGraph(f"no run statistics in {'standard input' if source == '-' else source}")
-        return profiles(source, ReadOptions(run=options.read.run))
+        return profiles(source, ReadOptions(run=options.read.run, max_bytes=options.read.max_bytes))
     except NoGraph as error:
         hint = "--step chooses one that the source holds; --run-metadata takes a file"
         raise MissingFacts(error.message, hint=hint) from None

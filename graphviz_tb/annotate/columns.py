@@ -174,20 +174,29 @@ def under(hierarchy: Hierarchy, own: Longs) -> Longs:
 
 
 def span(hierarchy: Hierarchy, start: Longs, end: Longs) -> Longs:
-    """For each row the time from the first start to the last end under it; 0 where nothing started.
-
-    Level by level from the deepest, so that the depth of the scopes does not matter.
-    """
-    start, end = start.copy(), end.copy()
-    # Rows of depth d are rows[cuts[d] : cuts[d + 1]]; depth 0 has no parent to tell.
-    rows = np.argsort(hierarchy.depth, kind="stable")
-    cuts = np.searchsorted(hierarchy.depth[rows], np.arange(int(np.max(hierarchy.depth, initial=0)) + 2))
-    for depth in range(len(cuts) - 2, 0, -1):
-        level = rows[cuts[depth] : cuts[depth + 1]]
-        # `start` of a row where nothing started is NEVER, and must reach no parent.
-        level = level[end[level] >= 0]
-        np.minimum.at(start, hierarchy.parent[level], start[level])
-        np.maximum.at(end, hierarchy.parent[level], end[level])
-    # `where` computes both sides: NEVER would overflow.
-    lengths: Longs = np.where(end >= 0, end - np.minimum(start, end), 0)
+    """For each row the time from the first start to the last end under it; 0 where nothing started."""
+    started = np.flatnonzero(end >= 0)
+    # What lies under a row is a slice of the rows, and so of those where something started.
+    first, stop = np.searchsorted(started, np.arange(len(end))), np.searchsorted(started, hierarchy.end)
+    rows = np.flatnonzero(first < stop)
+    last = greatest(end[started], first[rows], stop[rows])
+    before = -greatest(-start[started], first[rows], stop[rows])
+    lengths = np.zeros(len(end), np.int64)
+    lengths[rows] = last - np.minimum(before, last)
     return lengths
+
+
+def greatest(values: Longs, first: Longs, stop: Longs) -> Longs:
+    """The greatest of each slice `first … stop-1`, none of them empty: two slices of one width cover it, and those of
+    twice a width are made of two.
+
+    >>> greatest(np.array([3, 1, 4, 1, 5]), np.array([0, 1, 3]), np.array([3, 2, 5])).tolist()
+    [4, 1, 5]
+    """
+    found, width = np.zeros(len(first), np.int64), 1
+    while len(values):
+        held = np.flatnonzero((stop - first >= width) & (stop - first < 2 * width))
+        found[held] = np.maximum(values[first[held]], values[stop[held] - width])
+        values = np.maximum(values[:-width], values[width:])
+        width *= 2
+    return found

@@ -56,7 +56,7 @@ def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, .
     if source.form in CONTAINERS or (not source.form and not chosen(options)):
         from graphviz_tb.read import contents
 
-        return matching(contents(source.value, ReadOptions(run=options.run)), options)
+        return matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
     graph = loaded.graph_def
     form = FORMS.get(source.form, source.form.replace("_", " "))
     return (
@@ -77,7 +77,7 @@ def undecided(source: Source, options: ReadOptions, error: TbGraphError) -> tupl
 
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
-    entries = matching(contents(source.value, ReadOptions(run=options.run)), options)
+    entries = matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
     if not entries:
         raise error
     return entries

@@ -15,7 +15,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Found, Holding
 from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.limits import HINT, LIMIT, check_json, check_unpacked
+from graphviz_tb.read.limits import HINT, LIMIT, check_unpacked
 from graphviz_tb.read.opened import BLOCK, Opened
 
 CONFIG = "config.json"
@@ -43,9 +43,8 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             if CONFIG not in names:
                 raise _refused(opened.name, names)
             data = _unpacked(archive, opened)
-            if opened.bounded:
-                check_json(data, archive.getinfo(CONFIG).compress_size, opened.name)
-            content = conceptual_graph(data, opened.name, partial(kept, archive), opened.bounded)
+            on_disk = archive.getinfo(CONFIG).compress_size if opened.bounded else None
+            content = conceptual_graph(data, opened.name, partial(kept, archive), on_disk)
     except BROKEN as error:
         raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")

@@ -18,7 +18,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.keras.objects import Json, hung
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.limits import nested_too_deep
+from graphviz_tb.read.limits import check_json, nested_too_deep
 from graphviz_tb.read.opened import Opened, open_path
 from graphviz_tb.read.wire import BYTES, CutError, pieces
 
@@ -34,7 +34,7 @@ ROOT = "root"
 def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
     """Before: the file. After: its layers."""
     data = opened.data()
-    content = content_of(data, opened.name)
+    content = content_of(data, opened)
     return Holding((Found(Entry("conceptual", bytes=len(data), format="Keras metadata"), lambda: content),))
 
 
@@ -46,17 +46,20 @@ def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
 
     def load() -> Content:
         with open_path(path, options) as opened:
-            return content_of(opened.data(), opened.name)
+            return content_of(opened.data(), opened)
 
     return (Found(Entry("conceptual", bytes=path.stat().st_size, format="Keras metadata"), load),)
 
 
-def content_of(data: bytes, name: str) -> Content:
-    """The conceptual graph that the records describe."""
-    objects = records(data, name)
+def content_of(data: bytes, opened: Opened) -> Content:
+    """The conceptual graph that the records describe, all `data` of a file."""
+    on_disk = opened.on_disk(data)
+    if on_disk is not None:
+        check_json(data, on_disk, opened.name)
+    objects = records(data, opened.name)
     if ROOT not in objects:
-        raise NoGraph(f"{name} describes no model", hint="give the folder of the SavedModel")
-    return conceptual_graph(json.dumps(model_of(objects)).encode(), name)
+        raise NoGraph(f"{opened.name} describes no model", hint="give the folder of the SavedModel")
+    return conceptual_graph(json.dumps(model_of(objects)).encode(), opened.name, on_disk=on_disk)
 
 
 def records(data: bytes, name: str) -> dict[str, Json]:

@@ -47,16 +47,16 @@ SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOU
 def read_keras(opened: Opened, options: ReadOptions) -> Holding:
     """Before: a JSON file. After: the conceptual graph in it."""
     data = opened.data()
-    if opened.bounded:
-        check_json(data, opened.on_disk(data), opened.name)
-    content = conceptual_graph(data, opened.name, bounded=opened.bounded)
+    content = conceptual_graph(data, opened.name, on_disk=opened.on_disk(data))
     entry = Entry("conceptual", bytes=len(data), format="Keras model")
     return Holding((Found(entry, lambda: content),), what=opened.name)
 
 
-def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = dict, bounded: bool = False) -> Content:
-    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it;
-    one that is `bounded` has no more layers than its bytes can name.
+def conceptual_graph(
+    data: bytes, name: str, weights: Callable[[], Weights] = dict, on_disk: int | None = None
+) -> Content:
+    """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it; it
+    takes no more than bytes `on_disk` can hold, if these are given.
     After: a GraphDef of its layers, in the order they are listed.
 
     >>> layers = [{"class_name": "Dense", "config": {"name": each}} for each in "ab"]
@@ -64,13 +64,15 @@ def conceptual_graph(data: bytes, name: str, weights: Callable[[], Weights] = di
     >>> [(node.name, *node.input) for node in conceptual_graph(text.encode(), "x").graph_def.node]
     [('m/a',), ('m/b', 'm/a')]
     """
+    if on_disk is not None:
+        check_json(data, on_disk, name)
     parsed = _parsed(data, name)
     described = _model(parsed, name)
     whole = described if layers_of(described) is not None else completed(described, weights())
     if layers_of(whole) is None:
         raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
     # Counted before a tree is made of them.
-    if bounded:
+    if on_disk is not None:
         count, letters = count_layers(whole)
         check_layers(count, len(data), name)
         check_paths(letters, len(data), name)

@@ -90,6 +90,22 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
+class Budget:
+    """What may be made of a source of `size` bytes, counted while it is made; no bound where that is None."""
+
+    def __init__(self, size: int | None, name: str) -> None:
+        self.most = None if size is None else FREE + MULTIPLE * size
+        self.size, self.name = size or 0, name
+        self.taken = 0
+
+    def take(self, count: int) -> None:
+        """Count so many bytes more. Raises TooLarge where all together would fill memory."""
+        self.taken += count
+        if self.most is not None and self.taken > self.most:
+            account = f"it would take more than {self.most // 10**6:,} MB of memory, from {self.size // 10**6:,} MB"
+            raise TooLarge(f"{self.name}: {account}", hint=HINT)
+
+
 def nested_too_deep(text: str) -> bool:
     """Whether JSON that was not parsed nests deeper than any model does; brackets inside of strings do not count.
 

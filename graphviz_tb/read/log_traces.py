@@ -64,7 +64,8 @@ class TraceFile:
     def steps(self) -> dict[str, RunMetadata]:
         """The steps by tag."""
         with open_path(self.path, self.options) as opened:
-            metadata_of = steps_of(decode(opened.data(), XSpace, opened.name))
+            space = decode(opened.data(), XSpace, opened.name, opened.bounded)
+            metadata_of = steps_of(space, opened.name, opened.bounded)
         return {f"{self.entry.tag}:{step}": metadata for step, metadata in metadata_of.items()}
 
     def found(self) -> Iterator[Found]:

@@ -18,8 +18,8 @@ from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata
 from graphviz_tb.read.holding import RUN_GRAPH, Content, Found, Holding
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.log_traces import trace_files, with_traces
-from graphviz_tb.read.opened import GZIP, Opened, open_path
-from graphviz_tb.read.pb import decode
+from graphviz_tb.read.opened import GZIP, Opened, check_size, open_path
+from graphviz_tb.read.pb import M, decode
 from graphviz_tb.read.run_metadata import forms_in, graphs_of
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import RECORD, is_events
@@ -35,7 +35,7 @@ MOST_NOTICES = 20  # of one kind: the first show what is wrong
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
     """Before: one event file. After: what it holds; it is no run of its own, so there is none to choose."""
     scanned = scan(opened.stream(), opened.name, opened.path)
-    return _holding({None: [scanned]}, opened.name)
+    return _holding({None: [scanned]}, opened.name, options)
 
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
@@ -55,7 +55,7 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
         done += size(path)
         if progress is not None:
             progress(done, total)
-    return with_traces(_holding(runs, str(folder), notices), traces, options)
+    return with_traces(_holding(runs, str(folder), options, notices), traces, options)
 
 
 def size(path: Path) -> int:
@@ -123,7 +123,7 @@ def no_events(folder: Path) -> NoGraph:
     return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
 
 
-def _holding(runs: dict[Run, list[Scan]], name: str, before: Sequence[Notice] = ()) -> Holding:
+def _holding(runs: dict[Run, list[Scan]], name: str, options: ReadOptions, before: Sequence[Notice] = ()) -> Holding:
     """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
     graphs: list[Found] = []
     notices = list(before)
@@ -131,8 +131,8 @@ def _holding(runs: dict[Run, list[Scan]], name: str, before: Sequence[Notice] = 
     for run, scans in runs.items():
         finds = [find for scanned in scans for find in scanned.finds]
         notices += [notice for scanned in scans for notice in scanned.notices]
-        profiles[run] = dict(_profiles(finds))
-        graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices)
+        profiles[run] = dict(_profiles(finds, options))
+        graphs += _graphs_of_run(run, finds, bool(profiles[run]), notices, options)
     scanned = [each for scans in runs.values() for each in scans]
     damage = [each.damage for each in scanned if each.damage]
     if not graphs and damage:
@@ -150,12 +150,14 @@ def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
     return (*notices[:MOST_NOTICES], rest)
 
 
-def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Notice]) -> Iterator[Found]:
+def _graphs_of_run(
+    run: Run, finds: list[Find], profile: bool, notices: list[Notice], options: ReadOptions
+) -> Iterator[Found]:
     """The entries of one run: its graph first, then what has a tag, each tag's last step."""
     graphs = [find for find in finds if find.item == "graph"]
     metas = [find for find in finds if find.item == "meta_graph"]
     if graphs or metas:
-        yield _run_graph(run, (graphs or metas)[-1], profile)
+        yield _run_graph(run, (graphs or metas)[-1], profile, options)
     # A graph that is written again at every start has the same size: that is not worth a word.
     if len({find.size for find in graphs}) > 1:
         text = f"run {run or 'of this file'} holds {len(graphs)} graphs, the last one is taken"
@@ -163,24 +165,25 @@ def _graphs_of_run(run: Run, finds: list[Find], profile: bool, notices: list[Not
     # Of equal keys the last remains: the last step.
     last = {(find.item, find.tag): find for find in finds if find.tag is not None}
     for find in last.values():
-        yield from _tagged(run, find)
+        yield from _tagged(run, find, options)
 
 
-def _run_graph(run: Run, find: Find, profile: bool) -> Found:
+def _run_graph(run: Run, find: Find, profile: bool, options: ReadOptions) -> Found:
     entry = Entry("op", run, RUN_GRAPH, bytes=find.size, step=find.step, profile=profile, format="GraphDef")
+    name = "the graph of the run"
     if find.item == "graph":
-        return Found(entry, lambda: Content(decode(find.data(), GraphDef, "the graph of the run")))
-    return Found(entry, lambda: Content(decode(find.data(), MetaGraphDef, "the graph of the run").graph_def))
+        return Found(entry, lambda: Content(_message(find, GraphDef, name, options)))
+    return Found(entry, lambda: Content(_message(find, MetaGraphDef, name, options).graph_def))
 
 
-def _tagged(run: Run, find: Find) -> Iterator[Found]:
+def _tagged(run: Run, find: Find, options: ReadOptions) -> Iterator[Found]:
     if find.item == "keras":
         entry = Entry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
-        yield Found(entry, lambda: conceptual_graph(find.data(), f"tag {find.tag}"))
+        yield Found(entry, partial(_layers, find, options))
     elif find.item == "profile" and forms_in(find.data())[1]:
         yield Found(_profile_entry(run, find), lambda: Content(GraphDef()))
     elif find.item != "profile":
-        load = partial(_metadata, find)
+        load = partial(_message, find, RunMetadata, f"tag {find.tag}", options)
         yield from graphs_of(
             load, find.data(), run=run, tag=find.tag, size=find.size, step=find.step, format="RunMetadata"
         )
@@ -190,15 +193,25 @@ def _profile_entry(run: Run, find: Find) -> Entry:
     return Entry("profile", run, find.tag, bytes=find.size, step=find.step, profile=True, format="RunMetadata")
 
 
-def _profiles(finds: list[Find]) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
+def _profiles(finds: list[Find], options: ReadOptions) -> Iterator[tuple[str, Callable[[], RunMetadata]]]:
     """Run statistics by tag; the earlier steps of a tag as "tag@step"."""
     kept = [find for find in finds if find.item in ("profile", "traced") and find.tag is not None]
     kept = [find for find in kept if forms_in(find.data())[1]]
     last = {find.tag: find for find in kept}
     for find in kept:
         tag = find.tag or ""
-        yield (tag if last[tag] is find else f"{tag}@{find.step}"), partial(_metadata, find)
+        load = partial(_message, find, RunMetadata, f"tag {find.tag}", options)
+        yield (tag if last[tag] is find else f"{tag}@{find.step}"), load
 
 
-def _metadata(find: Find) -> RunMetadata:
-    return decode(find.data(), RunMetadata, f"tag {find.tag}")
+def _layers(find: Find, options: ReadOptions) -> Content:
+    """The layers of a Keras model."""
+    name = f"tag {find.tag}"
+    check_size(find.size, options, name)
+    return conceptual_graph(find.data(), name, on_disk=find.size if options.max_bytes is None else None)
+
+
+def _message(find: Find, kind: type[M], name: str, options: ReadOptions) -> M:
+    """What was found as a message, if the limits allow."""
+    check_size(find.size, options, name)
+    return decode(find.data(), kind, name, bounded=options.max_bytes is None)

@@ -14,7 +14,6 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
-from graphviz_tb.read.limits import check_empty
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.run_metadata import graphs_of
@@ -29,9 +28,7 @@ Reader = Callable[[Opened, ReadOptions], Holding]
 
 def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
     data = opened.data()
-    if opened.bounded:
-        check_empty(data, opened.name)
-    return decode(data, kind, opened.name), len(data), strangers(data, kind)
+    return decode(data, kind, opened.name, opened.bounded), len(data), strangers(data, kind)
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:
@@ -78,7 +75,7 @@ def nothing() -> Content:
 
 def read_xspace(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, XSpace)
-    steps = steps_of(message)
+    steps = steps_of(message, opened.name, opened.bounded)
     entries = [Entry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
     profiles = tuple(Found(entry, nothing) for entry in entries)
     return Holding(profiles, {None: {tag: partial(_same, step) for tag, step in steps.items()}}, notices, opened.name)

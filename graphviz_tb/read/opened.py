@@ -83,9 +83,9 @@ class Opened:
             raise too_large(self.name, self.limit)
         return self.path.read_bytes() if self.path is not None else b""
 
-    def on_disk(self, data: bytes) -> int:
-        """The bytes that `data`, which is all of it, was read from."""
-        return self.gunzip.taken if self.gunzip else len(data)
+    def on_disk(self, data: bytes) -> int | None:
+        """The bytes that `data`, which is all of it, was read from; None where they are no bound."""
+        return (self.gunzip.taken if self.gunzip else len(data)) if self.bounded else None
 
     def _size(self) -> int:
         return self.path.stat().st_size if self.path is not None else 0
@@ -143,6 +143,13 @@ def unreadable(path: Path, error: OSError | ValueError) -> ReadError:
         return ReadError(f"no file or folder '{path}'", hint="check the path; '-' reads standard input")
     reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
     return ReadError(f"cannot read '{path}': {reason}")
+
+
+def check_size(size: int, options: ReadOptions, name: str) -> None:
+    """Raise TooLarge where bytes that a source holds are more than the limit."""
+    limit = options.max_bytes or LIMIT
+    if size > limit:
+        raise too_large(name, limit)
 
 
 def too_large(name: str, limit: int) -> TooLarge:

@@ -8,6 +8,7 @@ from google.protobuf.message import DecodeError, Message
 
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.limits import check_empty
 from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 
 M = TypeVar("M", bound=Message)
@@ -17,8 +18,9 @@ SAMPLE = 1 << 16  # bytes from which the message of a file is recognised
 DEPTH = 100  # messages within messages that protobuf itself reads
 
 
-def decode(data: bytes, kind: type[M], name: str) -> M:
-    """Before: the bytes of a message. After: the message, or MalformedProto with the byte that is wrong.
+def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
+    """Before: the bytes of a message. After: the message, or MalformedProto with the byte that is wrong; TooLarge for
+    one that is `bounded` and would fill memory.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> decode(b"\\n\\x03\\n\\x01", GraphDef, "x.pb")
@@ -27,6 +29,8 @@ def decode(data: bytes, kind: type[M], name: str) -> M:
     """
     if len(data) > MESSAGE_LIMIT:
         raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
+    if bounded:
+        check_empty(data, name)
     try:
         return kind.FromString(data)
     except BROKEN:

@@ -16,6 +16,7 @@ from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.proto import RunMetadata, XSpace
+from graphviz_tb.read.limits import Budget
 
 OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
 STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
@@ -30,6 +31,7 @@ USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
 DTYPES = 2**31 - 1  # the most that the number of a dtype may be
+ENTRY = 200  # bytes that an entry takes beside its texts
 DIGITS = 18  # of a size that fits in 63 bits
 
 
@@ -53,8 +55,11 @@ class Step:
     allocations: dict[str, list[Event]] = field(default_factory=dict)
 
 
-def steps_of(space: XSpace) -> dict[str, RunMetadata]:
+def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> dict[str, RunMetadata]:
     """The steps of a trace by their number, those without any op left out; "whole" where it records no steps.
+
+    One that is `bounded` takes no more than its bytes can hold: events share names, and those that overlap share
+    allocations.
 
     >>> list(steps_of(XSpace()))
     []
@@ -68,10 +73,11 @@ def steps_of(space: XSpace) -> dict[str, RunMetadata]:
         for line, event in events(plane, executions(plane) if device else plane.lines):
             # Kernels run later than the step that launched them: their group says which it was.
             step = groups.get(event.stats.get("group_id")) if groups else None
-            name = str(step) if step is not None else step_at(starts, event.start)
-            put(step_of.setdefault(name, Step()), device, line, event)
-    numbered = sorted(step_of, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name))
-    return {name: metadata(step_of[name]) for name in numbered if step_of[name].host or step_of[name].kernels}
+            tag = str(step) if step is not None else step_at(starts, event.start)
+            put(step_of.setdefault(tag, Step()), device, line, event)
+    numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
+    budget = Budget(space.ByteSize() if bounded else None, name)
+    return {tag: metadata(step_of[tag], budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
@@ -151,7 +157,7 @@ def bare(op: str) -> str:
     return match["name"] if match else op
 
 
-def metadata(step: Step) -> RunMetadata:
+def metadata(step: Step, budget: Budget) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
     # Op ─▶ the stream that its kernel ran on.
@@ -166,14 +172,16 @@ def metadata(step: Step) -> RunMetadata:
     times = {name: [event.start for event in found] for name, found in by_time(step.allocations).items()}
     for event in step.host:
         name = bare(event.name)
+        budget.take(ENTRY + len(name))
         base = launching[name].rpartition("/")[0] if name in launching else "/host:CPU"
         entry = timed(entries(base).add(node_name=name), event)
         if name in times:
             # Allocations while this execution ran, not those of the op's other executions.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
-            allocated(entry, step.allocations[name][first:stop])
+            allocated(entry, step.allocations[name][first:stop], budget)
     for device, kernels in step.kernels.items():
         for op, event in kernels:
+            budget.take(ENTRY + len(op) + len(event.name))
             timed(entries(device).add(node_name=op, timeline_label=event.name), event)
     return found
 
@@ -192,12 +200,14 @@ def timed(entry: Any, event: Event) -> Any:
     return entry
 
 
-def allocated(entry: Any, allocations: Iterable[Event]) -> None:
+def allocated(entry: Any, allocations: Iterable[Event], budget: Budget) -> None:
     """What an op allocated: bytes, and dtype and shape of each output in order."""
     for event in allocations:
         size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")
-        entry.memory.add(allocator_name=str(event.stats.get("allocator_name", "")), total_bytes=size)
-        if event.stats.get("region_type") == "output" and (shape := SHAPE.match(str(event.stats.get("shape", "")))):
+        allocator, text = str(event.stats.get("allocator_name", "")), str(event.stats.get("shape", ""))
+        budget.take(ENTRY + len(allocator) + len(text))
+        entry.memory.add(allocator_name=allocator, total_bytes=size)
+        if event.stats.get("region_type") == "output" and (shape := SHAPE.match(text)):
             output = entry.output.add(slot=len(entry.output))
             output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)
             for dim in filter(None, shape[1].replace(" ", "").split(",")):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.errors import MalformedProto
+from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read import contents, profiles
@@ -216,3 +216,33 @@ def test_a_kind_of_many_statistics_and_many_events() -> None:
         plane.stat_metadata[number].name = f"s{number}"
         kind.stats.add(metadata_id=number, int64_value=1)
     assert cpu_seconds(lambda: steps_of(space)) < 9
+
+
+@pytest.mark.parametrize("device", ["/host:CPU", "/device:GPU:0"])
+def test_a_long_name_of_many_events(device: str) -> None:
+    """Each entry of a step has its name by itself: a megabyte of a trace would become gigabytes."""
+    events = [{"metadata_id": 1, "duration_ps": 5000}] * 3000
+    space = XSpace(planes=[{"name": device, "lines": [{"name": "Stream #1", "events": events}]}])
+    space.planes[0].event_metadata[1].name = "x" * 200_000 + ":Relu"
+    with pytest.raises(TooLarge, match="a trace: it would take more than"):
+        steps_of(space, "a trace")
+    del space.planes[0].lines[0].events[1000:]
+    assert list(steps_of(space)) == ["whole"]
+
+
+def overlapping(count: int) -> XSpace:
+    """Executions of one op at one time: each has the allocations of all."""
+    run, allocation = {"metadata_id": 1, "duration_ps": 10**9}, {"metadata_id": 2, "offset_ps": 1000}
+    space = XSpace(planes=[{"name": "/host:CPU", "lines": [{"events": [run, allocation] * count}]}])
+    plane = space.planes[0]
+    plane.event_metadata[1].name, plane.event_metadata[2].name = "x:Relu", "MemoryAllocation"
+    plane.stat_metadata[1].name = "tf_op"
+    plane.event_metadata[2].stats.add(metadata_id=1, str_value="x:Relu")
+    return space
+
+
+def test_very_many_executions_that_share_their_allocations() -> None:
+    with pytest.raises(TooLarge, match="it would take more than"):
+        steps_of(overlapping(5000))
+    assert list(steps_of(overlapping(500))) == ["whole"]
+    assert list(steps_of(overlapping(500), bounded=False)) == ["whole"]
