@@ -57,7 +57,7 @@ input_options = together(
     click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
     click.option("--profile", metavar="NAME", help="A profile of several, as info lists them."),
     click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
-    click.option("--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph that is read, in bytes."),
+    click.option("--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph or trace to read, in bytes."),
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 
