@@ -90,7 +90,8 @@ def unread_event_files(below: Below) -> Iterator[Notice]:
 def is_event_file(path: Path) -> bool:
     """Whether its first bytes are those of an event file, by themselves or packed; a run is a folder that holds one."""
     try:
-        if not path.is_file():
+        # Files of the system are of no size, and to read one may take for ever: /proc/kmsg waits for the next message.
+        if not path.is_file() or size(path) < RECORD:
             return False
         with path.open("rb") as handle:
             head = handle.read(SNIFFED)

@@ -70,3 +70,18 @@ def test_a_model_beside_others_is_listed_within_the_limit(tmp_path: Path) -> Non
     (tmp_path / "events.out.tfevents.1").write_bytes(events(plugin("graphs", "g", EMPTY)))
     assert contents(tmp_path)[0].nodes is None
     assert contents(tmp_path, ReadOptions(max_bytes=1_000_000))[0].nodes == 250_000
+
+
+def test_files_of_no_size_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link may lead to /proc, where files are of no size, and to read one may wait for ever."""
+    (tmp_path / "kmsg").write_bytes(b"")
+    (tmp_path / "events.out.tfevents.1").write_bytes(events(Event(wall_time=1.5, graph_def=b"\n\3\n\1x")))
+    opened, really = [], Path.open
+
+    def open_it(path: Path, *how: Any, **more: Any) -> Any:
+        opened.append(path.name)
+        return really(path, *how, **more)
+
+    monkeypatch.setattr(Path, "open", open_it)
+    assert [node.name for node in read(tmp_path).graph_def.node] == ["x"]
+    assert set(opened) == {"events.out.tfevents.1"}
