@@ -110,6 +110,9 @@ class _Judge:
     def look(self, kind: Any, first: int, last: int, cut: bool) -> list[_Span]:
         """Judge the fields of one message; give back the messages inside it."""
         fields = {field.number: field for field in kind.fields}
+        # Of a message that is not taken apart here no field is known: it fits as well as any.
+        if not fields:
+            return []
         inner: list[_Span] = []
         try:
             # The first fields of each message: repeated ones say the same again and again.
@@ -145,7 +148,7 @@ class _Judge:
             self.good += 1
             return
         self.bad += 1
-        if field is None and kind.fields:
+        if field is None:
             key = (kind.name, piece.number)
             self.strangers[key] = self.strangers.get(key, 0) + 1
 

@@ -135,3 +135,15 @@ def test_the_first_picture_of_a_log_shows_its_layers(folder: str, layers: list[s
     stacks = [box.row for box in scene.boxes if hierarchy.kind[box.row] == Kind.SERIES]
     shown |= {hierarchy.leaf(member) for row in stacks for member in hierarchy.children(row).tolist()}
     assert [layer for layer in layers if layer not in shown] == []
+
+
+@pytest.mark.parametrize("count", [3000, 20_000])
+def test_a_saved_model_of_few_ops_and_many_objects(count: int, tmp_path: Path) -> None:
+    """What is not taken apart, as the objects of the program, does not count against a file."""
+    meta = MetaGraphDef(graph_def=GraphDef(node=[{"name": "x", "op": "Relu"}]))
+    child = b"\x0a\x05\x08\x01\x12\x01a"  # node 1, called "a"
+    meta.object_graph_def.MergeFromString((b"\x0a" + bytes([len(child)]) + child) * count)
+    saved = SavedModel(saved_model_schema_version=1, meta_graphs=[meta]).SerializeToString()
+    (tmp_path / "saved_model.pb").write_bytes(saved)
+    for source in (tmp_path, saved, meta.SerializeToString()):
+        assert [node.name for node in read(source).graph_def.node] == ["x"]
