@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.proto import GraphDef
-from tests.fuzz import graphs
+from tests.fuzz.families import graphs
 
 
 def test_a_list_of_shapes_where_a_shape_is_meant() -> None:

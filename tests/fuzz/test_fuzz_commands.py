@@ -5,15 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import islice
 from pathlib import Path
 
 import click
 import pytest
 
 from graphviz_tb.commands import cli
-from tests.fuzz.bad_files import FAMILIES, bad_files
-from tests.fuzz.command_lines import COMMANDS, command_lines, furnish
+from tests.fuzz.cases import FAMILIES, cases
+from tests.fuzz.command_lines import command_lines, furnish
+from tests.fuzz.option_values import COMMANDS
 from tests.fuzz.trial import attempt
 
 ROOT = Path(__file__).parents[2]
@@ -41,11 +41,11 @@ def test_guided_by_coverage_nothing_is_found_in_half_a_minute(require: Callable[
 
 
 def test_the_same_seed_makes_the_same_files_and_lines() -> None:
-    few = 3 * len(FAMILIES)
-    assert list(bad_files(5, few)) == list(bad_files(5, few))
+    few = len(FAMILIES)
+    assert list(cases(5, few)) == list(cases(5, few))
     assert list(command_lines(5, 40)) == list(command_lines(5, 40))
     assert [line.words for line in command_lines(5, 40)] != [line.words for line in command_lines(6, 40)]
-    assert {bad.family for bad in islice(bad_files(5, few), few)} == set(FAMILIES)
+    assert {case.family for case in cases(5, few)} == set(FAMILIES)
     assert {line.family for line in command_lines(5, 40)} == set(COMMANDS)
 
 

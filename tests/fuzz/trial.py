@@ -54,6 +54,7 @@ def attempt(words: list[str], folder: Path, size: int = 0) -> Trial:
     code, seconds, megabytes = forked(words, folder)
     messages = (folder.parent / "stderr").read_text(errors="replace")
     found = [*judged(code, seconds, megabytes, messages, size), *outputs_wrong(folder / "out", code)]
+    found += said_wrong(words, (folder.parent / "stdout").read_bytes(), code)
     after = state(folder)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     if changed - asked_for(words, folder):
@@ -166,14 +167,36 @@ def outputs_wrong(folder: Path, code: int) -> list[str]:
     return found
 
 
+def strict(data: bytes) -> None:
+    """Refuse what Python takes for JSON and nobody else does: NaN and infinities."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    json.loads(data, parse_constant=refuse)
+    data.decode()
+
+
+def said_wrong(words: list[str], said: bytes, code: int) -> list[str]:
+    """What is wrong with what was printed: after success, where JSON was asked for, it is JSON."""
+    asked = "--json" in words or (words[0] == "diff" and ("--format", "json") in pairwise(words) and "-o" not in words)
+    if not asked or code not in (0, 1) or not said:
+        return []
+    try:
+        strict(said)
+    except ValueError as error:
+        return [f"no JSON on stdout: {error}"]
+    return []
+
+
 def is_whole(path: Path) -> bool:
     """Whether a file is all of what its suffix says."""
     data, kind = path.read_bytes(), path.suffix.lower()
     try:
         if data.startswith(b"<svg"):  # whatever it is called: `--format` says what is written
             ElementTree.fromstring(data)
-        if kind == ".json" and data.startswith(b"{"):
-            json.loads(data)
+        if kind == ".json" and data.startswith((b"{", b"[")):
+            strict(data)
     except (ValueError, ElementTree.ParseError):
         return False
     ends = {b"\x89PNG": b"IEND\xaeB`\x82", b"%PDF": b"%%EOF", b"digr": b"}", b"<!do": b"</html>"}

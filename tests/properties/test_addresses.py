@@ -13,7 +13,7 @@ from graphviz_tb import Model, diff, load
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import split_address
-from tests.fuzz import graphs
+from tests.fuzz.families import graphs
 
 
 def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:

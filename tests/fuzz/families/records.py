@@ -7,8 +7,8 @@ from random import Random
 
 from graphviz_tb.proto import Event, GraphDef, RunMetadata
 from graphviz_tb.read.crc import masked_crc
-from tests.fuzz import graphs
-from tests.fuzz.damage import FIXTURES
+from tests.fuzz.families import graphs
+from tests.fuzz.families.damage import FIXTURES
 
 PLUGINS = [
     "graphs",

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 BOMB = 1 << 28  # what a bomb unpacks to
 SUFFIXES = ("pb", "pbtxt", "json", "keras", "meta", "gz", "tfevents")
 

@@ -1,0 +1,223 @@
+"""The values of options to try on the command line: good, bad and hostile; and what every graph can be asked for."""
+
+from __future__ import annotations
+
+from graphviz_tb.color import SCHEMES
+from graphviz_tb.formats import RENDERERS
+from tests.fuzz.families.graphs import ODD
+
+MODELS = [
+    "good.pbtxt",
+    "mnist.pbtxt",
+    "k.json",
+    "k.keras",
+    "sm",
+    "sm2",
+    "logs",
+    "runs",
+    "torch",
+    "loop",
+    "calls.pb",
+    "self.pbtxt",
+    "odd.pbtxt",
+    "series.pb",
+    "step.pb",
+    "hard.json",
+    "soft.json",
+    "packed.pb.gz",
+    "while.pb",
+]
+BAD = [
+    "",
+    "nowhere",
+    "empty",
+    "no_model",
+    "weights.h5",
+    "garbage.pb.gz",
+    "x" * 300,
+    "y/" * 2100,
+    "/dev/null",
+    "/dev/zero",
+    "nothing",
+    "to_itself",
+    "~",
+    "--",
+    "-",
+    "good.pbtxt/x",
+    "sm/variables",
+    "/proc/self/mem",
+    "\udc80",
+    "a\nb",
+]
+NAMES = [
+    "conv1",
+    "conv1/*",
+    "**",
+    "*",
+    "?",
+    "nowhere",
+    "layer_[0-5]",
+    "[",
+    "conv[1-2]",
+    "Add_[0-9]",
+    "tower_[0-11]",
+    *ODD,
+]
+WORDS = [
+    "train",
+    "eval",
+    "one",
+    "two",
+    "keras",
+    ".",
+    "op",
+    "conceptual",
+    "serve",
+    "serving_default",
+    "all",
+    "0",
+    "-1",
+    "99",
+    *ODD,
+]
+NUMBERS = ["0", "1", "2", "5", "17", "5000", "-1", "1e3", "", "nan", "inf", "9" * 30, "x", "٣", "0.05", "20", "1.5"]
+OUTPUTS = [
+    "out/a.svg",
+    "out/b.png",
+    "out/c.pdf",
+    "out/d.dot",
+    "out/e.json",
+    "out/f.SVG",
+    "out/g",
+    "out/h.md",
+    "out/i.txt",
+    "-",
+    "nowhere/a.svg",
+    "out",
+    "out/" + "x" * 300 + ".svg",
+    "/dev/null",
+    "out/link.svg",
+    "k.json",
+    "hard.json",
+    "soft.json",
+    "sm/saved_model.pb",
+    "logs/e.tfevents.svg",
+    "out/\udc80.svg",
+    "",
+    "out/a\nb.svg",
+    "mnist.pbtxt",
+    "/dev/full",
+    "good.pbtxt",
+]
+READING = {"--run": WORDS, "--tag": WORDS, "--kind": WORDS, "--tag-set": WORDS, "--strict": None}
+INPUT = {
+    **READING,
+    "--signature": WORDS,
+    "--run-metadata": ["step.pb", "mnist.pbtxt", *BAD],
+    "--step": WORDS,
+    "--max-bytes": NUMBERS,
+    "--batch": NUMBERS,
+    "--profile": WORDS,
+    "--keep-warm-up": None,
+    "--against": ["step.pb", "mnist.pbtxt", *BAD],
+    "--no-infer": None,
+    "--show-variables": None,
+    "--whole-file": None,
+}
+FOLD = {
+    "--preset": ["default", "tensorboard", "x"],
+    "--series-min": NUMBERS,
+    "--group": NAMES,
+    "--ungroup": NAMES,
+    "--no-fold": None,
+    "--main": NAMES,
+    "--aux": NAMES,
+    "--no-extract": None,
+    "--no-auto-extract": None,
+}
+COLORS = [*SCHEMES, "x"]
+PICTURE = {
+    "--open": NAMES,
+    "--depth": [*NUMBERS, "auto"],
+    "--open-all": None,
+    "--max-open": NUMBERS,
+    "--engine": ["layered", "dot", "x"],
+    "--color-by": COLORS,
+    "--stats": None,
+    "--direction": ["BT", "TB", "LR", "RL", "x"],
+    "--theme": ["light", "dark", "x"],
+    "--title": ODD,
+    "--select": NAMES,
+    "--no-legend": None,
+    "--no-wrap": None,
+    "--page-max": NUMBERS,
+    "--max-annotations": NUMBERS,
+    "--scale": NUMBERS,
+    "--width": NUMBERS,
+    "--font-file": BAD,
+    "--timing": None,
+    "-q": None,
+    "--format": [*RENDERERS, "x"],
+}
+COMMANDS = {
+    "render": INPUT | FOLD | PICTURE,
+    "info": INPUT
+    | FOLD
+    | {"--json": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
+    "tree": INPUT
+    | FOLD
+    | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
+    "diff": READING
+    | {
+        "--all": None,
+        "--include": ["shapes", "all", "x"],
+        "--fail-on": ["any", "none", "signature", "x"],
+        "-q": None,
+        "--open": NAMES,
+        "--title": ODD,
+        "--theme": ["dark", "x"],
+        "--format": ["json", "markdown", "text", "svg"],
+        "--width": NUMBERS,
+        "--scale": NUMBERS,
+        "--direction": ["LR", "x"],
+        "--git": None,
+    },
+}
+# What every graph can be asked for, to come farther than the first refusal.
+MILD_FOLD = {
+    "--preset": ["default", "tensorboard"],
+    "--series-min": ["2", "5"],
+    "--no-fold": None,
+    "--no-extract": None,
+    "--no-auto-extract": None,
+    "--no-infer": None,
+    "--show-variables": None,
+    "--whole-file": None,
+}
+MILD = {
+    "render": MILD_FOLD
+    | {
+        "--depth": ["0", "1", "3", "auto"],
+        "--open": ["*", "**", "?*/**", "*/*"],
+        "--open-all": None,
+        "--max-open": ["1", "60", "100000"],
+        "--engine": ["layered", "dot"],
+        "--color-by": ["structure", "device", "op-type", "flops", "parameters", "activations", "none"],
+        "--direction": ["BT", "TB", "LR", "RL"],
+        "--theme": ["light", "dark"],
+        "--title": ["", "x", "\u202e<b>&"],
+        "--no-legend": None,
+        "--no-wrap": None,
+        "--batch": ["1", "4096"],
+    },
+    "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
+    "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
+    "diff": {
+        "--all": None,
+        "--include": ["shapes", "all"],
+        "--format": ["json", "markdown", "text"],
+        "--theme": ["dark"],
+        "--open": ["**"],
+        "--direction": ["LR"],
+    },
+}
