@@ -43,7 +43,7 @@ def model(random: Random) -> Any:
 
 
 def changed(value: Any, random: Random, times: int = 1) -> Any:
-    """Before: a value of JSON, which is written to. After: the same, with so many changes."""
+    """Before: a value of JSON, no part of which is in it twice. After: the same, with so many changes."""
     for _ in range(times):
         if len(json.dumps(value)) < 2 * MOST:
             random.choice(CHANGES)(value, random)
@@ -79,7 +79,7 @@ def multiplied(value: Any, random: Random) -> None:
     item = random.choice(items)
     count = min(random.choice((1, 30, 1000, 20_000)), MOST // (len(json.dumps(item)) + 2))
     apart, chained = random.random() < 0.6, random.random() < 0.4
-    items += [_named_apart(item, number, chained) if apart else item for number in range(count)]
+    items += [deepcopy(_named_apart(item, number, chained) if apart else item) for number in range(count)]
 
 
 def _named_apart(item: Any, number: int, chained: bool) -> Any:

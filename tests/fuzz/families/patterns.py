@@ -56,7 +56,7 @@ def patterns(random: Random) -> Made:
     names += [f"{node.name}::{inner.name}" for node in graph.node[:3] for f in graph.library.function[:3]
               for inner in f.node_def[:3]]  # fmt: skip
     options = {
-        "render": ("--open", "--select", "--group", "--ungroup", "--main", "--aux"),
+        "render": ("--open", "--open", "--open", "--select", "--group", "--ungroup", "--main", "--aux"),
         "info": ("--group", "--ungroup", "--main", "--aux"),
         "tree": ("--under", "--under", "--group", "--ungroup"),
         "diff": ("--open",),

@@ -30,12 +30,13 @@ def asked(random: Random, step: str) -> list[str]:
             ["info"],
             ["info", "--json"],
             ["render", "-o", "out/a.svg", "--color-by", random.choice(("compute-time", "memory"))],
-            ["render", "-o", "out/a.json", "--stats"],
+            ["render", "-o", "out/a.json"],
+            ["render", "-o", "out/a.svg", "--stats", "--open", "*"],
             ["render", "-o", "out/a.html", "--color-by", "compute-time"],
             ["render", "-o", "out/a.svg", "--against", step, "--open-all"],
         )
     )
-    more = random.choice(([], [], ["--step", random.choice(("all", "1", "0"))], ["--preset", "tensorboard"], ["-q"]))
+    more = random.choice(([], [], ["--keep-warm-up"], ["--profile", "host"], ["--preset", "tensorboard"], ["-q"]))
     return [*command, "graph.pb", "--run-metadata", step, *more]
 
 
