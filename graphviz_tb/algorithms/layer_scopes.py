@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
 # Segments of a name: no Keras model is nested so deep; all scopes around a deep name have the square of its letters.
 DEEPEST = 200
-Tree = Mapping[str, Sequence[str]]  # the names of what is in a scope or model, by its path
+Tree = Mapping[str, Collection[str]]  # the names of what is in a scope or model, by its path: looked up, in order
 
 
 def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
@@ -58,18 +58,18 @@ def tree_of_scopes(names: Iterable[str]) -> Tree:
             around, _, last = inner.rpartition("/")
             tree[around][last] = None
             inner = around
-    return {scope: list(inside) for scope, inside in tree.items()}
+    return tree
 
 
 def tree_of_layers(layers: Collection[str]) -> Tree:
     """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
-    tree: dict[str, list[str]] = defaultdict(list)
+    tree: dict[str, dict[str, None]] = defaultdict(dict)
     # The model around a layer is the longest path before it that is a layer: a slash may be part of a name.
     for path in layers:
         around = path.rpartition("/")[0]
         while around and around not in layers:
             around = around.rpartition("/")[0]
-        tree[around].append(path[len(around) + 1 :] if around else path)
+        tree[around][path[len(around) + 1 :] if around else path] = None
     return tree
 
 
@@ -94,15 +94,15 @@ def roots(scopes: Tree, models: Tree) -> Iterator[tuple[str, str]]:
             yield "", model
 
 
-def match(scopes: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def match(scopes: Collection[str], names: Collection[str]) -> dict[str, str]:
     """The layer that each scope is. Keras 2 names scopes as layers, Keras 3 counts all of them up: `dense_1` is its
     `dense` and `dense_1_1` its `dense_1`. What finds more layers is believed first.
 
     >>> match(["a_1", "a_1_2"], ["a", "a_1"]), match(["a", "a_1"], ["a", "a_1"])
     ({'a_1': 'a', 'a_1_2': 'a_1'}, {'a': 'a', 'a_1': 'a_1'})
     """
-    known = set(names)
-    plain = {scope: scope for scope in scopes if scope in known}
-    counted = {scope: counter[1] for scope in scopes if (counter := COUNTED.fullmatch(scope)) and counter[1] in known}
+    plain = {scope: scope for scope in scopes if scope in names}
+    counted = {scope: counter[1] for scope in scopes if (counter := COUNTED.fullmatch(scope)) and counter[1] in names}
     first, second = (counted, plain) if len(set(counted.values())) > len(plain) else (plain, counted)
-    return {scope: {**second, **first}[scope] for scope in scopes if scope in first or scope in second}
+    both = {**second, **first}
+    return {scope: both[scope] for scope in scopes if scope in both}

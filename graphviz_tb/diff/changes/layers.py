@@ -43,6 +43,7 @@ class Layers:
 
     def __init__(self, side: Side) -> None:
         self.side = side
+        self._using: dict[int, int | None] = {}
 
     @cached_property
     def forward(self) -> Bools:
@@ -109,16 +110,23 @@ class Layers:
         for _ in range(MOST_STEPS):
             if graph.op_types[graph.op[current]] not in through:
                 break
-            edges = self.side.out_edges(current)
-            users = graph.target[edges[~graph.control[edges]]]
-            if not len(users):
+            using = self.using(current)
+            if using is None:
                 break
+            current = using
+        return current
+
+    def using(self, node: int) -> int | None:
+        """Of the ops that use a node, the one that says which layer it is of; looked for once, as thousands may."""
+        if node not in self._using:
+            graph, edges = self.side.graph, self.side.out_edges(node)
+            users = graph.target[edges[~graph.control[edges]]]
             # Gradients and updates read a weight too; the model's own use says which layer it is of.
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
             # The deepest name, then the first: the same whatever the order of the file.
-            current = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]))
-        return current
+            self._using[node] = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]), default=None)
+        return self._using[node]
 
     def name(self, layer: int) -> str:
         """The name of a layer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 
 from graphviz_tb.diff.columns.ids import exists
@@ -16,6 +16,7 @@ from graphviz_tb.model.columns import Ints
 def model_settings(m: Matching) -> Iterator[Change]:
     """What is another in how a Keras model is compiled: its optimizer, its loss."""
     old, new = m.a.graph, m.b.graph
+    rows = rows_by_name(m.a), rows_by_name(m.b)
     for row, name in enumerate(m.a.scopes.name):
         partner = int(m.scope_to_b[row])
         other = m.b.scopes.name[partner] if exists(partner) else ""
@@ -25,14 +26,19 @@ def model_settings(m: Matching) -> Iterator[Change]:
             for key, before, after in differences:
                 detail = {"key": key, "old": before, "new": after}
                 yield Change("changed", "attribute", name, other, 0, detail)
-            yield from other_results(m, name, other)
+            yield from other_results(m, name, other, rows)
 
 
-def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
+def rows_by_name(side: Side) -> dict[str, int]:
+    """The first scope of each name."""
+    return {name: row for row, name in reversed(list(enumerate(side.scopes.name)))}
+
+
+def other_results(m: Matching, name: str, other: str, rows: tuple[Mapping[str, int], ...]) -> Iterator[Change]:
     """Outputs of a Keras model that came, went or have another source; not those of a layer in the place of one."""
     old, new = m.a.graph.layers[name].results, m.b.graph.layers[other].results
-    before = [partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b) for result in old]
-    back = [partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a) for result in new]
+    before = [partner_name(result, (m.a, m.b), m.to_b, m.scope_to_b, rows[0]) for result in old]
+    back = [partner_name(result, (m.b, m.a), m.to_a, m.scope_to_a, rows[1]) for result in new]
     if not old or not new or before == list(new) or (len(old) == len(new) and "" in (*before, *back)):
         return
     ports = [
@@ -43,10 +49,12 @@ def other_results(m: Matching, name: str, other: str) -> Iterator[Change]:
     yield Change("signature-changed", "signature", name, other, len(ports), {"ports": ports})
 
 
-def partner_name(name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints) -> str:
-    """The name that a layer, or a model in the model, has on the other side; "" for none."""
+def partner_name(
+    name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints, rows: Mapping[str, int]
+) -> str:
+    """The name that a layer, or a model in the model, has on the other side; "" for none. `rows` are its scopes."""
     mine, other = sides
     if exists(node := mine.graph.index[0].get(name, -1)):
         return other.graph.name[partner[node]] if exists(partner[node]) else ""
-    row = mine.scopes.name.index(name) if name in mine.scopes.name else 0
+    row = rows.get(name, 0)
     return other.scopes.name[scope_partner[row]] if row and exists(scope_partner[row]) else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -54,12 +55,20 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
         for source in graph.source[layers.side.in_edges(node)].tolist():
             if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
                 before[layers.of(node)].add(layers.of(source))
+    after = defaultdict(list)
+    for layer, ahead in before.items():
+        for other in ahead:
+            after[other].append(layer)
     names: list[str] = []
+    missing = {layer: len(ahead) for layer, ahead in before.items()}
+    ready = [layer for layer, count in missing.items() if not count]
     # Kahn's order, rank by rank; layers in a circle are left out.
-    while ready := sorted((name_of(layer), layer) for layer, ahead in before.items() if not ahead):
-        for name, layer in ready:
-            names.append(last_segment(name))
-            del before[layer]
-        for ahead in before.values():
-            ahead.difference_update(layer for _, layer in ready)
+    while ready:
+        rank = sorted((name_of(layer), layer) for layer in ready)
+        names += [last_segment(name) for name, _ in rank]
+        ready = []
+        for later in (later for _, layer in rank for later in after[layer]):
+            missing[later] -= 1
+            if not missing[later]:
+                ready.append(later)
     return names

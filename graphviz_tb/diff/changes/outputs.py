@@ -67,35 +67,42 @@ def spec(given: Sequence[Tensor]) -> str:
 def of_layers(m: Matching) -> Iterator[Ends]:
     """Outputs of Keras models: those of the layers that give them, in order."""
     old, new = m.a.graph.layers, m.b.graph.layers
+    ends = last_layers(old), last_layers(new)
     for row in m.a.scopes.children(m.a.scopes.roots[0]):
         # Scopes directly below the root are the models of the file.
         model, partner = m.a.scopes.name[row], m.b.scopes.name[m.scope_to_b[row]]
         if not exists(m.scope_to_b[row]) or model not in old or partner not in new:
             continue
-        pairs = results(old, model), results(new, partner)
+        pairs = results(old, model, ends[0]), results(new, partner, ends[1])
         if len(pairs[0]) == len(pairs[1]):
             for mine, other in zip(*pairs, strict=True):
                 yield mine, given(old[mine]), other, given(new[other])
 
 
-def results(layers: Mapping[str, Layer], model: str) -> list[str]:
-    """The layers that make the outputs of a model, also where they lie in models in it."""
-    names, waiting = [], [model]
+def results(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> list[str]:
+    """The layers that make the outputs of a model, also where they lie in models in it; each once, however many outputs
+    name it: of models in models there would be a power of them."""
+    found: dict[str, None] = {}
+    waiting = [model]
     while waiting:
         name = waiting.pop()
+        if name in found or name not in layers:
+            continue
+        found[name] = None
         if layers[name].parts:
             # On a stack: reversed, so that the outputs come in their order.
-            waiting += reversed([result for result in layers[name].results or last(layers, name) if result in layers])
-        else:
-            names.append(name)
-    return names
+            waiting += reversed(layers[name].results or last_of(layers, name, last))
+    return [name for name in found if not layers[name].parts]
 
 
-def last(layers: Mapping[str, Layer], model: str) -> list[str]:
+def last_of(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> tuple[str, ...]:
     """The last layer of a Sequential model, which is what it gives."""
-    if layers[model].class_name != "Sequential":
-        return []
-    return [name for name in layers if name.rpartition("/")[0] == model][-1:]
+    return (last[model],) if layers[model].class_name == "Sequential" and model in last else ()
+
+
+def last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
+    """The last layer of each model."""
+    return {name.rpartition("/")[0]: name for name in layers}
 
 
 def given(layer: Layer) -> list[Tensor]:
