@@ -79,7 +79,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     """
     from graphviz_tb.diff.folders import is_collection
     from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.errors import UnknownChoice
+    from graphviz_tb.errors import RequestError, UnknownChoice
     from graphviz_tb.output import keep_inputs, write_all
 
     if values["fail_on"] not in FAILING:
@@ -91,6 +91,8 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     if values["git"] or len(sources) in GIT:
         from graphviz_tb.commands.diff_git import for_git
 
+        if values["outputs"]:
+            raise RequestError("-o writes one diff, and git asks for many", hint="compare two files")
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])

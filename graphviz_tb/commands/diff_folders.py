@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from graphviz_tb.diff.folders import Pair
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
@@ -47,15 +49,30 @@ def section(
         return lone(pair.path, word, style), DIFFERENT if values["fail_on"] != "none" else SAME
     try:
         changes = compare(str(pair.old), str(pair.new))
-    # What cannot be read is said, and is no difference.
     except ReadError as error:
-        return lone(pair.path, f"not compared: {error}", style), SAME
+        # Files that only end like models, as other JSON does, are said and no difference.
+        code = error.exit_code if is_model(pair.old) or is_model(pair.new) else SAME
+        return lone(pair.path, f"not compared: {error}", style), code
     if style == "json":
         return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code_of(changes, values["fail_on"])
     text = changes.explain(style, None if values["everything"] else TOP)
     path = printable(pair.path)
     head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
     return head + text, code_of(changes, values["fail_on"])
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file is of a form that holds a model, damaged or not."""
+    from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
+    from graphviz_tb.read import contents
+
+    try:
+        contents(path)
+    except (NoGraph, UnknownFormat):
+        return False
+    except ReadError:
+        pass
+    return True
 
 
 def lone(path: str, word: str, style: Style) -> str:

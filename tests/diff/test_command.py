@@ -95,6 +95,27 @@ def test_a_saved_model_has_a_signature(capfd: Any) -> None:
     assert "serving_default" in capfd.readouterr().out
 
 
+def test_a_model_that_cannot_be_read_among_others(tmp_path: Path, capfd: Any) -> None:
+    """It is no difference, and no model that is the same."""
+    whole = (FIXTURES / "real/gan_scopes.pb").read_bytes()
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, number in ((old, 1), (new, 2)):
+        folder.mkdir()
+        (folder / "same.pb").write_bytes(whole)
+        (folder / "settings.json").write_text(f'{{"number": {number}}}')  # no model on either side
+    assert run(["diff", str(old), str(new)]) == 0
+    assert "settings.json: not compared" in capfd.readouterr().out
+    (new / "same.pb").write_bytes(whole[:20_000])
+    assert run(["diff", str(old), str(new), "--quiet"]) == 3
+    assert run(["diff", str(new), str(old), "--format", "json"]) == 3
+    assert "cut short" in json.loads(capfd.readouterr().out)[0]["state"]
+
+
+def test_an_output_where_git_asks(pair: list[str], capfd: Any) -> None:
+    assert run(["diff", "--git", *pair, "-o", "a.svg"]) == 2
+    assert "-o writes one diff" in capfd.readouterr().err
+
+
 def test_what_git_hands_over(pair: list[str], capfd: Any) -> None:
     assert run(["diff", "m.pb", pair[0], "0" * 40, "100644", pair[1], "1" * 40, "100644"]) == 0
     told = capfd.readouterr().out.splitlines()
