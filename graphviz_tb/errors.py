@@ -150,6 +150,19 @@ class WrongType(RequestError, TypeError):
     """A value of another type than its option takes."""
 
 
+def spoken(value: object) -> str:
+    """A value in a message, where it says itself in a few letters.
+
+    >>> spoken("tall"), spoken("tall" * 20), spoken(10**5000)
+    ("'tall'", 'a long value', 'a long value')
+    """
+    try:
+        said = repr(value)
+    except Exception:  # a number of more digits than Python writes, or whatever an object of the user raises
+        return "a long value"
+    return said if len(said) <= SHORT else "a long value"
+
+
 def demand(name: str, value: object, *kinds: type) -> None:
     """Refuse a value that is of none of these types. To Python, True is an int; here it is not.
 
@@ -158,10 +171,8 @@ def demand(name: str, value: object, *kinds: type) -> None:
     graphviz_tb.errors.WrongType: height is 'tall', a str; it takes int
     """
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        said = repr(value)
         words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-        what = said if len(said) <= SHORT else "a long value"
-        raise WrongType(f"{name} is {what}, a {type(value).__name__}; it takes {words}")
+        raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {words}")
 
 
 class Ambiguous(RequestError):

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand
+from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand, spoken
 from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -89,8 +89,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
     strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
-        said = annotation if len(repr(value)) > 60 else repr(value)
-        raise WrongType(f"{name} is {said}, a {type(value).__name__}; it takes {' or '.join(words)}")
+        raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {' or '.join(words)}")
 
 
 @dataclass(frozen=True, slots=True)

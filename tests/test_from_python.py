@@ -28,6 +28,13 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 GOOD = b'node { name: "layer/a" op: "Relu" } node { name: "layer/b" op: "Add" input: "layer/a" }'
 
 
+class Mute:
+    """What cannot say what it is."""
+
+    def __repr__(self) -> str:
+        raise OSError
+
+
 @pytest.mark.parametrize(
     "choices",
     [
@@ -114,6 +121,47 @@ def test_a_place_that_is_not_there(path: Any) -> None:
     for look in (model.metagraph, model.skeleton, model.to_networkx):
         with pytest.raises(UnknownNode, match="no place"):
             look(path)
+
+
+@pytest.mark.parametrize("value", [10**5000, Mute()], ids=["number", "object"])
+def test_what_cannot_be_written_in_a_message(value: Any) -> None:
+    for refused in (
+        lambda: load(GOOD, title=value),
+        lambda: load(GOOD, open=(value,)),
+        lambda: load(GOOD, series_min=value),
+        lambda: load(GOOD).picture().render(value),
+        lambda: load(GOOD).picture().save(value),
+        lambda: load(GOOD).cost.under(value),
+        lambda: load(GOOD).cost.under(0, value),
+    ):
+        with pytest.raises(RequestError):
+            refused()
+
+
+@pytest.mark.parametrize(("row", "role"), [(None, None), (2.5, None), (-1, None), (99, None), (0, "backward"), (0, [])])
+def test_rows_and_roles_that_do_not_exist(row: Any, role: Any) -> None:
+    with pytest.raises(RequestError):
+        load(GOOD).cost.under(row, role)
+
+
+def test_a_font_that_cannot_be_read() -> None:
+    with pytest.raises(TbGraphError, match="as a font: File name too long"):
+        load(GOOD).picture(font_files="x" * 5000)
+
+
+def test_an_object_whose_graph_is_none() -> None:
+    class Odd:
+        def as_graph_def(self) -> int:
+            return 5
+
+    with pytest.raises(WrongType, match="an int is no graph"):
+        load(Odd())
+
+
+@pytest.mark.parametrize("pair", [(), ("a",), ("a", "b", "c")])
+def test_a_choice_of_a_diff_that_is_no_pair(pair: tuple[str, ...]) -> None:
+    with pytest.raises(RequestError, match=f"run has {len(pair)} values"):
+        diff(GOOD, GOOD, run=pair)
 
 
 def test_choices_of_a_diff_that_do_not_exist() -> None:

@@ -110,7 +110,15 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     legal = [field.name for field in fields(ReadOptions)]
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of reading", strange[0], legal)
-    mine = {key: value[side] if isinstance(value, tuple) else value for key, value in choices.items()}
-    loaded = read(source, ReadOptions(**mine))
+    loaded = read(source, ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()}))
     graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
     return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
+
+
+def of_side(name: str, value: Any, side: int) -> Any:
+    """A choice for one side: a pair has one for each."""
+    if not isinstance(value, tuple):
+        return value
+    if len(value) != 2:
+        raise RequestError(f"{name} has {len(value)} values; it takes one, or one for each of the two graphs")
+    return value[side]

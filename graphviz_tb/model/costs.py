@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from itertools import accumulate
+from numbers import Integral
 from typing import Any
 
+from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.model.frozen import dataclass
 
 MOST = (1 << 63) - 1  # of a quantity: shapes that nobody could hold give numbers of any length
@@ -73,7 +75,16 @@ class Costs:
     _distinct: dict[int, tuple[list[Cost], list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
-        """The sum over a row and all that lies under it, of one role or of all."""
+        """The sum over a row and all that lies under it, of one role or of all.
+
+        Raises `RequestError` where there is no such row or role.
+        """
+        demand("row", row, Integral)
+        if not 0 <= row < len(self.end):
+            raise RequestError(f"no such row; the last is {len(self.end) - 1}")
+        if role is not None and role not in ROLES:
+            demand("role", role, str)
+            raise UnknownChoice.among("role", role, ROLES)
         stop = self.end[row]
         return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
 

@@ -18,7 +18,10 @@ def message_of(source: Any, signature: str | None = None) -> Any:
     graph = source if hasattr(source, "as_graph_def") else getattr(source, "graph", None)
     if not hasattr(graph, "as_graph_def"):
         raise refusal(source)
-    message = named(graph_def_of(graph), graph)
+    written = graph_def_of(graph)
+    if not hasattr(written, "SerializeToString"):
+        raise refusal(written)
+    message = named(written, graph)
     return without_barriers(message) if hasattr(graph, "captures") else message
 
 

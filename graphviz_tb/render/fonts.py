@@ -7,7 +7,7 @@ import unicodedata
 from importlib import import_module
 from pathlib import Path
 
-from graphviz_tb.errors import RequestError, ToolMissing
+from graphviz_tb.errors import RequestError, ToolError, ToolMissing, spoken
 from graphviz_tb.model.drawing import Drawing, Label
 from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
@@ -65,10 +65,13 @@ def check_fonts(more: tuple[str, ...]) -> None:
 
 def typeface(name: str) -> Typeface:
     """The font in a file; `RequestError` where there is none."""
-    if not Path(name).is_file():
-        raise RequestError(f"no font file {name!r}")
+    path = Path(name)
     try:
-        return Typeface(Path(name).read_bytes())
+        if not path.is_file():
+            raise RequestError(f"no font file {name!r}")
+        return Typeface(path.read_bytes())
+    except OSError as error:
+        raise ToolError(f"cannot read {spoken(name)} as a font: {error.strerror}") from None
     except ValueError as error:
         raise RequestError(f"{name!r} is {error}", hint="give a .ttf or .otf file") from error
 
