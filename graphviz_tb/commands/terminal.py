@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from graphviz_tb.place.quality import Quality
 
 
+LONGEST = 2_000  # letters of a message
+
+
 def colored(stream: TextIO) -> bool:
     """Whether `stream` takes colours: a terminal, and NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -35,7 +38,16 @@ def plain(text: str) -> str:
 def say(word: str, message: str, color: str) -> None:
     """Print `word: message` on standard error."""
     head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
-    print(f"{head} {plain(message)}", file=sys.stderr)
+    print(f"{head} {shortened(plain(message))}", file=sys.stderr)
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of a name that nobody reads to its end.
+
+    >>> len(shortened("x" * 400_000)), shortened("no node 'x'")
+    (2003, "no node 'x'")
+    """
+    return message if len(message) <= LONGEST else f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
 
 
 def tell_notices(notices: Iterable[Notice]) -> None:

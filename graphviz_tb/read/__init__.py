@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from errno import EACCES
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
+from graphviz_tb.read.walk import cannot_list
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
 
@@ -215,6 +217,9 @@ def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) ->
     if model is not None:
         return _of_opened(open_path(model, options), options)
     from graphviz_tb.read.logdir import read_logdir
+
+    if not os.access(folder, os.X_OK):  # it can be listed, perhaps; no file in it can be seen
+        raise cannot_list(folder, PermissionError(EACCES, ""))
 
     return read_logdir(folder, options, progress)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,9 @@ FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
 
 def model_file(folder: Path) -> Path | None:
-    """The file that makes a folder a SavedModel."""
-    return next((folder / name for name in FILES if (folder / name).is_file()), None)
+    """The file that makes a folder a SavedModel; None where there is none, or none that can be seen."""
+    # Unlike Path.is_file it raises nothing where the folder may not be entered.
+    return next((folder / name for name in FILES if os.path.isfile(folder / name)), None)  # noqa: PTH113
 
 
 def of_meta_graphs(

@@ -160,6 +160,15 @@ def test_outputs_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFi
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder.svg"]
 
 
+def test_a_folder_that_may_be_listed_and_not_entered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "saved_model.pb").touch()
+    monkeypatch.setattr(os.path, "isfile", lambda path: False)  # as the system says it
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.X_OK)
+    assert "cannot read the folder" in refused(capsys, "info", str(tmp_path), code=3)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere: run the tests as another user")
 def test_a_folder_without_permission(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
