@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.annotate.infer.op import MOST_FOLDED
+from graphviz_tb.annotate.infer.symbols import stated
 from graphviz_tb.annotate.infer.values import Value
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 
@@ -41,6 +42,6 @@ def elements_of(tensor: Any) -> Value | None:
         size = np.dtype(kind[0]).itemsize
         if len(tensor.tensor_content) != count * size:
             return None
-        return tuple(int(number) for number in np.frombuffer(tensor.tensor_content, kind[0]))
-    listed = [int(number) for number in getattr(tensor, kind[1])[:count]]
+        return tuple(stated(int(number)) for number in np.frombuffer(tensor.tensor_content, kind[0]))
+    listed = [stated(int(number)) for number in getattr(tensor, kind[1])[:count]]
     return tuple(listed + [listed[-1] if listed else 0] * (count - len(listed)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.dtypes import MOST_OUTPUTS, dtype_name
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
 from graphviz_tb.annotate.infer.values import Dims, Out, Value
 from graphviz_tb.annotate.ops import op_def
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
@@ -101,7 +101,9 @@ class Op:
         kind = message.WhichOneof("value")
         if kind == "s":
             return message.s.decode("utf-8", "replace")
-        if kind in ("i", "b", "f"):
+        if kind == "i":
+            return stated(message.i)
+        if kind in ("b", "f"):
             return getattr(message, kind)
         if kind == "type":
             return dtype_name(message.type)
@@ -117,7 +119,7 @@ class Op:
         if message.type:
             return [dtype_name(number) for number in message.type]
         # An empty list does not say of what it is: it is the same for all kinds.
-        return list(message.i or message.b or message.f)
+        return [stated(number) for number in message.i] or list(message.b or message.f)
 
     def dims(self, message: Any) -> Dims:
         """A shape message; each dimension of -1 is a number of its own."""

@@ -11,7 +11,7 @@ from math import gcd, prod
 
 from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
 
-HIDDEN = -(2**62)  # below any number that a file can hold as a size, and far from the border of int64
+HIDDEN = -(2**62)  # below any size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
 MOST_CLAIMED = 4_000_000  # numbers, all together, that a few bytes speak of: sizes of outputs, elements of vectors
 MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
@@ -24,6 +24,15 @@ def known(number: int) -> bool:
     (True, False)
     """
     return number > HIDDEN
+
+
+def stated(number: int) -> int:
+    """A number of a file, which is no symbol however far it lies below zero.
+
+    >>> stated(-7), known(stated(-(2**63)))
+    (-7, True)
+    """
+    return max(number, HIDDEN + 1)
 
 
 def fixed(dims: Iterable[int] | None) -> bool:
