@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
@@ -39,7 +40,14 @@ LISTING = frozenset(
 )
 
 Outputs = Callable[[str], Tensor]
-Calls = Mapping[int, Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls that give what their one function gives, by node; `known` are results that were followed to their end."""
+
+    by_node: Mapping[int, Call]
+    known: dict[tuple[int, int], Tensor | None] = field(default_factory=dict)
 
 
 def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
@@ -106,32 +114,48 @@ def read_shape(graph: Graph, node: int) -> Shape:
 def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | None:
     """The tensor that a call of one function gives at `index`; None where `node` is no such call.
 
-    Calls in calls are followed; a circle of them is not.
+    Calls in calls are followed; what a circle of them gives is not known.
     """
     result = None
-    seen: set[int] = set()
+    passed = []
     # Each round goes one call inwards: node, output ─▶ what makes that result in the body.
-    while node in calls and node not in seen:
-        seen.add(node)
-        returns = graph.functions[calls[node].function].returns
-        if index >= len(returns) or returns[index][0] < 0:
-            return None
-        node, key = returns[index]
-        definition = graph.node_def(node)
-        if definition is None:
-            return argument_of(graph, node)(key)
-        index = output_index(definition, key)
-        shapes, _ = listed(definition)
-        result = Tensor(shapes[index] if shapes and index < len(shapes) else None, output_dtypes(definition)(index))
-        if result.shape is not None:
-            return result
+    while node in calls.by_node:
+        if (node, index) in calls.known:
+            result = calls.known[node, index]
+            break
+        passed.append((node, index))
+        calls.known[node, index] = None  # so that a circle ends
+        inner = result_in(graph, calls.by_node[node].function, index)
+        result = inner[2] if inner else None
+        # The result of a function, where the file says its shape or it is an argument, is the end of the way.
+        if inner is None or inner[0] < 0 or inner[2].shape is not None:
+            break
+        node, index, _ = inner
+    # All on the way give the same.
+    calls.known.update(dict.fromkeys(passed, result))
     return result
+
+
+def result_in(graph: Graph, function: int, index: int) -> tuple[int, int, Tensor] | None:
+    """What makes a result in the body of a function: node, output, and the tensor as far as the file says; -1 where an
+    argument is handed through; None where there is no such result."""
+    returns = graph.functions[function].returns
+    if index >= len(returns) or returns[index][0] < 0:
+        return None
+    node, key = returns[index]
+    definition = graph.node_def(node)
+    if definition is None:
+        return -1, 0, argument_of(graph, node)(key)
+    output = output_index(definition, key)
+    shapes, _ = listed(definition)
+    shape = shapes[output] if shapes and output < len(shapes) else None
+    return node, output, Tensor(shape, output_dtypes(definition)(output))
 
 
 def single_calls(graph: Graph) -> Calls:
     """Calls that give what their one function gives, by node."""
     # "": the op type is the function; "f": PartitionedCall and the like. If and Case have other attributes.
-    return {call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")}
+    return Calls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
 
 
 def declared(definition: NodeDef) -> list[Shape] | None:

@@ -194,12 +194,16 @@ def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Ch
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
-    leaves = [leaf_words(change) for change in causes]
+    cause_of: dict[str, int] = {}
+    for number, cause in enumerate(causes):
+        for leaf in filter(None, leaf_words(cause)):
+            cause_of.setdefault(leaf, number)
+    # The longest that a name bears, of the first cause.
+    leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
     for change in behind:
         name = change.name
-        scores = [max((len(leaf) for leaf in words if leaf and leaf in name), default=0) for words in leaves]
-        # No name fits: every score is 0, and the first cause takes it.
-        given[scores.index(max(scores))].append(change)
+        borne = next((leaf for leaf in leaves if leaf in name), "")
+        given[cause_of.get(borne, 0)].append(change)
     return [_followed(change, given[number]) for number, change in enumerate(causes)]
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 
 from graphviz_tb.algorithms.components import strong_components
 
+MOST_CALLERS = 100  # of one function: thousands of calls may lead to thousands of functions each
+
 
 def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], functions: int) -> list[frozenset[int]]:
-    """For each of so many functions the nodes of the main graph whose calls lead to it, directly or not.
+    """For each of so many functions the nodes of the main graph whose calls lead to it, directly or not; of very many
+    the first.
 
     Before: `callers` are the nodes that call each function, `block` is by node the function it lies in, counted from 1;
     0 is the main graph. After: functions that only one other calls share its set.
@@ -29,5 +33,5 @@ def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], 
         own = {node for function in inside for node in callers.get(function, ()) if not block[node]}
         above = dict.fromkeys(component[other] for function in inside for other in outward[function])
         each = [found[other] for other in above if other != number]
-        found[number] = each[0] if len(each) == 1 and not own else frozenset(own.union(*each))
+        found[number] = each[0] if len(each) == 1 and not own else frozenset(nsmallest(MOST_CALLERS, own.union(*each)))
     return [found[number] for number in component]
