@@ -56,9 +56,9 @@ def patterns(random: Random) -> Made:
     names += [f"{node.name}::{inner.name}" for node in graph.node[:3] for f in graph.library.function[:3]
               for inner in f.node_def[:3]]  # fmt: skip
     options = {
-        "render": ("--open", "--open", "--open", "--select", "--group", "--ungroup", "--main", "--aux"),
+        "render": (*["--open"] * 8, "--select", "--group", "--ungroup", "--main", "--aux"),
         "info": ("--group", "--ungroup", "--main", "--aux"),
-        "tree": ("--under", "--under", "--group", "--ungroup"),
+        "tree": (*["--under"] * 4, "--group", "--ungroup"),
         "diff": ("--open",),
     }
     command = random.choice(("render", "render", "render", "tree", "tree", "info", "diff"))
