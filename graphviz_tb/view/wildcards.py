@@ -4,8 +4,11 @@ are literal."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools
 
 WILD = re.compile(r"\*\*+|\*|\?")
 BORDER = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
@@ -52,11 +55,14 @@ def read(tokens: list[str], name: str) -> bool:
     (True, False, True)
     """
     whole = (1 << len(name)) - 1
-    no_slash = whole & ~bits(place for place, letter in enumerate(name) if letter == "/")
-    inside = no_slash & ~bits(found.start() for found in BORDER.finditer(name))
-    letters = {
-        letter: bits(place for place, other in enumerate(name) if other == letter) for letter in set(tokens) - WORDS
-    }
+    points = np.frombuffer(name.encode("utf-32-le", "surrogatepass"), "<u4")
+    no_slash = whole & ~bits(points == ord("/"))
+    inside = no_slash
+    if "::" in name:
+        borders = np.zeros(len(name), bool)
+        borders[[found.start() for found in BORDER.finditer(name)]] = True
+        inside &= ~bits(borders)
+    letters = {letter: bits(points == ord(letter)) for letter in set(tokens) - WORDS}
     ends = 1  # nothing is read yet
     for token in tokens:
         if token == "**":
@@ -69,13 +75,9 @@ def read(tokens: list[str], name: str) -> bool:
     return bool(ends >> len(name) & 1)
 
 
-def bits(places: Iterable[int]) -> int:
-    """A number with a bit at each of some places."""
-    digits = bytearray()
-    for place in places:
-        digits.extend(bytes(place // 8 + 1 - len(digits)))
-        digits[place // 8] |= 1 << place % 8
-    return int.from_bytes(digits, "little")
+def bits(places: Bools) -> int:
+    """A number with a bit at each place that is marked."""
+    return int.from_bytes(np.packbits(places, bitorder="little").tobytes(), "little")
 
 
 def is_wild(pattern: str) -> bool:

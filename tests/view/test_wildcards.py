@@ -41,6 +41,16 @@ def test_many_stars_and_a_long_name(text: str, name: str, fits: bool) -> None:
     assert time.process_time() - start < 5
 
 
+def test_many_stars_and_a_name_of_many_levels() -> None:
+    # Every level is a group, and its name is that of all levels around it.
+    graph = GraphDef(node=[{"name": "a/" * 50_000 + "x", "op": "A"}])
+    names = load(graph).names
+    start = time.process_time()
+    with pytest.raises(UnknownNode):
+        names.find("*a*a*/*/*a*/*/*a*a")
+    assert time.process_time() - start < 10
+
+
 @pytest.mark.parametrize("text", ["*a*a*a*ab", "**/**/**/**/b", "**a**a**a**ab"])
 def test_a_group_is_looked_for_with_many_stars(text: str) -> None:
     graph = GraphDef(node=[{"name": f"{'a' * 400}/x", "op": "A"}, {"name": "x/" * 2000 + "y", "op": "A"}])
