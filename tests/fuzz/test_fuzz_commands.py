@@ -19,7 +19,7 @@ from tests.fuzz.trial import attempt
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [5, 7])
 def test_nothing_is_found_in_half_a_minute(seed: int, tmp_path: Path) -> None:
     words = ["--seed", str(seed), "--count", "60", "--minutes", "0.5", "--keep", str(tmp_path)]
     done = subprocess.run(

@@ -179,7 +179,8 @@ def strict(data: bytes) -> None:
 
 def said_wrong(words: list[str], said: bytes, code: int) -> list[str]:
     """What is wrong with what was printed: after success, where JSON was asked for, it is JSON."""
-    asked = "--json" in words or (words[0] == "diff" and ("--format", "json") in pairwise(words) and "-o" not in words)
+    report = words[0] == "diff" and ("--format", "json") in pairwise(words) and not {"-o", "--git"} & set(words)
+    asked = report or "--json" in words
     if not asked or code not in (0, 1) or not said:
         return []
     try:
