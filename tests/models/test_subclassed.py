@@ -151,3 +151,14 @@ def test_the_rule_of_an_op_is_not_that_of_a_layer() -> None:
     # a layer Conv2D that is called with nothing: no kernel tells its shape
     conv = {"class_name": "Conv2D", "config": {"name": "c", "trainable": True, "filters": 4, "kernel_size": [3, 3]}}
     assert load(json.dumps(wrapped(conv=conv)).encode()).shapes() == {("mine/c", 0): None}
+
+
+@pytest.mark.parametrize("kind", [["Dense"], {"a": 1}, None, 7], ids=str)
+def test_the_name_of_a_class_may_be_anything(kind: object, require: Require, tmp_path: Path) -> None:
+    require("h5py")
+    source = zipfile.ZipFile(MODELS / "keras3" / "subclassed.keras")
+    with zipfile.ZipFile(tmp_path / "m.keras", "w") as made:
+        for name in source.namelist():
+            data = source.read(name)
+            made.writestr(name, json.dumps(json.loads(data) | {"class_name": kind}) if name == "config.json" else data)
+    assert load(tmp_path / "m.keras").picture().render("svg")

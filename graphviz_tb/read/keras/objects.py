@@ -57,4 +57,5 @@ class Holders:
 
 def own_class(layer: Json) -> bool:
     """Whether a layer is of a class of Keras itself: what it holds is no part of the program."""
-    return layer["class_name"] in RULES or layer["class_name"] in COUNTS
+    kind = layer["class_name"]
+    return isinstance(kind, str) and (kind in RULES or kind in COUNTS)
