@@ -63,7 +63,9 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
     # Before what came and went: casts that another type needs are no exchange of ops.
     if any(is_precision(change) for change in ordered):
         return other_types(ordered, severity)
-    if {"added", "removed"} <= kinds:
+    # Functions that came and went, whole, are no ops in place of others.
+    nodes = any(change.edits.added for change in ordered) and any(change.edits.removed for change in ordered)
+    if {"added", "removed"} <= kinds and nodes:
         return exchanged(m, layers, ordered, severity)
     if dilation := dilated(m, ordered):
         return most_telling([dilation, *ordered], severity)
