@@ -24,7 +24,7 @@ class Block:
 
     name: str
     kind: str
-    data: bytes
+    data: bytes | bytearray
 
     @cached_property
     def packed(self) -> str:
@@ -48,8 +48,19 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> Block:
 
 def words(name: str, value: Any) -> Block:
     """A block of JSON."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))  # ASCII holds lone surrogates too, as escapes
-    return Block(name, "json", text.encode("ascii"))
+    if not isinstance(value, list):
+        return Block(name, "json", _json(value))
+    # One by one: the names of a deep graph are hundreds of megabytes together, which need not be there twice.
+    data = bytearray(b"[")
+    for number, one in enumerate(value):
+        data += b"," * (number > 0) + _json(one)
+    data += b"]"
+    return Block(name, "json", data)
+
+
+def _json(value: Any) -> bytes:
+    # ASCII holds lone surrogates too, as escapes.
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 class Words:
