@@ -180,7 +180,7 @@ def strict(data: bytes) -> None:
 def said_wrong(words: list[str], said: bytes, code: int) -> list[str]:
     """What is wrong with what was printed: after success, where JSON was asked for, it is JSON."""
     report = words[0] == "diff" and ("--format", "json") in pairwise(words) and not {"-o", "--git"} & set(words)
-    asked = report or "--json" in words
+    asked = (report or "--json" in words) and not {"--help", "--version"} & set(words)
     if not asked or code not in (0, 1) or not said:
         return []
     try:
