@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from graphviz_tb.errors import ReadError
+from graphviz_tb.errors import ReadError, TooLarge
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
 # Files and folders behind links: as many runs are linked nowhere, and a link to `/` or `/proc` takes minutes.
 MOST_LINKED = 50_000
+MOST = 300_000  # files and folders in all: no log or folder of models has as many, and a whole disk takes minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ def files_below(top: Path) -> Below:
     """What is below a folder.
 
     A folder that several names lead to is entered once, under its own name rather than that of a link.
-    Raises ReadError where `top` itself cannot be listed; a folder below it that cannot is left out.
+    Raises ReadError where `top` itself cannot be listed, or holds too much to be a log; a folder below it that cannot
+    be listed is left out.
     """
     try:
         os.scandir(top).close()
@@ -40,7 +42,7 @@ def files_below(top: Path) -> Below:
         raise cannot_list(top, error) from None
     files: list[tuple[str, Path]] = []
     notices: list[Notice] = []
-    linked = 0
+    linked = seen = 0
     # Links wait until all folders are through: a folder that lies there itself goes by its own name.
     folders, links = deque([top]), deque[Path]()
     behind = False
@@ -52,12 +54,16 @@ def files_below(top: Path) -> Below:
         run = os.path.relpath(folder, top).replace(os.sep, "/")
         for path, is_folder, is_link in _entries(folder, notices):
             linked += behind
+            seen += 1
             if not is_folder:
                 files.append((run, path))
             elif is_link:
                 links.append(path)
             elif _enter(path, entered):
                 folders.append(path)
+        if seen > MOST:
+            what = f"'{top}' holds more than {MOST:,} files"
+            raise TooLarge(what, hint="give the folder of the model or of the logs itself")
         if linked > MOST_LINKED:
             text = f"links in '{top}' lead to more than {MOST_LINKED:,} files: the rest of them was not looked at"
             notices.append(Notice("many-linked-files", text, str(folder)))

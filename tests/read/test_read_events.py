@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, UnknownChoice
+from graphviz_tb.errors import Ambiguous, MalformedRecord, NoGraph, RequestError, TooLarge, UnknownChoice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedModel
 from graphviz_tb.read import contents, profiles, read, walk
@@ -335,3 +335,14 @@ def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.Mon
     assert names(tmp_path / "logs") == ["x"]
     assert codes(tmp_path / "logs") == ["many-linked-files"]
     assert len(walk.files_below(tmp_path / "logs").files) < 40
+
+
+def test_a_folder_of_more_than_any_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole disk: minutes, and whatever it has is not what was meant."""
+    monkeypatch.setattr(walk, "MOST", 30)
+    write(tmp_path, "run", graph_event("x"))
+    assert names(tmp_path) == ["x"]
+    for number in range(40):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(TooLarge, match="more than 30 files"):
+        read(tmp_path)
