@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.picture.overlay import line
@@ -95,15 +98,29 @@ class Listing:
 
     def functions(self, name: str) -> Collection[int]:
         """The rows of functions whose names begin so."""
-        hierarchy = self.model.hierarchy
-        return [row for row in hierarchy.function_rows if hierarchy.name[row].startswith(name)]
+        first = bisect_left(self._functions, (name, -1))
+        behind = (self._functions[place] for place in range(first, len(self._functions)))
+        return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
 
     def row_at(self, name: str) -> int:
         """The row of a name in the main graph, else in a function; -1 where there is none."""
+        return self._rows.get(name, -1)
+
+    @cached_property
+    def _functions(self) -> list[tuple[str, int]]:
+        """The functions in the order of their names: as many changes may ask as there are functions."""
+        hierarchy = self.model.hierarchy
+        return sorted((hierarchy.name[row], row) for row in hierarchy.function_rows)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The first row of each name, the main graph before the functions."""
+        found: dict[str, int] = {}
         for root in (0, *self.model.hierarchy.function_rows):
-            if (row := self.model.names.index(root).get(name, -1)) > 0:
-                return row
-        return -1
+            for name, row in self.model.names.index(root).items():
+                if row > 0:
+                    found.setdefault(name, row)
+        return found
 
 
 def plain(value: Any) -> str:
