@@ -98,19 +98,10 @@ def test_outputs_that_name_models_in_models_again_and_again() -> None:
     assert change.detail == {"key": "units", "old": 3, "new": 4}
 
 
-def test_scopes_of_a_model_are_not_all_compared_with_its_layers() -> None:
+@pytest.mark.parametrize("op", ["m_{}/d0/MatMul", "m/d{}/MatMul"], ids=["scopes", "layers"])
+def test_scopes_of_a_model_are_not_all_compared_with_its_layers(op: str) -> None:
     def seconds(count: int) -> float:
         layers = ["m", *(f"m/d{number}" for number in range(count))]
-        ops = [f"m_{number}/d0/MatMul" for number in range(count)]
-        return cpu_seconds(lambda: layers_of_scopes(ops, layers))
-
-    assert seconds(8000) < 48 * seconds(500)
-
-
-def test_layers_in_one_scope_are_found_in_one_pass() -> None:
-    def seconds(count: int) -> float:
-        layers = ["m", *(f"m/d{number}" for number in range(count))]
-        ops = [f"m/d{number}/MatMul" for number in range(count)]
-        return cpu_seconds(lambda: layers_of_scopes(ops, layers))
+        return cpu_seconds(lambda: layers_of_scopes(map(op.format, range(count)), layers))
 
     assert seconds(8000) < 48 * seconds(500)
