@@ -113,6 +113,11 @@ class ReadOptions:
     def __post_init__(self) -> None:
         check(self)
 
+    @property
+    def bounded(self) -> bool:
+        """Whether a source may hold no more than a multiple of its bytes on disk."""
+        return self.max_bytes is None
+
 
 @dataclass(frozen=True, slots=True)
 class FlattenOptions:

@@ -89,7 +89,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         raise NoGraph(f"{name}: the graph has no nodes")
     entry = chosen.entry
     # A message in memory has no bytes on disk to be measured by.
-    if options.max_bytes is None and entry.bytes:
+    if options.bounded and entry.bytes:
         check_nodes(graph, entry.bytes, name)
     if options.signature is not None and not content.signatures:
         raise RequestError(NO_SIGNATURE)

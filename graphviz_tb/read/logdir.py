@@ -209,10 +209,10 @@ def _layers(find: Find, options: ReadOptions) -> Content:
     """The layers of a Keras model."""
     name = f"tag {find.tag}"
     check_size(find.size, options, name)
-    return conceptual_graph(find.data(), name, on_disk=find.size if options.max_bytes is None else None)
+    return conceptual_graph(find.data(), name, on_disk=find.size if options.bounded else None)
 
 
 def _message(find: Find, kind: type[M], name: str, options: ReadOptions) -> M:
     """What was found as a message, if the limits allow."""
     check_size(find.size, options, name)
-    return decode(find.data(), kind, name, bounded=options.max_bytes is None)
+    return decode(find.data(), kind, name, bounded=options.bounded)

@@ -35,7 +35,7 @@ class Opened:
         self.name = name
         self.path = path  # of a plain file, which can be read again at an offset
         self.limit = options.max_bytes or LIMIT
-        self.bounded = options.max_bytes is None  # by a multiple of the bytes on disk
+        self.bounded = options.bounded
         head = read_up_to(stream, HEAD)
         self.gunzip: Gunzip | None = None
         if head.startswith(GZIP):
