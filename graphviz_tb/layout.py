@@ -21,9 +21,10 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import place
 from graphviz_tb.view import NodeLabels, build_view, open_groups
 from graphviz_tb.view.first import FEWEST_BOXES
-from graphviz_tb.view.opening import OpenSet
+from graphviz_tb.view.opening import OpenSet, unlisted
 
 if TYPE_CHECKING:
+    from graphviz_tb.picture import Picture
     from graphviz_tb.pipeline import Model
 
 SCREEN = (1600, 1000)  # px that a picture is fitted to where all of it is looked at at once
@@ -56,12 +57,15 @@ def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
     return replace(layout, notices=(*notices, *layout.notices))
 
 
-def opened_by(model: Model, options: PictureOptions) -> tuple[OpenSet, tuple[Notice, ...]]:
+def opened_by(
+    model: Model, options: PictureOptions, picture: Picture | None = None
+) -> tuple[OpenSet, tuple[Notice, ...]]:
     """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
-    opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
     if is_free(options):
-        opened = laid_out_legibly(model, options, lambda path: None, opened).opened
-    return opened, notices
+        # Laid out: where it would not be legible, fewer groups are open than were chosen.
+        opened = (picture or model.picture(options)).opened
+        return opened, unlisted(model.hierarchy, opened)
+    return open_groups(model.hierarchy, model.metagraph, options, model.names)
 
 
 def laid_out_legibly(model: Model, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:

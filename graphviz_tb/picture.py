@@ -21,6 +21,7 @@ from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.render import compose
 from graphviz_tb.statistics import steps_shown
 from graphviz_tb.view import facts_line
+from graphviz_tb.view.opening import OpenSet
 
 if TYPE_CHECKING:
     import graphviz
@@ -34,6 +35,7 @@ class Picture:
     """A picture of a model: its words, its coordinates, its colours."""
 
     model: Model
+    opened: OpenSet
     view: View
     scene: Scene
     paint: Paint

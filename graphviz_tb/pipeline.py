@@ -111,7 +111,8 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         with report.stage("paint"):
             paint = resolve(colouring, layout.view, layout.scene)
     caption = caption_of(model, colouring, layout.scene, options)
-    return Picture(model, layout.view, layout.scene, paint, caption, options, (*layout.notices, *model.facts.odd()))
+    notices = (*layout.notices, *model.facts.odd())
+    return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
 
 
 @contextmanager
@@ -156,6 +157,7 @@ class Model(Folded):
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
         model.colouring = colouring
+        model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
 
     @cached_property

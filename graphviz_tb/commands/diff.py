@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +13,10 @@ from graphviz_tb.commands.options import direction_option, size_options, theme_o
 from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
-    from graphviz_tb.picture import Picture
+    from graphviz_tb.options import PictureOptions
 
 GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
@@ -80,7 +79,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     from graphviz_tb.diff.folders import is_collection
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError, UnknownChoice
-    from graphviz_tb.output import keep_inputs, write_all
+    from graphviz_tb.output import keep_inputs
 
     if values["fail_on"] not in FAILING:
         raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
@@ -101,8 +100,8 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
         return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
     changes = compare(old, new, options, choices(values))
-    drawn = cache(partial(picture, changes, values))  # once, however many formats it is written in
-    write_all([(target, encoded(changes, target, values, drawn)) for target in values["outputs"]])
+    if values["outputs"]:
+        write_outputs(changes, values)
     if not values["quiet"]:
         report(changes, style, values)
     return code_of(changes, values["fail_on"])
@@ -182,37 +181,40 @@ def report(changes: Changes, style: Style, values: dict[str, Any]) -> None:
     print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))
 
 
-def encoded(changes: Changes, target: str, values: dict[str, Any], drawn: Callable[[], Picture]) -> bytes:
+def write_outputs(changes: Changes, values: dict[str, Any]) -> None:
+    """Write all outputs, or none."""
+    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.output import write_all
+
+    both, options = Both(changes), chosen(values)
+    write_all([(target, encoded(both, target, options)) for target in values["outputs"]])
+    if not values["quiet"] and any(is_picture(target) for target in values["outputs"]):
+        tell_notices(both.picture(options).notices)
+
+
+def is_picture(target: str) -> bool:
+    """Whether an output is a picture alone, which cannot say itself what it leaves out."""
+    from graphviz_tb.diff.styles import REPORTS
+
+    return Path(target).suffix.lower() not in (*REPORTS, ".html")
+
+
+def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
     """A picture, or the report in the format of the target's suffix."""
     from graphviz_tb.diff.styles import REPORTS
 
     suffix = Path(target).suffix.lower()
     if suffix in REPORTS:
-        return changes.explain(REPORTS[suffix], None).encode("utf-8", "replace")
+        return both.changes.explain(REPORTS[suffix], None).encode("utf-8", "replace")
     if suffix == ".html":
-        return page(changes, values)
-    return drawn().render(format_of(target))
+        from graphviz_tb.page.compared import changes_html
+
+        return changes_html(both, options)
+    return both.picture(options).render(format_of(target))
 
 
-def page(changes: Changes, values: dict[str, Any]) -> bytes:
-    """The merged picture as a page, with the list of changes."""
-    from graphviz_tb.page.compared import changes_html
-
-    return changes_html(changes, chosen(values))
-
-
-def picture(changes: Changes, values: dict[str, Any]) -> Picture:
-    """The merged picture."""
-    from graphviz_tb.commands.terminal import tell_notices
-    from graphviz_tb.diff.picture.overlay import picture as draw
-
-    drawn = draw(changes, chosen(values))
-    if not values["quiet"]:
-        tell_notices(drawn.notices)
-    return drawn
-
-
-def chosen(values: dict[str, Any]) -> Any:
+def chosen(values: dict[str, Any]) -> PictureOptions:
     """The options of the picture, words that do not exist refused."""
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS

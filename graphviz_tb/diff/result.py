@@ -137,7 +137,7 @@ class Changes:
     def picture(self, **choices: Any) -> Picture:
         """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …)."""
         from graphviz_tb.choices import check_picture, picture_choices
-        from graphviz_tb.diff.picture.overlay import picture
+        from graphviz_tb.diff.picture.both import picture
         from graphviz_tb.options import PictureOptions
 
         wanted = picture_choices(PictureOptions(), choices)

@@ -29,6 +29,7 @@ from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
 
 if TYPE_CHECKING:
+    from graphviz_tb.picture import Picture
     from graphviz_tb.pipeline import Model
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
@@ -48,18 +49,19 @@ def html(model: Model, options: PictureOptions) -> bytes:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a page has beside the usual: colourings by name, more of the head, and the blocks of both, made of the table
-    of texts and of the levels that the page has."""
+    """What a page has beside the usual: colourings by name, more of the head, the first picture, and the
+    blocks of these, made of the table of texts and of the levels that the page has."""
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
+    first: Picture | None = None
     blocks: Callable[[Words, Iterable[Path]], Iterable[Block]] = lambda table, levels: ()
 
 
 def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, Words()
-    opened, notices = opened_by(model, options)
+    opened, notices = opened_by(model, options, extra.first)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
     lay = LayingPage(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)

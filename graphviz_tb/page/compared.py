@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay, first_picture, overlay, title_of
-from graphviz_tb.diff.picture.rows import places
+from graphviz_tb.diff.picture.between import Between
+from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS
-from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paint import LegendRow
 from graphviz_tb.model.paths import Path
@@ -36,25 +34,17 @@ KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
 MOST_CHANGES = 5_000  # that are listed: nobody walks further, and a browser shows more of them slowly
 
 
-def changes_html(changes: Changes, options: PictureOptions | None = None) -> bytes:
-    """The whole page; it begins with the picture that `diff/picture` draws."""
-    from graphviz_tb.pipeline import load
-
-    merged = merge(changes)
-    model = load(merged.graph_def)
-    hierarchy, where = model.hierarchy, places(model.hierarchy)
-    painters = [overlay(hierarchy, where, merged, changes, theme) for theme in THEMES.values()]
-    options = options or PictureOptions()
-    title = options.title if options.title is not None else title_of(changes)
-    options = replace(options, title=title)
-    first, _ = first_picture(model.coloured(painters[0]), painters[0], where, merged, options)
-    options = replace(first.options, color_by="diff")
+def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
+    """The whole page; it begins with the picture that `both` draws."""
+    model, changes = both.model, both.changes
+    first = both.picture(options or PictureOptions())
+    painters = [both.overlay(theme) for theme in THEMES]
     head, blocks = data(
         model,
-        options,
-        Extra(("diff",), head_of(model, changes, painters), lambda *made: shades(model, painters, *made)),
+        replace(first.options, color_by="diff"),
+        Extra(("diff",), head_of(model, changes, painters), first, lambda *made: shades(model, painters, *made)),
     )
-    return document(head, blocks, title or "diff")
+    return document(head, blocks, head["title"] or "diff")
 
 
 def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
@@ -92,10 +82,11 @@ def shades(model: Model, painters: list[Overlay], table: Words, levels: Iterable
         ],
     )
     states, between = painters[0].edges, Between(hierarchy)
+    became = 1 << states  # 0 kept, 1 came, 2 gone
     index: dict[str, int] = {}
     numbers: list[int] = []
     for path in levels:
-        bits = list(level_bits(model.metagraph(path), states, between))
+        bits = list(level_bits(model.metagraph(path), became, between))
         if any(each not in (0, KEPT) for each in bits):  # most levels have no change, and are not listed
             index[".".join(map(str, path))] = len(numbers)
             numbers += bits
@@ -129,45 +120,20 @@ def as_list(fill: Any) -> list[Any]:
     return list(astuple(fill))
 
 
-def level_bits(level: Metagraph, states: np.ndarray, between: Between) -> Iterator[int]:
+def level_bits(level: Metagraph, became: np.ndarray, between: Between) -> Iterator[int]:
     """What became of the edges behind each metaedge, each bridge and each mark of a level."""
     lines: Iterable[Any] = (*level.edges, *level.bridges)
     for line in lines:
-        yield 0 if line.edges is None else bits_of(states[line.edges])
+        yield 0 if line.edges is None else bits_of(became[line.edges])
     for note in level.annotations:
         if note.kind == "shortcut":
             yield 0
             continue
         row = level.children[note.child]
         edges = between(note.other, row) if note.side == "in" else between(row, note.other)
-        yield bits_of(states[edges]) if len(edges) else KEPT
+        yield bits_of(became[edges]) if len(edges) else KEPT
 
 
-def bits_of(states: np.ndarray) -> int:
-    """The bits of some states (0 kept, 1 came, 2 gone)."""
-    return int(sum(1 << int(state) for state in np.unique(states)))
-
-
-class Between:
-    """The edges of the file from one row to another, or to what is in it."""
-
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        graph = hierarchy.graph
-        self.end = hierarchy.end
-        self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
-        # What lies in a row is a run of rows: its edges are a run where edges are sorted by the row at that end.
-        self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
-        self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
-
-    def __call__(self, source: int, target: int) -> Ints:
-        """The ids of these edges, in any order."""
-        runs = [
-            order[slice(*np.searchsorted(rows, (row, self.end[row])))]
-            for order, rows, row in zip(self.order, self.sorted, (source, target), strict=True)
-        ]
-        # The fewer edges of the two, and of them those with the other end there.
-        side = int(len(runs[0]) > len(runs[1]))
-        row = source if side else target
-        others = self.ends[1 - side][runs[side]]
-        edges: Ints = runs[side][(others >= row) & (others < self.end[row])]
-        return edges
+def bits_of(became: np.ndarray) -> int:
+    """The bits of several edges together."""
+    return int(np.bitwise_or.reduce(became))

@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.picture.both import picture
 from graphviz_tb.diff.picture.merge import merge
-from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, overlay, picture
+from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, overlay
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.theme import THEMES

@@ -9,8 +9,9 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
+from graphviz_tb.diff.picture.between import Between
+from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.page import compared
-from graphviz_tb.page.compared import Between
 from graphviz_tb.proto import GraphDef
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -45,7 +46,7 @@ def test_a_list_of_changes_ends_somewhere(
     changes = diff(chain("A"), chain("B"))
     heads: list[dict[str, object]] = []
     monkeypatch.setattr(compared, "document", lambda head, blocks, title: heads.append(head))
-    compared.changes_html(changes)
+    compared.changes_html(Both(changes))
     assert len(changes) == 12
     assert len(heads[0]["changes"]) == listed  # type: ignore[arg-type]
     more = [text for text in heads[0]["remarks"] if "of 12 changes" in text]  # type: ignore[attr-defined]

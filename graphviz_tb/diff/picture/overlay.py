@@ -16,20 +16,19 @@ from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import plain
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
-from graphviz_tb.diff.picture.merge import Merged, Where, merge
+from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, rows_shown, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, places, sign_training
+from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
@@ -166,30 +165,6 @@ def line(change: Change) -> str:
     if change.also and change.kind != "moved":
         text += f" and {counted(len(change.also), 'other place')}"
     return text
-
-
-def picture(changes: Changes, options: PictureOptions | None = None) -> Picture:
-    """The merged picture, as a `Picture`.
-
-    Before: changes of `diff`. After: the groups on the way to the changes are open, as many as can be read on one
-    screen, unless `options` say what is.
-    """
-    from graphviz_tb.pipeline import load
-
-    options = options or PictureOptions()
-    merged = merge(changes)
-    model = load(merged.graph_def)
-    model.source = changes.inputs
-    hierarchy = model.hierarchy
-    where = places(hierarchy)
-    painter = overlay(hierarchy, where, merged, changes, THEMES[options.theme])
-    title = options.title if options.title is not None else title_of(changes)
-    coloured, options = model.coloured(painter), replace(options, title=title)
-    drawn, left = first_picture(coloured, painter, where, merged, options)
-    if not left:
-        return drawn
-    note = f"{counted(left, 'change')} in groups that stay closed (--open)"
-    return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
 
 
 def first_picture(

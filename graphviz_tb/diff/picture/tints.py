@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
+from graphviz_tb.diff.picture.between import Between
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -11,16 +14,14 @@ from graphviz_tb.model.scene import Identity, Route, Scene, Stub
 from graphviz_tb.model.view import View
 
 CAME, GONE, KEPT = 1, 2, 0
-EVERY = slice(None)
 
 
 class Lines:
     """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
 
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
-        self.hierarchy = hierarchy
         self.states = states
-        self.changed = np.flatnonzero(states)
+        self.hierarchy = hierarchy
         self.levels: dict[tuple[str, int], Metagraph] = {}
         # Levels by address and row, through all open groups: what an identity is an index of.
         todo = [view]
@@ -28,6 +29,11 @@ class Lines:
             level = todo.pop()
             self.levels[level.address, level.row] = level.metagraph
             todo += level.opened.values()
+
+    @cached_property
+    def between(self) -> Between:
+        """The edges from one row to another, looked for only where something is drawn beside a box."""
+        return Between(self.hierarchy)
 
     def route(self, scene: Scene, route: Route) -> set[int]:
         """What became of the edges that a line represents."""
@@ -46,10 +52,8 @@ class Lines:
         return states
 
     def _mark(self, source: int, target: int) -> set[int]:
-        """What became of the edges of a constant or summary; looked for only where one of them changed."""
-        # First among the few edges that changed: a picture has many marks.
-        changed = self._between(source, target, self.changed) - {KEPT}
-        return self._between(source, target) if changed else {KEPT}
+        """What became of the edges of a constant or summary."""
+        return set(np.unique(self.states[self.between(source, target)]).tolist()) or {KEPT}
 
     def _states(self, identity: Identity) -> set[int]:
         """What became of the edges of a metaedge or bridge."""
@@ -61,15 +65,3 @@ class Lines:
         if identity.kind == "bridge":
             return level.bridges[identity.index].edges
         return level.edges[identity.index].edges if identity.kind == "edge" else None
-
-    def _between(self, source: int, target: int, among: np.ndarray | slice = EVERY) -> set[int]:
-        """What became of the edges from one row to another."""
-        graph = self.hierarchy.graph
-        between = self._below(source, graph.source[among]) & self._below(target, graph.target[among])
-        return set(np.unique(self.states[among][between]).tolist())
-
-    def _below(self, row: int, nodes: np.ndarray) -> np.ndarray:
-        """Which of `nodes` lie at or below a row."""
-        rows = self.hierarchy.row_of_node[nodes]
-        below: np.ndarray = (rows >= row) & (rows < self.hierarchy.end[row])
-        return below

@@ -1,0 +1,77 @@
+"""Both graphs as one model, which all pictures of a diff are of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from graphviz_tb.diff.picture.merge import Merged, Where, merge
+from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, title_of
+from graphviz_tb.diff.picture.rows import places
+from graphviz_tb.diff.report.words import counted
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import PictureOptions
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.picture import Picture
+    from graphviz_tb.pipeline import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once."""
+
+    changes: Changes
+    _painters: dict[str, Overlay] = field(default_factory=dict)
+    _drawn: dict[PictureOptions, Picture] = field(default_factory=dict)
+
+    @cached_property
+    def merged(self) -> Merged:
+        """The nodes of both, and what became of each."""
+        return merge(self.changes)
+
+    @cached_property
+    def model(self) -> Model:
+        """The merged graph, folded."""
+        from graphviz_tb.pipeline import load
+
+        model = load(self.merged.graph_def)
+        model.source = self.changes.inputs
+        return model
+
+    @cached_property
+    def where(self) -> list[Where | None]:
+        """The place of each row in the merged graph; None for groups."""
+        return places(self.model.hierarchy)
+
+    def overlay(self, theme: str) -> Overlay:
+        """What became of every row, in the colours of a theme."""
+        if theme not in self._painters:
+            self._painters[theme] = overlay(self.model.hierarchy, self.where, self.merged, self.changes, THEMES[theme])
+        return self._painters[theme]
+
+    def picture(self, options: PictureOptions) -> Picture:
+        """The groups on the way to the changes are open, as many as can be read on one screen, unless `options` say
+        what is."""
+        if options not in self._drawn:
+            self._drawn.clear()  # the last one is kept, as a model does
+            self._drawn[options] = self._picture(options)
+        return self._drawn[options]
+
+    def _picture(self, options: PictureOptions) -> Picture:
+        painter = self.overlay(options.theme)
+        title = options.title if options.title is not None else title_of(self.changes)
+        coloured, options = self.model.coloured(painter), replace(options, title=title)
+        drawn, left = first_picture(coloured, painter, self.where, self.merged, options)
+        if not left:
+            return drawn
+        note = f"{counted(left, 'change')} in groups that stay closed (--open)"
+        return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
+
+
+def picture(changes: Changes, options: PictureOptions | None = None) -> Picture:
+    """The merged picture, as a `Picture`."""
+    return Both(changes).picture(options or PictureOptions())

@@ -1,0 +1,31 @@
+"""The colours of a diff take time by what is drawn beside boxes, not by that times the edges of the file."""
+
+from __future__ import annotations
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.diff.picture.tints import Lines
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.proto import GraphDef
+from tests.conftest import cpu_seconds
+
+
+def weights_of_one_op(count: int) -> GraphDef:
+    names = [f"w{number}" for number in range(count)]
+    graph = GraphDef(node=[{"name": "sum", "op": "AddN", "input": names}])
+    for name in names:
+        graph.node.add(name=name, op="VariableV2")
+    return graph
+
+
+def seconds(count: int) -> float:
+    both = Both(diff(b'node { name: "x" op: "Relu" }', weights_of_one_op(count)))
+    drawn = both.picture(PictureOptions())
+    (stub,) = (stub for stub in drawn.scene.stubs if len(stub.identities) > 1)
+    lines = Lines(both.model.hierarchy, drawn.view, both.overlay("light").edges)
+    assert lines.stub(drawn.scene, stub) == {1}
+    return cpu_seconds(lambda: Lines(both.model.hierarchy, drawn.view, lines.states).stub(drawn.scene, stub))
+
+
+def test_edges_of_many_weights_are_not_looked_for_among_all() -> None:
+    assert seconds(16_000) < 16 * seconds(2_000)  # eight times as many; 64 times the seconds, were they
