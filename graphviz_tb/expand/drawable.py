@@ -65,22 +65,27 @@ def undrawn(bridge: Bridge) -> Bridge:
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:
-    """By row of a child of group `parent`: the neighbours (row, inbound) whose edge is drawn there; filed once."""
+    """By row of a child of group `parent` that opens: the neighbours (row, inbound) whose edge is drawn there; filed
+    once."""
     known = expander.going_on.get(parent)
     if known is not None:
         return known
     around = expander.metagraph(parent)
     rows, continued = around.children, expander.going_on.setdefault(parent, {})
+    opens = list(map(expander.hierarchy.opens, rows))
     for index in around.core_edges():
         edge = around.edges[index]
         source, target = rows[edge.source], rows[edge.target]
         # Seen from inside a child: a line from `source` comes into `target`, and goes out of `source`.
-        continued.setdefault(target, set()).add((source, True))
-        continued.setdefault(source, set()).add((target, False))
+        if opens[edge.target]:
+            continued.setdefault(target, set()).add((source, True))
+        if opens[edge.source]:
+            continued.setdefault(source, set()).add((target, False))
     # A line that crosses the border of the level itself goes on through it.
     for index in around.core_bridges():
         bridge = around.bridges[index]
-        continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
+        if opens[bridge.child]:
+            continued.setdefault(rows[bridge.child], set()).add((bridge.other, bridge.inbound))
     return continued
 
 

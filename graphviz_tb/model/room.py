@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCOPE_NAMES = 300 << 20  # letters of all of them: 10,000 levels of six letters, or a million scopes as models have them
+SCOPE_NAMES = 100 << 20  # letters of all of them: 6,000 levels of six letters, or a million scopes of a hundred letters
 
 
 @dataclass(slots=True)
