@@ -21,6 +21,7 @@ from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
 NOTE = 14  # fewer places than that, and the small print is left out
+PARTS = 100  # boxes of an open group that an outline names; JSON has all
 DEEPEST = 8  # levels that an outline is moved in
 MOST_DEVICES = 20  # a host with more is a part of a cluster: its first ones say enough
 NO_DEVICE = "(none)"
@@ -106,12 +107,31 @@ def architecture_lines(outline: Sequence[Line], width: int) -> list[str]:
     lines: list[str] = []
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
-        text = head + " → ".join(" · ".join(map(part_words, rank)) for rank in line.ranks)
-        beside = " · ".join(map(part_words, line.beside))
+        text = head + flow_words(line.ranks)
+        beside = flow_words([line.beside])
         indent = 2 * min(line.depth, DEEPEST)
         lines += wrap(text, width, indent, indent + 4) if line.ranks else []
         lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
     return lines
+
+
+def flow_words(ranks: Sequence[Sequence[Part]]) -> str:
+    """The boxes of ranks along the flow; of more than `PARTS` the first, and how many more there are.
+
+    >>> stem, head = Part("stem", "stem", 3), Part("head", "head", 2)
+    >>> flow_words([[stem, stem], [head]]), flow_words([[stem]] * 98 + [[head] * 5])[-27:]
+    ('stem · stem → head', ' → head · head · … (3 more)')
+    """
+    total, room, shown = sum(map(len, ranks)), PARTS, []
+    for rank in ranks:
+        words = [part_words(part) for part in rank[:room]]
+        room -= len(words)
+        if not room and total > PARTS:
+            words.append(f"… ({total - PARTS:,} more)")
+        shown.append(" · ".join(words))
+        if not room:
+            break
+    return " → ".join(shown)
 
 
 def part_words(part: Part) -> str:
