@@ -66,9 +66,9 @@ def arrange(
     """
     options, outside = options or ArrangeOptions(), outside or Around()
     check_engine(options)
-    if too_large(metagraph):
-        return plain(metagraph, outside)
     known = Arrangements() if known is None else known
+    if too_large(metagraph):
+        return known.in_rows(metagraph, outside)
     key, rows = key_of(metagraph, options, outside)
     skeleton = known.recall(key, rows)
     if skeleton is None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from graphviz_tb.arrange.around import Around
+from graphviz_tb.arrange.large import plain
 from graphviz_tb.arrange.lines import thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.metagraph import Metagraph
@@ -21,6 +22,15 @@ class Arrangements:
     def __init__(self) -> None:
         self.made = self.bends = 0
         self._known: dict[Key, tuple[Skeleton, tuple[int, ...]]] = {}
+        self._plain: dict[int, tuple[Metagraph, Around, Skeleton]] = {}
+
+    def in_rows(self, metagraph: Metagraph, outside: Around) -> Skeleton:
+        """The plain rows of a level too large for more, remembered for the very same metagraph: all of it as a key
+        would take more memory than the skeleton."""
+        known = self._plain.get(id(metagraph))
+        if known is None or known[1] != outside:
+            known = self._plain[id(metagraph)] = metagraph, outside, plain(metagraph, outside)
+        return known[2]
 
     def recall(self, key: Key, rows: tuple[int, ...]) -> Skeleton | None:
         """The skeleton of an equal metagraph, its ports named for this one."""

@@ -11,9 +11,9 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
 
-# Bends of lines, of all levels that differ, up to which several orders are tried: about eight seconds. The levels of a
+# Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
 # training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
-BENDS = 20_000
+BENDS = 10_000
 
 
 class Laying:
@@ -36,7 +36,7 @@ class Laying:
         """The order of one level."""
         outside = outside or Around()
         if too_large(level):
-            return arrange(level, self._options, outside)
+            return arrange(level, self._options, outside, self._known)
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:

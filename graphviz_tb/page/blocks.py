@@ -43,7 +43,7 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> Block:
     b'\\x01\\x00\\x00\\x00\\xff\\xff\\xff\\xff'
     """
     column = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
-    return Block(name, "ints", column.astype(INTS).tobytes())
+    return Block(name, "ints", column.astype(INTS, copy=False).tobytes())
 
 
 def words(name: str, value: Any) -> Block:

@@ -12,7 +12,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
-from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.blocks import INTS, Block, Words, ints, words
 from graphviz_tb.view.labels import describe
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
     carried = [table(tensor(facts, *divmod(output, max(len(keys), 1)))) for output in each.tolist()]
     said = np.array(carried, np.int64)[place.ravel()]
     columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, said
-    return ints("edges", np.concatenate(columns))
+    return ints("edges", np.concatenate([column.astype(INTS) for column in columns]))
 
 
 def listed(hierarchy: Hierarchy) -> np.ndarray:

@@ -75,7 +75,7 @@ class Held:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
         held = Level(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
-        return np.array(level(held, self._table, self._say), np.int64).astype(INTS).tobytes()
+        return np.frombuffer(level(held, self._table, self._say), np.int64).astype(INTS).tobytes()
 
     def _block(self) -> Block:
         return ints(f"levels/{len(self._blocks)}", np.frombuffer(self._numbers, INTS))

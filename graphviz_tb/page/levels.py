@@ -5,12 +5,14 @@ A list is its length and its items. Texts are numbers of the table. `viewer/read
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
+from typing import TypeAlias
 
 from graphviz_tb.model.bundles import given
-from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import NodeLabel
@@ -19,6 +21,7 @@ from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
 AT_ONCE = 1 << 12  # rows that are turned into columns
+Numbers: TypeAlias = "array[int]"  # of the type "q": a list of as many whole numbers takes four times as much memory
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
@@ -31,31 +34,21 @@ class Level:
     node_labels: Sequence[NodeLabel]
 
 
-def level(held: Level, words: Words, say: Lines) -> list[int]:
+def level(held: Level, words: Words, say: Lines) -> Numbers:
     """One level."""
     graph = held.metagraph
-    out: list[int] = [graph.row]
-    out += listed(graph.children)
-    out += listed(graph.functions)
+    out = array("q", [graph.row])
+    out.extend(listed(graph.children))
+    out.extend(listed(graph.functions))
     for node in held.node_labels:
-        out += (
-            words(node.label),
-            words(node.second),
-            words(node.badge),
-            words(node.about),
-            flags(node),
-        )
-    out += rows(edges(graph.edges, say))
-    out += rows(bridges(graph.bridges, say))
+        out.extend((words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)))
+    put_rows(out, edges(graph.edges, say))
+    put_rows(out, bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
-        out += (*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed)))
-    out += rows(
-        # Bits: 0 side, 1 control, 2-3 kind.
-        (note.child, note.other, SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2, note.edges)
-        for note in graph.annotations
-    )
-    out += rows(graph.loops)
-    out += skeleton(held.skeleton)
+        out.extend((*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed))))
+    put_rows(out, stubs(graph.annotations))
+    put_rows(out, graph.loops)
+    put_skeleton(out, held.skeleton)
     return out
 
 
@@ -75,20 +68,24 @@ def listed(items: Iterable[int]) -> list[int]:
     return [len(values), *values]
 
 
-def rows(items: Iterable[Sequence[int]]) -> list[int]:
+def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
     """Rows of equal length, column by column: equal things side by side pack well.
 
-    >>> rows([(1, 5), (2, 6)])
-    [2, 1, 2, 5, 6]
+    >>> out = array("q", [9])
+    >>> put_rows(out, [(1, 5), (2, 6)])
+    >>> out.tolist()
+    [9, 2, 1, 2, 5, 6]
     """
-    columns: list[list[int]] = []
+    columns: list[Numbers] = []
     source = iter(items)
     # Some at a time: a million rows are never there all at once.
     while some := list(islice(source, AT_ONCE)):
-        columns = columns or [[] for _ in some[0]]
+        columns = columns or [array("q") for _ in some[0]]
         for column, more in zip(columns, zip(*some, strict=True), strict=True):
-            column += more
-    return [len(columns[0]) if columns else 0, *chain.from_iterable(columns)]
+            column.extend(more)
+    out.append(len(columns[0]) if columns else 0)
+    for column in columns:
+        out += column
 
 
 class Lines:
@@ -131,30 +128,38 @@ def bridges(listed_bridges: Iterable[Bridge], say: Lines) -> Iterator[tuple[int,
         yield bridge.child, bridge.other, seen, bridge.tensors, bridge.control, bridge.reference, *say(bridge)
 
 
+def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
+    """Annotations."""
+    for note in annotations:
+        # Bits: 0 side, 1 control, 2-3 kind.
+        kind = SIDES.index(note.side) | note.control << 1 | STUBS.index(note.kind) << 2
+        yield note.child, note.other, kind, note.edges
+
+
 def said(line: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
     """The label of a line, its thickness, and what it carries in full."""
     return words(shown(line)), thickness(line), words(contents(line))
 
 
-def skeleton(order: Skeleton) -> list[int]:
+def put_skeleton(out: Numbers, order: Skeleton) -> None:
     """An order of drawing."""
-    out = [len(order.ports)]
+    out.append(len(order.ports))
     for port in order.ports:
-        out += (int(port.first), *rows((row, int(inbound)) for row, inbound in port.others))
-    out += rows((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires)
+        out.append(int(port.first))
+        put_rows(out, ((row, int(inbound)) for row, inbound in port.others))
+    put_rows(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
     for wire in order.wires:
-        out += listed(wire.chain)
-    out += listed(order.waypoint)
+        out.extend(listed(wire.chain))
+    out.extend(listed(order.waypoint))
     out.append(len(order.parts))
     for part in order.parts:
         out.append(len(part))
         for row in part:
-            out += listed(row)
+            out.extend(listed(row))
     out.append(len(order.shelves))
     for shelf in order.shelves:
-        out += listed(shelf)
-    out += (order.main, *listed(order.spine), len(order.breaks))
+        out.extend(listed(shelf))
+    out.extend((order.main, *listed(order.spine), len(order.breaks)))
     for broken in order.breaks:
-        out += listed(broken)
+        out.extend(listed(broken))
     out.append(int(order.plain))
-    return out

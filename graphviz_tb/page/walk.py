@@ -21,7 +21,7 @@ Arrange = Callable[[Metagraph, Around], Skeleton]
 Away = tuple[Path, Metagraph, Around]  # a level that has an auxiliary area
 
 AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
-MOST_INSIDE = 20_000  # groups inside calls, each counted at every call
+MOST_INSIDE = 10_000  # groups inside calls, each counted at every call
 
 
 def walk(
