@@ -9,8 +9,9 @@ import pytest
 
 from graphviz_tb import diff
 
-ODD: list[Any] = [None, {}, {"a": 1}, [], [[1], {"b": []}], "", "float32", True, -1, 1e300, [None] * 3]
+ODD: list[Any] = [None, {}, {"a": 1}, [], [[1], {"b": []}], "", "float32", True, -1, 1e300, [None] * 3, ["a", 0]]
 USUAL: dict[str, Any] = {
+    "InputLayer": {"batch_shape": [None, 28, 28, 1], "dtype": "float32", "batch_input_shape": [None, 3]},
     "Dense": {"units": 2, "activation": "relu", "dtype": "float32", "use_bias": True},
     "Conv2D": {"filters": 4, "kernel_size": [3, 3], "strides": [1, 1], "padding": "same", "dilation_rate": [1, 1]},
     "BatchNormalization": {"axis": -1, "epsilon": 1e-3, "dtype": {"class_name": "DTypePolicy", "config": {}}},

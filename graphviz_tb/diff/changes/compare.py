@@ -16,6 +16,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -119,10 +120,19 @@ def node_changes(
     yield from setting_changes(m, layers, settings)
 
 
+def is_shape(value: Any) -> bool:
+    """Whether a setting is a shape as Keras writes it; a model may write anything.
+
+    >>> is_shape([None, 28]), is_shape(["image", 0]), is_shape({}), is_shape(None)
+    (True, False, False, False)
+    """
+    return isinstance(value, list) and all(dim is None or isinstance(dim, int) for dim in value)
+
+
 def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
     """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
     given now, or no more, in a word."""
-    if difference.key in INPUTS and isinstance(difference.old, list) and isinstance(difference.new, list):
+    if difference.key in INPUTS and is_shape(difference.old) and is_shape(difference.new):
         return replace(difference, old=shape_of(difference.old), new=shape_of(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return difference
