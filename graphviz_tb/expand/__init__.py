@@ -67,7 +67,8 @@ class Expander:
         """Find the lines of all groups in one pass, where that is no more than memory holds: for those who will open
         every group of the file."""
         if self._filed is None and fileable(self.hierarchy):
-            self._filed = Filed(self.hierarchy, self.facts)
+            # The main graph is there once: where it was opened, nobody asks for its lines again.
+            self._filed = Filed(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""

@@ -14,14 +14,17 @@ from graphviz_tb.model.tensors import Carried
 
 
 class Filed:
-    """All lines of a file. They are what `find_metaedges` and `find_bridges` give for one group, found in one pass."""
+    """All lines of a file. They are what `find_metaedges` and `find_bridges` give for one group, found in one pass.
 
-    def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
+    Metaedges are those of the rows from `first` on.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, facts: Facts, first: int = 0) -> None:
         place, rows = places(hierarchy), np.arange(len(hierarchy) + 1)
         known: dict[Outputs, Carried] = {}
-        edges = hierarchy.edge_order
         # The owner of each edge of `edge_order`, which lists them owner after owner.
-        owner = np.repeat(rows[:-1], np.diff(hierarchy.owner_start))
+        edges = hierarchy.edge_order[hierarchy.owner_start[first] :]
+        owner = np.repeat(rows[first:-1], np.diff(hierarchy.owner_start[first:]))
         source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
         self.inside = bundled(hierarchy.graph, facts, edges, (owner, source, target), known)
         group, child, other, edges = crossings_of_all(hierarchy)

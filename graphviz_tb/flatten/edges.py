@@ -70,13 +70,14 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
     Before: one flat list of input strings. After: one edge for each input that names a node of the same graph or
     function body, every distinct output kept. With `options.tensorboard` an input whose name equals that of the
-    input before it is dropped, as TensorBoard does.
+    input before it is dropped, as TensorBoard does. The strings are let go: a million take 70 MB.
     """
     resolved = Found()
     # Cuts of `nodes.inputs`, one for each graph: the inputs before a node, taken at the nodes where graphs begin.
     ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
     for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
         look_up(resolved, index, nodes.inputs[start:stop], start)
+    nodes.inputs.clear()
     return make_edges(nodes, resolved, options)
 
 

@@ -11,7 +11,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.blocks import INTS, Block, Words, ints
+from graphviz_tb.page.blocks import INTS, Block, Words
 from graphviz_tb.page.levels import Level, Lines, level
 from graphviz_tb.view.node_labels import NodeLabels
 
@@ -71,16 +71,17 @@ class Held:
         """All blocks."""
         return [*self._blocks, self._block()]
 
-    def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> bytes:
+    def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
         held = Level(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
-        return np.frombuffer(level(held, self._table, self._say), np.int64).astype(INTS).tobytes()
+        # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
+        return np.frombuffer(level(held, self._table, self._say), np.intc).astype(INTS, copy=False).data.cast("B")
 
     def _block(self) -> Block:
-        return ints(f"levels/{len(self._blocks)}", np.frombuffer(self._numbers, INTS))
+        return Block(f"levels/{len(self._blocks)}", "ints", self._numbers)
 
-    def _write(self, numbers: bytes) -> Place:
+    def _write(self, numbers: memoryview) -> Place:
         if len(self._numbers) > CHUNK * SIZE:  # a level lies in one block
             self._blocks.append(self._block())
             self._written += len(self._blocks[-1].packed)

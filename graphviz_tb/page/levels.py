@@ -21,7 +21,7 @@ from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
 AT_ONCE = 1 << 12  # rows that are turned into columns
-Numbers: TypeAlias = "array[int]"  # of the type "q": a list of as many whole numbers takes four times as much memory
+Numbers: TypeAlias = "array[int]"  # of the type "i": a list of as many whole numbers takes eight times as much memory
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
@@ -37,7 +37,7 @@ class Level:
 def level(held: Level, words: Words, say: Lines) -> Numbers:
     """One level."""
     graph = held.metagraph
-    out = array("q", [graph.row])
+    out = array("i", [graph.row])
     out.extend(listed(graph.children))
     out.extend(listed(graph.functions))
     for node in held.node_labels:
@@ -71,7 +71,7 @@ def listed(items: Iterable[int]) -> list[int]:
 def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
     """Rows of equal length, column by column: equal things side by side pack well.
 
-    >>> out = array("q", [9])
+    >>> out = array("i", [9])
     >>> put_rows(out, [(1, 5), (2, 6)])
     >>> out.tolist()
     [9, 2, 1, 2, 5, 6]
@@ -80,7 +80,7 @@ def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
     source = iter(items)
     # Some at a time: a million rows are never there all at once.
     while some := list(islice(source, AT_ONCE)):
-        columns = columns or [array("q") for _ in some[0]]
+        columns = columns or [array("i") for _ in some[0]]
         for column, more in zip(columns, zip(*some, strict=True), strict=True):
             column.extend(more)
     out.append(len(columns[0]) if columns else 0)
