@@ -97,7 +97,8 @@ class Training:
         }
         model = {child for child in children if self.forward[child]} - behind - shapes
         updates = reached({child for child in behind if self._writes(child)}, after) & behind
-        others = [child for child in children if child not in behind | model | shapes]
+        known = behind | model | shapes
+        others = [child for child in children if child not in known]
         model |= self._inputs(row, others, model)
         others = [child for child in others if child not in model]
         updates |= serving(others, after, updates)

@@ -157,8 +157,9 @@ def take_sinks(work: Work, options: ExpandOptions) -> None:
     """Sink types (NoOp) go out, whole scopes whose root op is one too."""
     # A scope whose root op is a NoOp may compute what others need: it is no sink then.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
+    staying = work.level.included | handing
     for node in range(work.level.count):
-        if work.level.sink[node] and node not in work.level.included | handing and node in work.core:
+        if work.level.sink[node] and node not in staying and node in work.core:
             take(work, node, "out")
 
 

@@ -14,7 +14,9 @@ from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.bundles import Bundles
+from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.paint import LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import THEMES
@@ -82,7 +84,7 @@ def shades(model: Model, painters: list[Overlay], table: Words, levels: Iterable
         ],
     )
     states, between = painters[0].edges, Between(hierarchy)
-    became = 1 << states  # 0 kept, 1 came, 2 gone
+    became = Became(states)
     index: dict[str, int] = {}
     numbers: list[int] = []
     for path in levels:
@@ -120,20 +122,37 @@ def as_list(fill: Any) -> list[Any]:
     return list(astuple(fill))
 
 
-def level_bits(level: Metagraph, became: np.ndarray, between: Between) -> Iterator[int]:
+def level_bits(level: Metagraph, became: Became, between: Between) -> Iterator[int]:
     """What became of the edges behind each metaedge, each bridge and each mark of a level."""
-    lines: Iterable[Any] = (*level.edges, *level.bridges)
-    for line in lines:
-        yield 0 if line.edges is None else bits_of(became[line.edges])
+    lines: Iterable[Metaedge | Bridge] = (*level.edges, *level.bridges)
+    yield from map(became.line, lines)
     for note in level.annotations:
         if note.kind == "shortcut":
             yield 0
             continue
         row = level.children[note.child]
         edges = between(note.other, row) if note.side == "in" else between(row, note.other)
-        yield bits_of(became[edges]) if len(edges) else KEPT
+        yield became.edges(edges) if len(edges) else KEPT
 
 
-def bits_of(became: np.ndarray) -> int:
-    """The bits of several edges together."""
-    return int(np.bitwise_or.reduce(became))
+class Became:
+    """The bits of edges, and of what stands for them. `states` is by edge: 0 kept, 1 came, 2 gone."""
+
+    def __init__(self, states: np.ndarray) -> None:
+        self._bits = (1 << states).astype(np.uint8)
+        self._lines: dict[int, tuple[Bundles, bytes]] = {}  # by table of lines: a level can have a million
+
+    def edges(self, edges: Ints) -> int:
+        """Those of several edges together."""
+        return int(np.bitwise_or.reduce(self._bits[edges]))
+
+    def line(self, line: Metaedge | Bridge) -> int:
+        """Those of the edges behind a line; 0 where nobody has said which."""
+        table = line.bundles
+        if not isinstance(table, Bundles):
+            return 0 if line.edges is None else self.edges(line.edges)
+        if id(table) not in self._lines:
+            # No bundle is empty, as `reduceat` asks.
+            bits = np.bitwise_or.reduceat(self._bits[table.edge], table.start[:-1]) if len(table.edge) else table.edge
+            self._lines[id(table)] = table, bits.tobytes()
+        return self._lines[id(table)][1][line.number]

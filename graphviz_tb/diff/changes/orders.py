@@ -53,8 +53,9 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
     before: dict[int, set[int]] = {layer: set() for layer in mine}
     for node in nodes:
         for source in graph.source[layers.side.in_edges(node)].tolist():
-            if layers.of(node) in mine and layers.of(source) in mine - {layers.of(node)}:
-                before[layers.of(node)].add(layers.of(source))
+            here, there = layers.of(node), layers.of(source)
+            if here in mine and there in mine and here != there:
+                before[here].add(there)
     after = defaultdict(list)
     for layer, ahead in before.items():
         for other in ahead:

@@ -64,4 +64,5 @@ def readable(boxes: list[Box], limit: int, total: int) -> list[Box]:
 def head_counts(stage: Box) -> bool:
     """Whether a reader would count the head of a stage with its repetitions."""
     each = [box.each for box in stage.members if box.stack]
-    return not each or any(box.ops >= HEADS * max(each) for box in stage.members if not box.stack)
+    least = HEADS * max(each, default=0)
+    return not each or any(box.ops >= least for box in stage.members if not box.stack)
