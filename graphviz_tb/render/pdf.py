@@ -8,6 +8,7 @@ Letters come from Arimo, then from the files of `--font-file`, then from the fac
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from struct import pack
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
@@ -178,7 +179,7 @@ def text(label: Label, fonts: Fonts) -> Iterator[str]:
     natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
     left = label.x - label.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
     words = " ".join(
-        f"/F{font} {label.size} Tf <{''.join(f'{glyph:04X}' for glyph in glyphs)}> Tj" for font, glyphs in runs
+        f"/F{font} {label.size} Tf <{pack(f'>{len(glyphs)}H', *glyphs).hex().upper()}> Tj" for font, glyphs in runs
     )
     # Tz: per cent of the natural width; Tm turns letters upright again; Tr 0 fills, 1 strokes, 2 does both.
     stretch = n(100 * label.width / natural) if natural else "100"

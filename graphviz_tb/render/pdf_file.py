@@ -6,7 +6,8 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import filterfalse
+from itertools import groupby
+from operator import itemgetter
 
 from graphviz_tb.render.typeface import Typeface
 
@@ -17,22 +18,26 @@ class Fonts:
 
     faces: list[Typeface]
     used: list[dict[int, str]] = field(default_factory=list)
+    known: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def runs(self, text: str) -> Iterator[tuple[int, list[int]]]:
         """The text as runs of glyphs of one face; what no face has is an empty box of the first."""
-        run: list[int] = []
-        current = 0
-        for char in filterfalse(joins, text):
-            font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
-            glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for what a font lacks
-            self.used[font].setdefault(glyph, char)
-            if run and font != current:
-                yield current, run
-                run = []
-            current = font
-            run.append(glyph)
-        if run:
-            yield current, run
+        # Each is looked up once: the titles of groups in each other have millions of characters together.
+        for char in dict.fromkeys(text):
+            if char not in self.known:
+                self.known[char] = self.glyph(char)
+        drawn = [place for place in map(self.known.__getitem__, text) if place[0] >= 0]
+        for font, run in groupby(drawn, key=itemgetter(0)):
+            yield font, [glyph for _, glyph in run]
+
+    def glyph(self, char: str) -> tuple[int, int]:
+        """The face and the glyph of a character; the face is -1 for one that is not drawn."""
+        if joins(char):
+            return -1, 0
+        font = next((index for index, face in enumerate(self.faces) if ord(char) in face.glyphs), 0)
+        glyph = self.faces[font].glyphs.get(ord(char), 0)  # 0: the box for what a font lacks
+        self.used[font].setdefault(glyph, char)
+        return font, glyph
 
     def advance(self, font: int, glyphs: list[int]) -> float:
         """The width of a run, in em."""

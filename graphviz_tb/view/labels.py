@@ -72,7 +72,7 @@ def brief(name: str, most: int = LONGEST_NAME) -> str:
     >>> brief("a" * 400).count("a"), brief("a/b")
     (299, 'a/b')
     """
-    return cut_middle(clean(name), most)
+    return clean(cut_middle(name, most))
 
 
 def flowing(edge: Line) -> int:

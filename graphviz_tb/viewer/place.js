@@ -3527,7 +3527,7 @@ function account(edge, source, target) {
   return (String(brief(source)) + " → " + String(brief(target)) + ": " + String(hand_contents(edge)));
 }
 function brief(name, most_ = LONGEST_NAME_of_labels) {
-  return cut_middle(hand_clean(name), most_);
+  return hand_clean(cut_middle(name, most_));
 }
 function counted(count, noun) {
   return (String(hand_thousands(count)) + " " + String(plural(count, noun)));
