@@ -16,6 +16,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Drawing, Group, Label
 from graphviz_tb.model.drawing import Part as Layer
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.render import pdf_file
 from graphviz_tb.render.fonts import font_files
 from graphviz_tb.render.pdf import LONGEST, pdf
 from graphviz_tb.render.pdf_file import Fonts
@@ -182,3 +183,12 @@ def shown(drawing: Drawing) -> list[str]:
 def written(parts: dict[int, Part], number: int) -> dict[str, str]:
     """The characters of a font."""
     return characters(parts[parts[number].reference("ToUnicode")].stream.decode())
+
+
+def test_a_character_is_looked_up_once_however_often_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(pdf_file, "joins", lambda char: bool(asked.append(char)))
+    fonts = Fonts([arimo()], [{}])
+    for _ in range(3):
+        assert [len(glyphs) for _, glyphs in fonts.runs("abba" * 50)] == [200]
+    assert asked == ["a", "b"]
