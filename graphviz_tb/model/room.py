@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCOPE_NAMES = 100 << 20  # letters of all of them: 6,000 levels of six letters, or a million scopes of a hundred letters
+SCOPE_NAMES = 100 << 20  # letters of all of them: 5,000 levels of six letters, or a million scopes of a hundred letters
 
 
 @dataclass(slots=True)
