@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SCOPE_NAMES = 100 << 20  # letters of all of them: 5,000 levels of six letters, or a million scopes of a hundred letters
+SCOPE_NAMES = 300 << 20  # letters of all of them: 10,000 levels of six letters, or a million scopes as models have them
+DEAR = 6  # JSON writes a letter beyond ASCII, or one that controls a terminal, as `\u0000`; memory may take four bytes
+
+
+def per_letter(scope: str) -> int:
+    """How many letters each letter of a name counts for.
+
+    >>> per_letter("layer_1/conv"), per_letter("couche_é"), per_letter("a\\x07")
+    (1, 6, 6)
+    """
+    return 1 if scope.isascii() and scope.isprintable() else DEAR
 
 
 @dataclass(slots=True)
@@ -20,9 +30,9 @@ class Room:
         >>> Room().within("a/b/c"), Room(5).within("a/b/c"), Room(0).within("a")
         ('a/b/c', 'a/b', '')
         """
-        if (scope.count("/") + 1) * len(scope) <= self.left:
+        if (scope.count("/") + 1) * len(scope) * DEAR <= self.left:
             return scope
-        left, start, fits = self.left, 0, 0
+        left, start, fits = self.left // per_letter(scope), 0, 0
         while start < len(scope):
             end = scope.find("/", start)
             end = len(scope) if end < 0 else end

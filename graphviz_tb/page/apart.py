@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 RANKS = 2  # levels in each other that may be apart at once
 FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its own
 LARGE = 40_000  # rows
+LETTERS = 100 << 20  # of all names, of which there are hundreds of megabytes where scopes are deep: to fold has its own
 MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series
 Laid = tuple[Metagraph, Skeleton, Around]
 Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
@@ -46,6 +47,8 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     base = model.hierarchy
     single = single_series(base)
     if all(len(base.children(row)) > MEMBERS for row in single):  # only saves time: to fold anew takes seconds
+        return {}
+    if sum(map(len, base.name)) > LETTERS:
         return {}
     grouping = regrouping(base.graph, model.options.group)
     series = series_by_level(base, single, grouping.names())

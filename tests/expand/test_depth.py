@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -41,7 +42,7 @@ def test_a_name_of_a_hundred_thousand_segments() -> None:
     name = "/".join("s" * 100_000)
     model = load(GraphDef(node=[{"name": name, "op": "A"}, {"name": "y", "op": "B", "input": [name]}]))
     assert any(notice.code == "deep-names" for notice in model.notices)
-    assert sum(map(len, model.hierarchy.name)) < 150 << 20
+    assert sum(map(len, model.hierarchy.name)) < 400 << 20
     assert model.hierarchy.ops(0) == 2
     assert model.picture().scene.boxes
 
@@ -69,3 +70,11 @@ def test_thousands_of_edges_that_lead_a_thousand_groups_deep() -> None:
     assert not any(each.known for each in carried)
     assert 10 * len(set(map(id, carried))) < len(carried)
     assert time.process_time() - start < 15
+
+
+@pytest.mark.parametrize("segment", ["é", "\N{GRINNING FACE}", "\x07"])
+def test_letters_that_take_more_room_are_fewer(segment: str) -> None:
+    """JSON writes them as escapes of six letters, and memory has two or four bytes for each."""
+    name = "/".join([segment] * 30_000)
+    names = load(GraphDef(node=[{"name": name, "op": "A"}])).hierarchy.name
+    assert sum(len(json.dumps(each)) for each in names) < 400 << 20
