@@ -73,8 +73,8 @@ class Names:
         return index
 
     def find(self, pattern: str) -> list[Path]:
-        """The paths that `pattern` means: a literal name first, then wild cards; names of the file before those that
-        the program has for layers.
+        """The paths that `pattern` means: an address first, then a literal name, then wild cards; names of the file
+        before those that the program has for layers.
 
         Raises `UnknownNode` with the nearest names where there is none.
         """
@@ -94,11 +94,11 @@ class Names:
         return None if hierarchy is None else Names(hierarchy)
 
     def _find(self, pattern: str) -> list[Path]:
-        for name in (pattern, *split_address(pattern)[:1]):
-            # The pattern as it is may be a name; so may its only part, with `::::` written for a literal `::`.
-            literal = self.index(0).get(name)
-            if literal is not None and (name == pattern or len(split_address(pattern)) == 1):
-                return [(literal,)]
+        # An address means its place, whatever has such a name: `f::x` is x in the call f, `f::::x` the node `f::x`.
+        if found := self._places(pattern):
+            return found
+        if pattern in self.index(0):
+            return [(self.index(0)[pattern],)]
         if "**" in pattern:
             return self._anywhere(pattern)
         paths: list[Path] = [()]
@@ -111,6 +111,13 @@ class Names:
                 )
             if not paths:
                 raise self._unknown(pattern, around)
+        return paths
+
+    def _places(self, address: str) -> list[Path]:
+        """The places that an address means as it stands, none where it is no address."""
+        paths: list[Path] = [()]
+        for part in split_address(address):
+            paths = [match for path in paths for match in self._step(path, part, exact=True)]
         return paths
 
     def _anywhere(self, pattern: str) -> list[Path]:
@@ -180,39 +187,40 @@ class Names:
         ]
         return addresses or [address(hierarchy, path) for path in around]
 
-    def _step(self, path: Path, part: str) -> list[Path]:
-        """The rows named `part` in the main graph, or in the functions of the call at the end of `path`."""
+    def _step(self, path: Path, part: str, exact: bool = False) -> list[Path]:
+        """The rows named `part` in the main graph, or in the functions of the call at the end of `path`; `exact`: with
+        no wild cards."""
         if not path:
             functions = self.hierarchy.function_rows
-            matches = self._match(0, part) or [row for row in functions if self.hierarchy.name[row] == part]
+            matches = self._match(0, part, exact) or [row for row in functions if self.hierarchy.name[row] == part]
             return [(row,) for row in matches]
         if len(path) == 1 and self.hierarchy.kind[path[0]] == FUNCTION:
-            return [(row,) for row in self._match(path[0], part)]
+            return [(row,) for row in self._match(path[0], part, exact)]
         bodies = self.hierarchy.calls.get(path[-1], ())
         if len(bodies) == 1:
-            return [(*path, row) for row in self._match(bodies[0][1], part)]
-        rows = {row: None for attr, body in bodies for row in self._in_body(attr, body, part)}
+            return [(*path, row) for row in self._match(bodies[0][1], part, exact)]
+        rows = {row: None for attr, body in bodies for row in self._in_body(attr, body, part, exact)}
         return [(*path, row) for row in rows]
 
-    def _in_body(self, attr: str, body: int, part: str) -> list[int]:
+    def _in_body(self, attr: str, body: int, part: str, exact: bool) -> list[int]:
         """The rows that `attr` or `attr/name` means, in one of several functions of a call."""
         if part == attr:
             return [body]
         if part.startswith(attr + "/"):
-            return self._match(body, part[len(attr) + 1 :])
-        if not is_wild(part):
+            return self._match(body, part[len(attr) + 1 :], exact)
+        if exact or not is_wild(part):
             return []
         first, slash, rest = part.partition("/")
         if not Pattern(first).matches(attr):
             return []
-        inside = self._match(body, rest if slash else "**") if slash or first == "**" else []
+        inside = self._match(body, rest if slash else "**", exact) if slash or first == "**" else []
         return [body, *inside] if not slash else inside
 
-    def _match(self, root: int, part: str) -> list[int]:
+    def _match(self, root: int, part: str, exact: bool) -> list[int]:
         index = self.index(root)
         if part in index:
             return [index[part]]
-        if not is_wild(part):
+        if exact or not is_wild(part):
             return []
         wanted = Pattern(part)
         hierarchy = self.hierarchy

@@ -71,3 +71,16 @@ def test_the_names_of_the_json_are_found_and_open_that_group(seed: int, make: gr
         boxes = model.picture(open=(name,), depth=0).scene.boxes
         assert [box.row for box in boxes if box.open][-1] == row, name
     assert diff(graph, graph).same
+
+
+def test_a_name_that_reads_like_the_address_of_another_place_leaves_it_that_place() -> None:
+    graph = GraphDef(node=[{"name": name, "op": "Relu"} for name in ("x::y", "x::::y", "f::x", "f::::x", "f::z")])
+    graph.node.add(name="f", op="F")
+    graph.library.function.add(signature={"name": "F"}, node_def=[{"name": "x", "op": "Neg"}])
+    model = load(graph)
+    found = places(model)
+    assert {"x::::y", "x::::::::y", "f::::x", "f::::::::x", "f::::z", "f", "f::x"} <= set(found)
+    assert {where: model.names.find(where) for where in found} == found
+    # What is no address is a name as it stands.
+    (named,) = model.names.find("f::z")
+    assert model.names.find("f::::z") == [named]
