@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from io import BytesIO
+
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape, Step
 from graphviz_tb.render.markup import line, num, tooltip, value, words
 
@@ -23,10 +26,15 @@ def svg(drawing: Drawing, window: Window | None = None) -> bytes:
         f"<desc>{words(drawing.summary)}</desc>",
         definitions(drawing),
         f'<rect width="{drawing.width}" height="{drawing.height}" fill="{drawing.ground}"/>',
-        *(part(layer) for layer in drawing.parts),
-        "</svg>\n",
     ]
-    return "\n".join(line for line in body if line).encode()
+    # Piece by piece: names of deep groups are hundreds of megabytes together, which need not be there four times.
+    text = BytesIO()
+    text.write("\n".join(line for line in body if line).encode())
+    for layer in drawing.parts:
+        for piece in part(layer):
+            text.write(piece.encode())
+    text.write(b"\n</svg>\n")
+    return text.getvalue()
 
 
 def definitions(drawing: Drawing) -> str:
@@ -40,10 +48,16 @@ def definitions(drawing: Drawing) -> str:
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
-def part(layer: Part) -> str:
+def part(layer: Part) -> Iterator[str]:
     """A part of the sheet, a group a line."""
-    body = "\n".join(group(inner) for inner in layer.groups)
-    return f'<g transform="{translate(layer.at)}">{body}</g>' if layer.at != (0, 0) else body
+    moved = layer.at != (0, 0)
+    if moved:
+        yield f'\n<g transform="{translate(layer.at)}">'
+    for number, inner in enumerate(layer.groups):
+        element = group(inner)
+        yield element if moved and not number else f"\n{element}"
+    if moved:
+        yield "</g>"
 
 
 def group(marks: Group) -> str:
