@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A picture of a model: its words, its coordinates, its colours."""
+    """A picture of a model: which groups are open, its words, its coordinates, its colours."""
 
     model: Model
     opened: OpenSet

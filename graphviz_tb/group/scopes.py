@@ -14,7 +14,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import Room, per_letter
+from graphviz_tb.model.room import Room
 from graphviz_tb.options import GroupOptions
 
 PORT = "IO Node"  # the op type that `torch.utils.tensorboard` gives to inputs and outputs of a module
@@ -148,9 +148,8 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
         parent = scopes.get(around) if cut >= 0 else root
     if len(name) > growing.longest:
         growing.longest = len(name)
-    each = per_letter(name)
+    growing.room.take(name, missing)
     for scope in reversed(missing):
-        growing.room.left -= each * len(scope)
         growing.parent.append(parent)
         growing.name.append(scope)
         parent = scopes[scope] = len(growing.key)

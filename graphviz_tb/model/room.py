@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SCOPE_NAMES = 300 << 20  # letters of all of them: 10,000 levels of six letters, or a million scopes as models have them
@@ -42,3 +43,7 @@ class Room:
             start, fits = end + 1, end
         self.cut += fits < len(scope)
         return scope[:fits]
+
+    def take(self, scope: str, around: Sequence[str]) -> None:
+        """Take the room for a scope and those around it that are new: `around` has the scope itself, too."""
+        self.left -= per_letter(scope) * sum(map(len, around))

@@ -12,7 +12,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, su
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import SCOPE_NAMES, Room, per_letter
+from graphviz_tb.model.room import SCOPE_NAMES, Room
 
 # Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
 BASE = np.uint64(0x9E6C63D0676A9A99)
@@ -172,9 +172,8 @@ def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Ro
             parent = scopes[around]
             break
         missing.append(around)
-    each = per_letter(name)
+    room.take(name, missing)
     for scope in reversed(missing):
-        room.left -= each * len(scope)
         parent = scopes[scope] = tree.add(parent, scope)
     return parent
 

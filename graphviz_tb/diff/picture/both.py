@@ -25,8 +25,8 @@ class Both:
     """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once."""
 
     changes: Changes
-    _painters: dict[str, Overlay] = field(default_factory=dict)
-    _drawn: dict[PictureOptions, Picture] = field(default_factory=dict)
+    _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
+    _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)
 
     @cached_property
     def merged(self) -> Merged:
