@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,7 +14,9 @@ from xml.etree import ElementTree
 import pytest
 
 import graphviz_tb
+from graphviz_tb.model.drawing import Drawing, Group, Part
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.render.svg import svg as write
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = FIXTURES / "real"
@@ -142,3 +145,15 @@ def test_the_facts_below_the_title_are_whole_in_a_narrow_picture() -> None:
     assert picture.caption.facts.endswith("1 op left out")
     svg = ElementTree.fromstring(picture.render("svg"))
     assert picture.caption.facts in {text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")}
+
+
+def test_long_names_are_not_there_twice() -> None:
+    """Each group of a deep graph names all groups around it: the names alone fill an SVG."""
+    groups = tuple(Group((), address=f"{number:04}" * 2_000) for number in range(2_000))
+    drawing = Drawing(100, 100, "", "", "#FFFFFF", (Part("graph", (8, 8), groups), Part("legend", (8, 90), groups)))
+    tracemalloc.start()
+    text = write(drawing)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert text.count(b"</g>") == sum(len(part.groups) + 1 for part in drawing.parts)
+    assert most < 1.6 * len(text)
