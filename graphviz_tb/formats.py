@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
@@ -122,8 +123,8 @@ def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
     return by_suffix[suffix]
 
 
-def check_used(asked: Iterable[str], formats: Iterable[str]) -> None:
-    """Refuse an option of pictures that changes none of the outputs.
+def check_used(asked: Iterable[str], formats: Iterable[str], said: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Refuse an option of pictures that changes none of the outputs; `said` is how it was written, where otherwise.
 
     >>> check_used(["depth"], ["json", "svg"])
     >>> check_used(["depth"], ["json"])
@@ -136,4 +137,5 @@ def check_used(asked: Iterable[str], formats: Iterable[str]) -> None:
     for name in asked:
         if name in of_pictures - used:
             users = [word for word, row in RENDERERS.items() if name in row.uses]
-            raise RequestError(f"{name} changes nothing in {' or '.join(words)}", hint=f"it is for {', '.join(users)}")
+            what = f"{said.get(name, name)} changes nothing in {' or '.join(words)}"
+            raise RequestError(what, hint=f"it is for {', '.join(users)}")

@@ -106,6 +106,16 @@ def asked(values: Mapping[str, Any]) -> dict[str, Any]:
     return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
 
 
+def spelling(command: click.Command) -> dict[str, str]:
+    """How each option of a command is written on its command line, by its name.
+
+    >>> spelling(click.Command("x", params=[click.Option(["--no-legend"]), click.Option(["-q", "--quiet"])]))
+    {'legend': '--no-legend', 'quiet': '--quiet'}
+    """
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    return {FLAGS.get(option.name, option.name): max(option.opts, key=len) for option in options if option.name}
+
+
 def collect(values: Mapping[str, Any]) -> Options:
     """The options of a command line; what was not said keeps its default."""
     from graphviz_tb.choices import with_choices

@@ -13,6 +13,7 @@ from graphviz_tb.commands.options import (
     fold_options,
     input_options,
     size_options,
+    spelling,
     theme_option,
     together,
 )
@@ -94,13 +95,14 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     from graphviz_tb.formats import check_used, format_of
     from graphviz_tb.output import check_writable, keep_inputs, write_all
 
+    written = spelling(click.get_current_context().command)
     # To compare traces is to look at times, unless another colouring is asked for.
     if values["against"] and values["color_by"] is None:
-        values["color_by"] = "compute-time"
+        values["color_by"], written["color_by"] = "compute-time", written["against"]
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.
-    check_used(asked(values), formats)
+    check_used(asked(values), formats, written)
     check_writable(outputs)
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *options.picture.font_files), outputs)
     with open_model(model, options, timing, quiet) as session:

@@ -137,7 +137,7 @@ def test_a_font_file_that_is_not_there_is_refused_whatever_is_written(
 ) -> None:
     target = tmp_path / f"x.{suffix}"
     assert run(["render", str(GOOD), "-o", str(target), "--font-file", "nowhere.ttf"]) == 2
-    told = "no font file 'nowhere.ttf'" if suffix in ("png", "pdf") else "font_files changes nothing"
+    told = "no font file 'nowhere.ttf'" if suffix in ("png", "pdf") else "--font-file changes nothing"
     assert told in capsys.readouterr().err
     assert not target.exists()
 

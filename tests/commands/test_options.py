@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from pathlib import Path
 
 import click
 import pytest
 
+from graphviz_tb.commands import run
 from graphviz_tb.commands.options import FLAGS, asked, collect
 from graphviz_tb.commands.render import render
 from graphviz_tb.options import LEAST, Options
@@ -49,6 +51,18 @@ def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
 
 def test_nought_is_said() -> None:
     assert asked({"depth": 0, "open": (), "legend": None}) == {"depth": 0}
+
+
+@pytest.mark.parametrize(
+    "line", [["--color-by", "memory"], ["--depth", "2"], ["--no-legend"], ["--open", "a"], ["--against", "old.pb"]]
+)
+def test_what_changes_nothing_is_named_as_it_was_written(
+    line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "graph.json"
+    assert run(["render", "model.pb", "-o", str(target), *line]) == 2
+    assert f"error: {line[0]} changes nothing in json" in capsys.readouterr().err
+    assert not target.exists()
 
 
 def test_every_number_has_a_least() -> None:
