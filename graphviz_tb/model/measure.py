@@ -21,7 +21,8 @@ NODE_SIZE, OP_SIZE, SMALL_SIZE = 12, 11, 10  # px: names of groups, names of ops
 LONG = 500  # letters of a text past which counting each letter is faster
 LAST_NUMBER = re.compile(r"(\[\d+-\d+\]|[_-]?\d{1,8}|_\(\d+\))$")  # "[1-5]", "_12", "-3", "_(2)"
 # What no file may make a picture do: control characters, line ends, reversed text, halves of a surrogate pair.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+NEVER_SHOWN = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{NEVER_SHOWN}]")
 
 
 @cache

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from html import escape
 
+from graphviz_tb.model.measure import NEVER_SHOWN
+
 # What XML 1.0 cannot hold at all, and what would turn text round in a tooltip.
-UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+UNSAFE = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{NEVER_SHOWN}]")
 SPECIAL = re.compile(UNSAFE.pattern[:-1] + "&<>\"'\t\n\r]")  # the same set with what needs an escape
 NO_BREAK = "\N{NO-BREAK SPACE}"
 

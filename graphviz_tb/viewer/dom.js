@@ -3,7 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /** What cannot stand in a document, and what would turn a line round: shown as a sign of its own. */
-const HOSTILE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
+const HOSTILE =
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
 /** A text fit to be shown. @param {string} text */
 const safe = (text) => String(text).replace(HOSTILE, "\ufffd");

@@ -4,7 +4,8 @@
 let advances = { regular: new Map(), semibold: new Map(), joining: new Set() };
 /** @type {Map<string, number>[]} */
 const widths = [];
-const UNSAFE = /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
+const UNSAFE =
+  /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]/gu;
 
 /** Take the advances of the letters of this file, in 1/2048 em.
  * @param {{chars: string[], regular: number[], semibold: number[], joining: string[]}} told */

@@ -8,7 +8,8 @@ import pytest
 
 from graphviz_tb.render.markup import line, num, tooltip, value, words
 
-HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7E, 0xA1), *range(0x2028, 0x2030), 0x2066, 0x2069, 0xFFFE, 0xFFFF)))
+TURNING = 0x61C, *range(0x200C, 0x2010), *range(0x2028, 0x2030), 0x2066, 0x2069
+HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7E, 0xA1), *TURNING, 0xFFFE, 0xFFFF)))
 BAD = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -33,9 +34,8 @@ def unsafe(char: str) -> bool:
     """What no XML holds, and what turns text round."""
     code = ord(char)
     control = code < 0x20 and char not in "\t\n\r"
-    return (
-        control or 0x7F <= code <= 0x9F or 0x202A <= code <= 0x202E or code in (0x2066, 0x2069, 0xD800, 0xFFFE, 0xFFFF)
-    )
+    turning = code in (0x61C, 0x200E, 0x200F, 0x2066, 0x2069) or 0x202A <= code <= 0x202E
+    return control or turning or 0x7F <= code <= 0x9F or code in (0xD800, 0xFFFE, 0xFFFF)
 
 
 def test_numbers_are_short() -> None:
