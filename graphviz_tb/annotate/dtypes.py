@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.ops import OpDef, op_def
+from graphviz_tb.model.tensors import MOST_OUTPUTS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -18,7 +19,6 @@ DTYPES = {
     24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4",
 }  # fmt: skip
 REFERENCE = 100  # added to a type's number where TensorFlow 1 hands on a variable itself (`DT_FLOAT_REF` is 101)
-MOST_OUTPUTS = 4096  # that a number in the file may claim: more, kept for each op, would fill the memory
 
 # Attributes that say the dtype of the output, the first that is there counts.
 SAYING = (

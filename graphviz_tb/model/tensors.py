@@ -10,6 +10,7 @@ from graphviz_tb.model.frozen import dataclass
 Shape = tuple[int | None, ...] | None
 Origin = Literal["declared", "stated", "signature", "inferred", ""]
 COUNTED_ELEMENTS = 2**63 - 1  # elements that are counted
+MOST_OUTPUTS = 4096  # that a number in the file may claim: more, kept for each op, would fill the memory
 MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 
 

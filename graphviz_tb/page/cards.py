@@ -174,8 +174,9 @@ def values(tensor: TensorProto) -> tuple[list[str], int]:
         )
         return [number_word(number) for number in numbers], len(tensor.tensor_content) // size
     held = getattr(tensor, field)
-    # `half_val` has the 16 bits of each number as a whole number.
-    numbers = np.array(held[:FIRST], np.uint16).view("<f2") if field == "half_val" else held[:FIRST]
+    numbers = held[:FIRST]
+    if field == "half_val":  # the 16 bits of each number as a whole number, in which a bad file may have more
+        numbers = np.array([bits & 0xFFFF for bits in numbers], "<u2").view("<f2")
     return [number_word(number) for number in numbers], len(held)
 
 

@@ -110,3 +110,23 @@ def test_many_numbers_of_many_digits_take_no_time() -> None:
     load(model([layer("Reshape", {"name": "r", "target_shape": [10**4000] * 3000}, 0, "vector")]))
     load(model([layer("Flatten", {"name": "f", "batch_input_shape": [2**62] * 200_000}, 0, "nowhere")]))
     assert time.process_time() - start < 20
+
+
+def test_ways_within_ways_have_no_states_without_end() -> None:
+    """Keras wraps a recurrent layer alone: another of both ways would give twice as many states as that one."""
+    inner: Any = {"class_name": "LSTM", "config": {"units": 3, "return_sequences": True, "return_state": True}}
+    for _ in range(40):
+        inner = {"class_name": "Bidirectional", "config": {"layer": inner}}
+    start = time.process_time()
+    layers = [layer("Bidirectional", {"layer": inner["config"]["layer"], "name": "x0"}, 0, "sequence")]
+    found = conceptual_graph(model(layers), "m").layers
+    assert found["m/x0"].outputs == ()
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("output", [10**12, 2**63, -(10**12)])
+def test_an_output_that_no_layer_can_have(output: int) -> None:
+    tensor = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4], "keras_history": ["vector", 0, output]}}
+    taker = {"class_name": "Dense", "config": {"name": "d", "units": 3}, "inbound_nodes": [{"args": [tensor]}]}
+    found = conceptual_graph(model([{**taker, "name": "d"}]), "m").layers
+    assert len(found["m/vector"].outputs) == 1

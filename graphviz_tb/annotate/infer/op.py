@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate.dtypes import MOST_OUTPUTS, dtype_name
+from graphviz_tb.annotate.dtypes import dtype_name
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
 from graphviz_tb.annotate.infer.values import Dims, Out, Value
 from graphviz_tb.annotate.ops import op_def
-from graphviz_tb.model.tensors import MOST_DIMENSIONS
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from math import gcd, prod
 
-from graphviz_tb.annotate.dtypes import MOST_OUTPUTS
+from graphviz_tb.model.tensors import MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round

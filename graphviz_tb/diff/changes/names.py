@@ -22,7 +22,6 @@ COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 Key = tuple[object, ...]
 Groups = dict[Key, list[Renamed]]  # names by the edit that made them: `_key`
 MOST_COMPARED = 1_000_000  # pairs of edits that are looked at, the largest edits first: two seconds
-VALUE = re.compile(r"\.?\d+$")  # behind a name, or by itself, as PyTorch numbers what it traces
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
@@ -183,12 +182,22 @@ def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
     return anew
 
 
+def unnumbered(name: str) -> str:
+    """A name without the number behind it, as PyTorch numbers what it traces.
+
+    >>> unnumbered("input.35"), unnumbered("35"), unnumbered("input.")
+    ('input', '', 'input.')
+    """
+    bare = name.rstrip("0123456789")
+    return bare.removesuffix(".") if bare != name else name
+
+
 def is_made_up(m: Matching, renamed: Renamed) -> bool:
     """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
     names = leaf(m, renamed, True), leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
     if not renamed.scope and "::" in m.a.graph.op_types[m.a.graph.op[renamed.old]]:
-        return not renamed.moved and len({VALUE.sub("", name) for name in names}) == 1
+        return not renamed.moved and len(set(map(unnumbered, names))) == 1
     return not renamed.moved and all(name.isdecimal() for name in names)
 
 

@@ -14,7 +14,7 @@ from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
-COUNTER = re.compile(r"(_?[0-9]+)+\Z")  # e.g. "_1_2" of "dense_1_2"
+DIGITS = "0123456789"
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
@@ -156,7 +156,21 @@ def type_of(box: Box, hierarchy: Hierarchy) -> str:
     if hierarchy.node[box.row] >= 0:
         return op_type(box, hierarchy)
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
-    return layer.class_name if layer is not None else COUNTER.sub("", box.name)
+    return layer.class_name if layer is not None else uncounted(box.name)
+
+
+def uncounted(name: str) -> str:
+    """A name without the counters at its end.
+
+    >>> uncounted("dense_1_2"), uncounted("dense__1"), uncounted("dense_"), uncounted("12")
+    ('dense', 'dense_', 'dense_', '')
+    """
+    if not name or name[-1] not in DIGITS:
+        return name
+    bare = name.rstrip(f"{DIGITS}_")
+    # Each counter has one "_" before it, or none.
+    before, twice, _ = name[len(bare) :].rpartition("__")
+    return bare + before + twice[:1]
 
 
 def op_type(box: Box, hierarchy: Hierarchy) -> str:

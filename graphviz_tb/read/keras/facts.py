@@ -8,7 +8,7 @@ from typing import Any
 
 from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
 from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import possible_shape, shallow, sound
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
@@ -142,7 +142,7 @@ def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Ite
             # Where some of the tensors are constants, which belongs to which is not known.
             if len(stated) == len(takes):
                 for (source, output), shape in zip(takes, stated, strict=True):
-                    if shape is not None:
+                    if shape is not None and output < MOST_OUTPUTS:
                         shapes.setdefault(source, {}).setdefault(output, shape)
     yield from shapes.items()
 

@@ -183,6 +183,9 @@ def _units(config: Config) -> int:
 
 def both_ways(config: Config, inputs: list[Dims]) -> list[Shape]:
     inner = config["layer"]
+    # Of a recurrent layer alone, as Keras has it: one of both ways in another would double its states again and again.
+    if RULES[inner["class_name"]] not in (recurrent, long_short):
+        return []
     first, *states = output_shapes(inner["class_name"], inner["config"], inputs)
     mode = config.get("merge_mode", "concat")
     if first is None or mode is None:

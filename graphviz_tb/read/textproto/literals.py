@@ -12,7 +12,7 @@ SCALAR = rb"(?:\.?[0-9](?:[eE][-+](?=[0-9])|[\w.])*+|[A-Za-z_]\w*+)"
 _ESCAPE = re.compile(rb"\\(?:[0-7]{1,3}|[xX][0-9a-fA-F]{1,2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.|$)", re.DOTALL)
 _PRINTED = re.compile(rb"""[^\\]*+(?:\\(?:[nrt\\'"]|[0-3][0-7]{2})[^\\]*+)*+""")  # as programs write them
 _INTEGER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|[0-9]+)")
-_FLOAT = re.compile(rb"-?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))")
+_FLOAT = re.compile(rb"-?(?:(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]+)?[fF]?|(?i:inf(?:inity)?f?|nan))")
 _TRUE, _FALSE = (b"true", b"True", b"t", b"1"), (b"false", b"False", b"f", b"0")
 _SIMPLE = {
     b"a": b"\a",
