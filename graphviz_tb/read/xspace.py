@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.proto import RunMetadata, XSpace
 from graphviz_tb.read.limits import Budget
 
@@ -37,10 +38,10 @@ DIGITS = 18  # of a size that fits in 63 bits
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event, times in nanoseconds."""
+    """One event, times in nanoseconds; `op` is the op that it names, "" where it names none."""
 
     name: str
-    display: str
+    op: str
     start: int
     time: int
     stats: dict[str, Any]
@@ -68,16 +69,19 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     starts = sorted(step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, Step] = {}
+    bare = Bare()
     for plane in space.planes:
         device = plane.name if ACCELERATOR.search(plane.name) else ""
-        for line, event in events(plane, executions(plane) if device else plane.lines):
-            # Kernels run later than the step that launched them: their group says which it was.
-            step = groups.get(event.stats.get("group_id")) if groups else None
-            tag = str(step) if step is not None else step_at(starts, event.start)
-            put(step_of.setdefault(tag, Step()), device, line, event)
+        for line, found in events(plane, executions(plane) if device else plane.lines):
+            stream = f"{device}/stream:{number(line)}" if device else ""
+            for event in found:
+                # Kernels run later than the step that launched them: their group says which it was.
+                step = groups.get(event.stats.get("group_id")) if groups else None
+                tag = str(step) if step is not None else step_at(starts, event.start)
+                put(step_of.setdefault(tag, Step()), stream, event, bare)
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
     budget = Budget(space.ByteSize() if bounded else None, name)
-    return {tag: metadata(step_of[tag], budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
+    return {tag: metadata(step_of[tag], bare, budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
@@ -86,9 +90,10 @@ def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
         if ACCELERATOR.search(plane.name):
             # Steps are recorded on the host only.
             continue
-        for _, event in events(plane, plane.lines):
-            if isinstance(event.stats.get("step_num"), int):
-                yield event.start, event.stats["step_num"], event.stats.get("group_id")
+        for _, found in events(plane, plane.lines):
+            for event in found:
+                if isinstance(event.stats.get("step_num"), int):
+                    yield event.start, event.stats["step_num"], event.stats.get("group_id")
 
 
 def step_at(starts: list[tuple[int, int, Any]], time: int) -> str:
@@ -105,21 +110,36 @@ def executions(plane: Any) -> list[Any]:
     return streams or [line for line in plane.lines if line.name == XLA_LINE]
 
 
-def events(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Event]]:
-    """The events of some lines of a plane with their names and statistics, each with the name of its line."""
+def events(plane: Any, lines: Iterable[Any]) -> Iterator[tuple[str, Iterator[Event]]]:
+    """The names of some lines of a plane, each with its events."""
     names = {key: value.name for key, value in plane.stat_metadata.items()}
-    # Once for each kind: it may have thousands of statistics, and thousands of events.
+    # Once for each kind: its name may be long, it may have thousands of statistics, and thousands of events.
     kinds = {
-        key: (kind.name, kind.display_name, values(kind.stats, names)) for key, kind in plane.event_metadata.items()
+        key: (kind.name, op_of(kind.name, kind.display_name), values(kind.stats, names))
+        for key, kind in plane.event_metadata.items()
     }
-    for line in lines:
+
+    def found(line: Any) -> Iterator[Event]:
         for event in line.events:
-            name, display, stats = kinds.get(event.metadata_id, ("", "", {}))
+            name, op, stats = kinds.get(event.metadata_id, ("", "", {}))
             # Picoseconds to nanoseconds.
             start = min(max(0, line.timestamp_ns + event.offset_ps // 1000), LATEST)
             # What is said of this event goes before what holds for all of its kind.
-            stats = {**stats, **values(event.stats, names)}
-            yield line.name, Event(name, display, start, event.duration_ps // 1000, stats)
+            yield Event(name, op, start, event.duration_ps // 1000, {**stats, **values(event.stats, names)})
+
+    for line in lines:
+        yield line.name, found(line)
+
+
+def op_of(name: str, display: str) -> str:
+    """The op that an event of the host names; "" where it names none.
+
+    >>> op_of("dense/MatMul:MatMul", ""), op_of("ThreadpoolListener::Record", "")
+    ('dense/MatMul', '')
+    """
+    op = OP.match(name)
+    # "ThreadpoolListener::Record" and the like are functions of the runtime, no ops.
+    return op["name"] if op and "::" not in name and display in ("", op["type"]) else ""
 
 
 def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
@@ -133,15 +153,14 @@ def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     return values_by_name
 
 
-def put(step: Step, device: str, line: str, event: Event) -> None:
-    """File an event: a kernel of a device, an op of the host, or an allocation; others say nothing of ops."""
-    if device:
+def put(step: Step, stream: str, event: Event, bare: Bare) -> None:
+    """File an event: a kernel of a device's stream, an op of the host, or an allocation; others say nothing of ops."""
+    if stream:
         op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
-        step.kernels.setdefault(f"{device}/stream:{number(line)}", []).append((str(op), event))
+        step.kernels.setdefault(stream, []).append((str(op), event))
     elif event.name == ALLOCATION and event.stats.get("tf_op"):
-        step.allocations.setdefault(bare(str(event.stats["tf_op"])), []).append(event)
-    # "ThreadpoolListener::Record" and the like are functions of the runtime, no ops.
-    elif (op := OP.match(event.name)) and "::" not in event.name and event.display in ("", op["type"]):
+        step.allocations.setdefault(bare[str(event.stats["tf_op"])], []).append(event)
+    elif event.op:
         step.host.append(event)
 
 
@@ -151,17 +170,26 @@ def number(line: str) -> str:
     return match[1] if match else "0"
 
 
-def bare(op: str) -> str:
-    """The name of an op without its type."""
-    match = OP.match(op)
-    return match["name"] if match else op
+class Bare(dict[str, str]):
+    """The names of ops without their types, found once for each: thousands of events may refer to one long name.
+
+    >>> Bare()["dense/MatMul:MatMul"]
+    'dense/MatMul'
+    """
+
+    def __missing__(self, op: str) -> str:
+        match = OP.match(op)
+        name = self[op] = match["name"] if match else op
+        return name
 
 
-def metadata(step: Step, budget: Budget) -> RunMetadata:
+def metadata(step: Step, bare: Bare, budget: Budget) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
-    # Op ─▶ the stream that its kernel ran on.
-    launching = {bare(op): device for device, kernels in step.kernels.items() for op, _ in kernels}
+    # Op ─▶ the device that its kernel ran on.
+    launching: dict[str, str] = {}
+    for stream, kernels in step.kernels.items():
+        launching |= dict.fromkeys((bare[op] for op, _ in kernels), stream.rpartition("/")[0])
     devices: dict[str, Any] = {}
 
     def entries(device: str) -> Any:
@@ -171,10 +199,9 @@ def metadata(step: Step, budget: Budget) -> RunMetadata:
 
     times = {name: [event.start for event in found] for name, found in by_time(step.allocations).items()}
     for event in step.host:
-        name = bare(event.name)
+        name = event.op
         budget.take(ENTRY + len(name))
-        base = launching[name].rpartition("/")[0] if name in launching else "/host:CPU"
-        entry = timed(entries(base).add(node_name=name), event)
+        entry = timed(entries(launching.get(name, "/host:CPU")).add(node_name=name), event)
         if name in times:
             # Allocations while this execution ran, not those of the op's other executions.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
@@ -210,7 +237,8 @@ def allocated(entry: Any, allocations: Iterable[Event], budget: Budget) -> None:
         if event.stats.get("region_type") == "output" and (shape := SHAPE.match(text)):
             output = entry.output.add(slot=len(entry.output))
             output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)
-            for dim in filter(None, shape[1].replace(" ", "").split(",")):
+            sizes = shape[1].replace(" ", "").split(",", MOST_DIMENSIONS)[:MOST_DIMENSIONS]
+            for dim in filter(None, sizes):
                 output.tensor_description.shape.dim.add(size=int(dim) if len(dim) <= DIGITS else -1)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,25 @@ def test_a_long_name_of_many_events(device: str) -> None:
     assert list(steps_of(space)) == ["whole"]
 
 
+@pytest.mark.parametrize("device", ["/host:CPU", "/device:GPU:0"])
+@pytest.mark.parametrize("long", ["kind", "op", "line", "device"])
+def test_what_is_long_is_looked_at_once_for_all_its_events(long: str, device: str) -> None:
+    """100,000 events of 20 bytes each share a kind, a line and a device: they do not go through its name again."""
+    names = {part: "x" * 400_000 * (part == long) for part in ("kind", "op", "line", "device")}
+    events = [{"metadata_id": 1, "duration_ps": 5000}] * 100_000
+    line = {"name": "Stream #1" + names["line"].replace("x", "1"), "events": events}
+    plane = XSpace(planes=[{"name": device + names["device"].replace("x", ":0"), "lines": [line]}]).planes[0]
+    plane.event_metadata[1].name = names["kind"] + "::no op"
+    plane.stat_metadata[1].name, plane.stat_metadata[2].name = "tf_op", "y" + names["op"] + ":Relu"
+    plane.event_metadata[1].stats.add(metadata_id=1, ref_value=2)
+
+    def read() -> None:
+        with suppress(TooLarge):
+            steps_of(XSpace(planes=[plane]))
+
+    assert cpu_seconds(read) < 9
+
+
 def overlapping(count: int) -> XSpace:
     """Executions of one op at one time: each has the allocations of all."""
     run, allocation = {"metadata_id": 1, "duration_ps": 10**9}, {"metadata_id": 2, "offset_ps": 1000}
@@ -246,3 +266,15 @@ def test_very_many_executions_that_share_their_allocations() -> None:
         steps_of(overlapping(5000))
     assert list(steps_of(overlapping(500))) == ["whole"]
     assert list(steps_of(overlapping(500), bounded=False)) == ["whole"]
+
+
+def test_a_shape_that_no_tensor_has() -> None:
+    """Of a shape that all allocations refer to, each size would be an object for each of them."""
+    space = overlapping(1)
+    plane = space.planes[0]
+    for number, (name, value) in enumerate((("region_type", "output"), ("shape", f"[{'1,' * 100_000}1]")), 2):
+        plane.stat_metadata[number].name = name
+        plane.event_metadata[2].stats.add(metadata_id=number, str_value=value)
+    (step,) = steps_of(space).values()
+    (output,) = step.step_stats.dev_stats[0].node_stats[0].output
+    assert len(output.tensor_description.shape.dim) == 254
