@@ -9,14 +9,15 @@ import zipfile
 import zlib
 from functools import partial
 
-from graphviz_tb.errors import TooLarge, UnknownFormat
+from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Found, Holding
 from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.limits import HINT, LIMIT, check_unpacked
-from graphviz_tb.read.opened import BLOCK, Opened
+from graphviz_tb.read.limits import LIMIT
+from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.zipped import blocks
 
 CONFIG = "config.json"
 CONFIG_LIMIT = 256 << 20  # bytes of the JSON, unpacked
@@ -42,27 +43,13 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             names = set(archive.namelist())
             if CONFIG not in names:
                 raise _refused(opened.name, names)
-            data = _unpacked(archive, opened)
+            data = b"".join(blocks(archive, CONFIG, opened, CONFIG_LIMIT if opened.bounded else LIMIT))
             on_disk = archive.getinfo(CONFIG).compress_size if opened.bounded else None
-            content = conceptual_graph(data, opened.name, partial(kept, archive), on_disk)
+            content = conceptual_graph(data, opened.name, partial(kept, archive, opened), on_disk)
     except BROKEN as error:
         raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")
     return Holding((Found(entry, lambda: content),), what=opened.name)
-
-
-def _unpacked(archive: zipfile.ZipFile, opened: Opened) -> bytes:
-    """The JSON of the model, a block at a time: what the archive says of its size is not believed."""
-    blocks, given = [], 0
-    with archive.open(CONFIG) as member:
-        while block := member.read(BLOCK):
-            blocks.append(block)
-            given += len(block)
-            if given > min(opened.limit, CONFIG_LIMIT if opened.bounded else LIMIT):
-                raise TooLarge(f"{opened.name}: {CONFIG} unpacks to more than {given - 1:,} bytes", hint=HINT)
-            if opened.bounded:
-                check_unpacked(given, archive.getinfo(CONFIG).compress_size, f"{opened.name}: {CONFIG}")
-    return b"".join(blocks)
 
 
 def _refused(name: str, names: set[str]) -> UnknownFormat:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import time
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +22,8 @@ from graphviz_tb.read import read
 from graphviz_tb.read.inline import free_names
 from graphviz_tb.read.limits import check_empty
 from tests.conftest import cpu_seconds
+
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 
 
 def archive(config: bytes, method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -72,7 +76,35 @@ def test_a_large_limit_lets_it_in() -> None:
     assert read(archive(config), ReadOptions(max_bytes=1 << 30)).graph_def.node
 
 
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_way_to_pack(method: int) -> None:
+    config = model(*(layer(f"d{number}") for number in range(30)))
+    assert names(archive(config, method)) == names(config)
+    several = config + random.Random(0).randbytes(3 << 19).hex().encode()  # blocks
+    with pytest.raises(MalformedText, match="Extra data"):
+        read(archive(several, method))
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+@pytest.mark.parametrize("member", ["config.json", "model.weights.h5"])
+def test_a_bomb_takes_no_memory(method: int, member: str, require: Callable[..., None]) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", method) as made:
+        if member != "config.json":
+            made.writestr("config.json", json.dumps({"class_name": "Mine", "config": {"name": "m"}}))
+        with made.open(member, "w") as out:
+            for _ in range(60):
+                out.write(bytes(1 << 20))
+    if member != "config.json":
+        require("h5py")
+    tracemalloc.start()
+    with pytest.raises(TooLarge, match=f"{member} unpacks to more than 200 times its size"):
+        read(packed.getvalue())
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_any_byte_of_an_archive_may_be_wrong(method: int) -> None:
     whole = archive(model(*(layer(f"d{number}") for number in range(30))), method)
     for at in range(0, len(whole), 7):

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 MOST = 200_000  # items; a model of a thousand layers has five thousand
 MOST_TEXT = 64 << 20  # characters of all paths
-MEMORY = 4 << 30  # bytes that the process may ask for
+MEMORY = 512 << 20  # bytes that the process may ask for beside what h5py itself takes
 
 
 class Part(io.RawIOBase):
@@ -64,9 +64,11 @@ def main() -> None:
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        with open("/proc/self/statm") as counts:  # noqa: PTH123
+            most = MEMORY + int(counts.read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     except (ImportError, OSError, ValueError):
-        pass  # Windows has no such limit
+        pass  # systems other than Linux have no such limit, or none that is kept
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with open(path, "rb") as below, h5py.File(io.BufferedReader(Part(below, first, size)), "r") as file:  # noqa: PTH123
         json.dump(items(file), sys.stdout)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,14 +19,16 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.zipped import blocks, first_byte
+
 WEIGHTS = "model.weights.h5"
 VARIABLES = "vars"
 NOT_LAYERS = ("optimizer", "metrics")  # at the root: slots, and what is measured
-LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
 INSTALL = "pip install 'graphviz_tb[keras]'"
 MEAN = [(), ()]  # what a metric keeps: a total and a count
 PROGRAM = Path(__file__).with_name("hdf5_items.py")
-SECONDS = 20  # that the program may take; a model of a thousand layers takes one
+SECONDS = 10  # that the program may take; a model of a thousand layers takes one
 
 
 @dataclass(slots=True)
@@ -47,13 +48,14 @@ def readable() -> bool:
     return find_spec("h5py") is not None
 
 
-def kept(archive: zipfile.ZipFile) -> Weights:
-    """Before: an archive. After: its objects by their path, in the order of their numbers; "" is the model.
-    Nothing without h5py, and where the archive has no weights or they are damaged."""
+def kept(archive: zipfile.ZipFile, opened: Opened) -> Weights:
+    """Before: an archive, and what it was opened as. After: its objects by their path, in the order of their numbers;
+    "" is the model. Nothing without h5py, and where the archive has no weights or they are damaged. Raises TooLarge
+    where they are packed and unpack to more than the source may hold."""
     if WEIGHTS not in archive.namelist() or not readable():
         return {}
     objects: dict[str, Kept] = {}
-    for path, shape, name in listed(archive):
+    for path, shape, name in listed(archive, opened):
         around, _, last = path.rpartition("/")
         if shape is None and last == VARIABLES:
             owner_object = objects.setdefault(around, Kept(around.rpartition("/")[2]))
@@ -64,9 +66,9 @@ def kept(archive: zipfile.ZipFile) -> Weights:
     return {path: objects[path] for path in sorted(objects, key=natural) if layer_like(path, objects[path])}
 
 
-def listed(archive: zipfile.ZipFile) -> list[Item]:
+def listed(archive: zipfile.ZipFile, opened: Opened) -> list[Item]:
     """What is in the weights: path, shape (None: a group) and name of each item."""
-    with on_disk(archive) as (path, first, size):
+    with on_disk(archive, opened) as (path, first, size):
         try:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
@@ -77,22 +79,18 @@ def listed(archive: zipfile.ZipFile) -> list[Item]:
 
 
 @contextmanager
-def on_disk(archive: zipfile.ZipFile) -> Iterator[tuple[Path, int, int]]:
+def on_disk(archive: zipfile.ZipFile, opened: Opened) -> Iterator[tuple[Path, int, int]]:
     """The file that holds the weights, where they begin in it, and their size. Where they are packed, or the archive is
     in memory, they are written out first."""
-    info, below = archive.getinfo(WEIGHTS), archive.fp
+    info = archive.getinfo(WEIGHTS)
     # Stored as it is: h5py reads it within the archive, without a copy of gigabytes.
-    if info.compress_type == zipfile.ZIP_STORED and archive.filename and below is not None:
-        below.seek(info.header_offset)
-        header = below.read(LOCAL_HEADER)
-        # The local header may be longer than the directory says: name and extra field are counted there.
-        lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-        yield Path(archive.filename), info.header_offset + LOCAL_HEADER + lengths, info.file_size
+    if info.compress_type == zipfile.ZIP_STORED and archive.filename:
+        yield Path(archive.filename), first_byte(archive, info), info.file_size
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "weights.h5")
-        with archive.open(info) as packed, path.open("wb") as out:
-            shutil.copyfileobj(packed, out)
+        with path.open("wb") as out:
+            out.writelines(blocks(archive, WEIGHTS, opened, opened.limit))
         yield path, 0, path.stat().st_size
 
 

@@ -1,0 +1,103 @@
+"""Members of zip files, unpacked a block at a time.
+
+`zipfile` unpacks bzip2 and LZMA in one go: two kilobytes of them can hold gigabytes. Here no block is larger than
+asked.
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Protocol
+
+from graphviz_tb.errors import TooLarge
+from graphviz_tb.read.limits import FREE, HINT, MULTIPLE, check_unpacked
+from graphviz_tb.read.opened import BLOCK, PIECE, Opened
+
+LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
+LZMA_HEADER = 9  # bytes before packed data: version of LZMA's library, size of the properties, the properties
+DICTIONARY = 256 << 20  # bytes that LZMA may look back over
+
+
+class Decompressor(Protocol):
+    """What bzip2's and LZMA's have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> Iterator[bytes]:
+    """The bytes of a member: what the archive says of its size is not believed. Raises TooLarge past `most` bytes, and
+    where the source is bounded by its size, at a bomb."""
+    info, given = archive.getinfo(member), 0
+    name = f"{opened.name}: {member}"
+    if opened.bounded:
+        most = min(most, FREE + MULTIPLE * info.compress_size)
+    for block in _unpacked(archive, info):
+        given += len(block)
+        if given > min(opened.limit, most):
+            raise TooLarge(f"{name} unpacks to more than {min(opened.limit, most):,} bytes", hint=HINT)
+        if opened.bounded:
+            check_unpacked(given, info.compress_size, name)
+        yield block
+
+
+def first_byte(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
+    """Where the packed bytes of a member begin in the file."""
+    assert archive.fp is not None
+    archive.fp.seek(info.header_offset)
+    header = archive.fp.read(LOCAL_HEADER)
+    # The local header may be longer than the directory says: name and extra field are counted there.
+    lengths = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    return info.header_offset + LOCAL_HEADER + lengths
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The bytes of a member, at most a block at a time."""
+    with archive.open(info) as member:  # which says whether its header fits, and whether it is encrypted
+        if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            while block := member.read(BLOCK):
+                yield block
+            return
+    if info.compress_type not in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        raise NotImplementedError(f"{info.filename!r} is packed in a way of its own: {info.compress_type}")
+    check = 0
+    for block in _bounded(archive, info):
+        check = zlib.crc32(block, check)
+        yield block
+    if check != info.CRC:
+        raise zipfile.BadZipFile(f"Bad CRC-32 for file {info.filename!r}")
+
+
+def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+    """The bytes of a member packed by bzip2 or LZMA."""
+    assert archive.fp is not None
+    at = first_byte(archive, info)
+    end = at + info.compress_size
+    decompressor: Decompressor = bz2.BZ2Decompressor()
+    packed = b""
+    if info.compress_type == zipfile.ZIP_LZMA:
+        archive.fp.seek(at)
+        header = archive.fp.read(LZMA_HEADER)
+        at += LZMA_HEADER
+        decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)
+        # The header of an LZMA file: the properties, and the size, -1 where a mark of its own ends the data.
+        size = -1 if info.flag_bits & 2 else info.file_size
+        packed = header[4:] + size.to_bytes(8, "little", signed=True)
+    while not decompressor.eof:
+        if decompressor.needs_input and not packed:
+            archive.fp.seek(at)
+            packed = archive.fp.read(min(PIECE, end - at))
+            at += len(packed)
+            if not packed:
+                raise EOFError(f"{info.filename!r} ends in the middle")
+        block = decompressor.decompress(packed, BLOCK)
+        packed = b""
+        if block:
+            yield block
