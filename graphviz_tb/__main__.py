@@ -1,19 +1,39 @@
 """`python -m graphviz_tb`, and the command `tbgraph`: so small that Ctrl-C is understood while the rest is imported."""
 
 import gc
+import signal
 import sys
+from types import FrameType
+
+ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
+
+
+class Ended(BaseException):
+    """The command was told to end: nothing may catch it, and half-written files go."""
 
 
 def main() -> None:
-    """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes."""
+    """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes, 143 after SIGTERM."""
+    for name in ENDS:
+        if hasattr(signal, name):  # Windows has no SIGHUP
+            former = signal.getsignal(number := getattr(signal, name))
+            if former == signal.SIG_DFL:  # `nohup` ignores it
+                signal.signal(number, end)
     try:
         from graphviz_tb.commands import main as run
 
         run()
     except KeyboardInterrupt:
         sys.exit(130)
+    except Ended as ended:
+        sys.exit(ended.args[0])
     finally:
         gc.freeze()  # a last walk over all that goes with the process takes longer than to draw a small picture
+
+
+def end(number: int, frame: FrameType | None) -> None:
+    """End as a program does that a signal ended, but tidy up."""
+    raise Ended(128 + number)
 
 
 if __name__ == "__main__":

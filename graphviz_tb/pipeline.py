@@ -151,12 +151,14 @@ class Model(Folded):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph that was read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        return unpickled, (self.loaded, self.options, source, self.facts.stats, self.facts.before, self.colouring)
+        given = tuple(each if isinstance(each, str | os.PathLike) else None for each in self.given)
+        stats = self.facts.stats, self.facts.before
+        return unpickled, (self.loaded, self.options, source, given, *stats, self.colouring)
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
-        model.colouring = colouring
+        model.colouring, model.given = colouring, self.given
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
 
@@ -215,9 +217,10 @@ class Model(Folded):
         """
         wanted = self._wanted(options, choices)
         # Options are compared by value: equal ones draw the same bytes.
-        if self._last is None or self._last.options != wanted:
-            self._last = draw(self, wanted)
-        return self._last
+        last = self._last
+        if last is None or last.options != wanted:
+            self._last = last = draw(self, wanted)
+        return last  # not what another thread has drawn meanwhile
 
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
@@ -282,6 +285,7 @@ def unpickled(
     loaded: Loaded,
     options: Options,
     source: Any,
+    given: tuple[Any, ...],
     stats: Stats | None,
     before: Stats | None,
     colouring: Colouring | None,
@@ -289,6 +293,7 @@ def unpickled(
     """A model as it was pickled."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
+    model.given = given
     return model if colouring is None else model.coloured(colouring)
 
 

@@ -43,7 +43,8 @@ def annotate(
     def cost() -> Costs:
         from graphviz_tb.annotate.costs import costs_of  # rules of all ops: a picture seldom needs them
 
-        return costs_of(hierarchy, tensors.inference, options.batch)
+        with tensors.inference.lock:
+            return costs_of(hierarchy, tensors.inference, options.batch)
 
     return Facts(hierarchy.graph, tensors.decode, stats=stats, before=before, odd=tensors.odd, cost=cost)
 

@@ -92,7 +92,8 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C."""
+    """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C,
+    143 SIGTERM."""
     open_streams()
     sys.exit(run(arguments))
 
@@ -120,6 +121,9 @@ def run(arguments: list[str] | None = None) -> int:
     except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
         hang_up()
         return 0
+    except MemoryError:
+        complain("out of memory", "give it more, or draw less of the graph: --depth 1, --page-max 5")
+        return ToolError.exit_code
     except Exception as error:
         if os.environ.get("TBGRAPH_DEBUG"):
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from threading import RLock
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Expander:
         self.orders: dict[Path, dict[int, int | None]] = {}
         self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[Path, Metagraph] = {}
+        self._lock = RLock()  # threads may draw one model at once
         # Tables over the whole file, each made when the first group needs it.
         self._edges: EdgeFiles | None = None
         self._filed: Filed | None = None
@@ -59,16 +61,20 @@ class Expander:
         while ancestor is not None and ancestor not in self._cache:
             chain.append(ancestor)
             ancestor = parent_path(self.hierarchy, ancestor)
-        for group in reversed(chain):
-            self._cache[group] = self._open(group)
+        if chain:
+            with self._lock:
+                for group in reversed(chain):
+                    if group not in self._cache:  # another thread may have opened it meanwhile
+                        self._cache[group] = self._open(group)
         return self._cache[path]
 
     def expect_all(self) -> None:
         """Find the lines of all groups in one pass, where that is no more than memory holds: for those who will open
         every group of the file."""
-        if self._filed is None and fileable(self.hierarchy):
-            # The main graph is there once: where it was opened, nobody asks for its lines again.
-            self._filed = Filed(self.hierarchy, self.facts, first=int((0,) in self._cache))
+        with self._lock:
+            if self._filed is None and fileable(self.hierarchy):
+                # The main graph is there once: where it was opened, nobody asks for its lines again.
+                self._filed = Filed(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""

@@ -10,6 +10,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import lasting
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Folded:
         self.options = options
         self.loaded = loaded
         self.source = source
+        # From the root of the file system: what is read later, and what no output may replace.
+        self.given: tuple[Any, ...] = lasting((source, *options.read.run_metadata, *options.read.against))
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
@@ -47,4 +50,4 @@ class Folded:
 
     def inputs(self) -> tuple[Any, ...]:
         """What was given to read: no output may take its place."""
-        return (self.source, *self.options.read.run_metadata, *self.options.read.against)
+        return self.given

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path, PurePath
 
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.sources import lasting
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read.holding import Content, Found, Holding
@@ -56,7 +57,7 @@ class TraceFile:
     """One trace of a log: its steps, decoded once, when they are asked for."""
 
     def __init__(self, run: str, tag: str, path: Path, options: ReadOptions) -> None:
-        self.path = path
+        self.path = Path(lasting(path))  # it is read later
         self.options = options
         self.entry = Entry("profile", run, tag, bytes=path.stat().st_size, profile=True, format="XSpace")
 

@@ -15,9 +15,10 @@ from zlib import crc32
 
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import lasting
 from graphviz_tb.proto import Event, Summary
 from graphviz_tb.read import crc
-from graphviz_tb.read.opened import Stream
+from graphviz_tb.read.opened import Stream, unreadable
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER, Record, Torn, records
 
@@ -70,7 +71,7 @@ class Scan:
 
 def scan(stream: Stream, name: str, path: Path | None) -> Scan:
     """Before: an event file at its start; `path` where it can be read again. After: what it holds."""
-    made = Scan(name)
+    made, path = Scan(name), None if path is None else Path(lasting(path))
     last: Record | None = None
     try:
         for record in records(stream):
@@ -168,9 +169,12 @@ def _bytes_of(event: Event, number: int) -> bytes:
 
 
 def _read_again(path: Path, offset: int, size: int, checksum: int) -> bytes:
-    with path.open("rb") as handle:
-        handle.seek(offset)
-        data = handle.read(size)
+    try:
+        with path.open("rb") as handle:
+            handle.seek(offset)
+            data = handle.read(size)
+    except OSError as error:
+        raise unreadable(path, error) from None
     if len(data) < size or crc32(data) != checksum:
         raise MalformedRecord(f"{path} changed while it was read", offset=offset)
     return data

@@ -9,6 +9,7 @@ settle    what loops were assumed to carry is compared with what they carry (loo
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import RLock
 
 from graphviz_tb.annotate.infer.calls import Calls
 from graphviz_tb.annotate.infer.fold import FOLDS
@@ -34,6 +35,7 @@ class Inference:
     def __init__(self, graph: Graph, declared: Declared) -> None:
         self.graph = graph
         self.declared = declared
+        self.lock = RLock()  # threads may draw one model at once: what waits here waits for one of them
         self.wiring = Wiring(graph)
         self.symbols = Symbols()
         self.main = Frame(-1)
@@ -47,7 +49,8 @@ class Inference:
 
     def shape(self, node: int, output: int) -> Shape:
         """The shape of one output, over all calls of the function where it lies."""
-        outs = self.outs(node)
+        with self.lock:
+            outs = self.outs(node)
         return told(outs[output].shape) if output < len(outs) else None
 
     def outs(self, node: int) -> tuple[Out, ...]:
