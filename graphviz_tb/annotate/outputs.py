@@ -33,8 +33,9 @@ def length(definition: NodeDef, output: Output) -> int:
     """How many outputs an entry of the op's definition represents.
 
     >>> from graphviz_tb.proto import NodeDef
-    >>> length(NodeDef(attr={"num_split": {"i": 3}}), op_def("Split").outputs[0])
-    3
+    >>> split = op_def("Split").outputs[0]
+    >>> length(NodeDef(attr={"num_split": {"i": 3}}), split), length(NodeDef(attr={"num_split": {"i": -3}}), split)
+    (3, 0)
     """
     attr = output.count or (output.attr if output.several else "")
     if not attr:
@@ -42,7 +43,8 @@ def length(definition: NodeDef, output: Output) -> int:
     if attr in definition.attr:
         # A list of dtypes has as many outputs as entries; a number says how many.
         value = definition.attr[attr]
-        return len(value.list.type) if value.HasField("list") else int(value.i)
+        # Below zero the next output would lie before the first.
+        return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
     known = op_def(definition.op)
     usual = known.defaults.get(attr) if known is not None else None
     return len(usual) if isinstance(usual, list) else int(usual or 0)

@@ -25,6 +25,9 @@ ODD = {
     "texts": AttrValue(list=LIST(s=[b"a", b"b", b"c", b"d"])),
     "fractions": AttrValue(list=LIST(f=[1.5, float("nan")])),
     "negatives": AttrValue(list=LIST(i=[-1, 0, 2**62, 3])),
+    "numbers": AttrValue(list=LIST(i=[4, 8, 8, 3])),
+    "yes and no": AttrValue(list=LIST(b=[True, False])),
+    "types": AttrValue(list=LIST(type=[1, 999])),
     "shapes": AttrValue(list=LIST(shape=[SHAPE])),
     "no list": AttrValue(list=LIST()),
 }

@@ -215,12 +215,12 @@ def sensible(given: Dims | Out) -> Out:
 
 
 def is_shape(dims: object) -> bool:
-    """Whether a rule gave a shape: an attribute of another kind may be a text, or one number.
+    """Whether a rule gave a shape: an attribute of another kind may be a text, one number, or a list of them.
 
-    >>> is_shape((1, 2)), is_shape(None), is_shape("ab"), is_shape(((1,),))
-    (True, True, False, False)
+    >>> is_shape((1, 2)), is_shape(None), is_shape("ab"), is_shape([1, 2]), is_shape(((1,),))
+    (True, True, False, False, False)
     """
-    return dims is None or (isinstance(dims, tuple | list) and all(isinstance(size, int) for size in dims))
+    return dims is None or (isinstance(dims, tuple) and all(isinstance(size, int) for size in dims))
 
 
 def count(shape: Dims) -> int:

@@ -130,12 +130,12 @@ class Op:
     def count(self, name: str) -> int:
         """An attribute that counts, or the length of one that lists.
 
-        Raises ValueError where it counts more outputs than any op gives."""
+        Raises ValueError where it counts fewer outputs than none, or more than any op gives."""
         attribute = self.attr(name)
         if isinstance(attribute, list):
             return len(attribute)
         count = int(attribute or 0)
-        if count > MOST_OUTPUTS:
+        if not 0 <= count <= MOST_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
         if count > FEW_OUTPUTS:
             self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))

@@ -76,7 +76,7 @@ def ctc_loss(op: Op) -> Given:
 
 def candidate_sampler(op: Op) -> Given:
     """Sampled classes, how often the true ones and the sampled ones are expected."""
-    shape, count, true = op.shape(0), op.count("num_sampled"), op.count("num_true")
+    shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
     rows = shape[0] if shape else op.symbols.fresh()
     return [(count,), (rows, true), (count,)]
 
