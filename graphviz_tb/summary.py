@@ -23,7 +23,7 @@ from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.paths import address
 
 LARGEST = 10  # so many of the largest of each kind are named
 EXAMPLES = 3  # members that are named of a series
@@ -181,9 +181,8 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
 
 
 def displayed_name(hierarchy: Hierarchy, row: int) -> str:
-    """The name of a row; inside a function after the name of the function and `::`."""
-    function = function_of(hierarchy, row)
-    return hierarchy.name[row] if function in (0, row) else f"{hierarchy.name[function]}::{hierarchy.name[row]}"
+    """The name of a row as an address; inside a function after the name of the function and `::`."""
+    return address(hierarchy, (row,))
 
 
 def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:

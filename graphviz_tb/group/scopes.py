@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -128,7 +129,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
         if start == 0:
             integers_first(growing, graph, first, root)
     if scopes:
-        move_into_scopes(growing, graph, scopes, first)
+        move_into_scopes(growing, graph, scopes, first, [] if options.tensorboard else names[start:stop])
     add_marks(growing, graph, scopes, root, start, stop, options)
 
 
@@ -183,12 +184,19 @@ def strict_name(name: str) -> str:
     return f"{name}/({last_segment(name)})"
 
 
-def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> None:
-    """Give ops that are also scopes their strict name and place."""
+def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int, names: Sequence[str]) -> None:
+    """Give ops that are also scopes their strict name and place; with one more pair of brackets where a scope, or a
+    node of these `names`, has that name."""
     nodes = growing.leaf_node
-    for leaf in leaves_that_are_scopes(growing, graph, scopes, first):
+    leaves = leaves_that_are_scopes(growing, graph, scopes, first)
+    taken = set(names) if leaves else set()
+    for leaf in leaves:
         name = graph.name[nodes[leaf]]
-        growing.renamed[leaf] = strict_name(name)
+        strict, brackets = strict_name(name), 1
+        while strict in taken or (names and strict in scopes):
+            brackets += 1
+            strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
+        growing.renamed[leaf] = strict
         scope = growing.leaf_parent[leaf] = scopes[name]
         # A scope comes where its first node does, and this op may come before all others in it.
         while growing.parent[scope] >= 0 and growing.key[scope] > 2 * nodes[leaf]:

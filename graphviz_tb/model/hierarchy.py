@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -118,6 +119,15 @@ class Hierarchy:
     def op_total(self) -> Longs:
         """Prefix sum of ordinary ops: `op_total[end[r]] - op_total[r]` ops lie under (or are) row r."""
         return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
+
+    @cached_property
+    def shadowed(self) -> frozenset[int]:
+        """The rows of functions that are called like something in the main graph."""
+        rows = {self.name[row]: row for row in self.function_rows}
+        if not rows:
+            return frozenset()
+        main = islice(self.name, 1, int(self.end[0]))
+        return frozenset(rows[name] for name in main if name in rows)
 
     def ops(self, row: int) -> int:
         """How many ops lie under `row` (itself counted if it is one); marks are not counted."""

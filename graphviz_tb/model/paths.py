@@ -14,6 +14,10 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 
 Path = tuple[int, ...]
 
+BORDER = LIBRARY = "::"  # of a call; before the name of a function
+GUARD = "\\"
+GUARDED = (":", GUARD)
+
 
 def last_segment(name: str) -> str:
     """What is behind the last slash of a name.
@@ -83,19 +87,50 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
 def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 
-    A literal `::` in a name is doubled. What lies in a function that is shown by itself has the function's name.
+    A literal `::` in a name is doubled. What lies in a function that is shown by itself has the function's name, with
+    `::` before it where something in the main graph is called so.
     """
     words: list[str] = []
-    if path[0] != (around := function_of(hierarchy, path[0])) and around:
-        words.append(hierarchy.name[around].replace("::", "::::"))
+    around = function_of(hierarchy, path[0])
+    if path[0] != around and around:
+        words.append(hierarchy.name[around])
     for depth, row in enumerate(path):
-        name = hierarchy.name[row].replace("::", "::::")
+        name = hierarchy.name[row]
         if depth and len(bodies := hierarchy.calls[path[depth - 1]]) > 1:
             function = function_of(hierarchy, row)
             attr = next(attr for attr, body in bodies if body == function)
             name = attr if row == function else f"{attr}/{name}"
         words.append(name)
-    return "::".join(words)
+    return LIBRARY + BORDER.join(map(guarded, words)) if around in hierarchy.shadowed else joined(words)
+
+
+def joined(names: list[str]) -> str:
+    """Names along calls as one address. A literal `::` is doubled; beside a border, a colon or a backslash at the begin
+    or end of a name has a backslash before or behind it, and a name that is empty is one.
+
+    >>> joined(["call", "body/x"]), joined(["a::b"]), joined(["a:", ":b", ""])
+    ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
+    """
+    if len(names) == 1:
+        return names[0].replace("::", "::::")
+    return BORDER.join(map(guarded, names))
+
+
+def guarded(name: str) -> str:
+    """A name as one of several of an address."""
+    text = name.replace("::", "::::")
+    before = "" if text and text[0] not in GUARDED else GUARD
+    return before + text + (GUARD if text and text[-1] in GUARDED else "")
+
+
+def bare(part: str) -> str:
+    """The name that is one of several of an address, whose literal `::` are single again.
+
+    >>> bare(":\\\\"), bare("\\\\:b"), bare("\\\\"), bare("x")
+    (':', ':b', '', 'x')
+    """
+    part = part.removeprefix(GUARD)
+    return part.removesuffix(GUARD)
 
 
 def function_of(hierarchy: Hierarchy, row: int) -> int:

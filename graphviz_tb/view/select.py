@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import RequestError, UnknownNode, demand, nearest
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
-from graphviz_tb.model.paths import Path, address, last_segment
+from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_segment
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
@@ -34,7 +34,16 @@ def split_address(text: str) -> list[str]:
         parts += [""] * (rest > 1)
         last = colons.end()
     parts[-1] += text[last:]
-    return parts
+    return parts if len(parts) == 1 else list(map(bare, parts))
+
+
+def in_library(text: str) -> bool:
+    """Whether an address is one of a function that is shown by itself, whatever is called so in the main graph.
+
+    >>> in_library("::f::x"), in_library("f::x"), in_library("::::f")
+    (True, False, False)
+    """
+    return text.startswith(LIBRARY) and not text.startswith(f"{LIBRARY}:")
 
 
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
@@ -101,8 +110,10 @@ class Names:
             return [(self.index(0)[pattern],)]
         if "**" in pattern:
             return self._anywhere(pattern)
-        paths: list[Path] = [()]
-        for part in split_address(pattern):
+        paths, parts = self._begin(pattern)
+        if not paths:
+            raise self._unknown(pattern, [()])
+        for part in parts:
             around, paths = paths, [match for path in paths for match in self._step(path, part)]
             # Inside calls places multiply; in the main graph there are no more than rows.
             if len(paths) > LARGEST_SEARCH and around != [()]:
@@ -115,10 +126,18 @@ class Names:
 
     def _places(self, address: str) -> list[Path]:
         """The places that an address means as it stands, none where it is no address."""
-        paths: list[Path] = [()]
-        for part in split_address(address):
+        paths, parts = self._begin(address)
+        for part in parts:
             paths = [match for path in paths for match in self._step(path, part, exact=True)]
         return paths
+
+    def _begin(self, address: str) -> tuple[list[Path], list[str]]:
+        """Where an address begins, and what remains of it: in the main graph, or with a function of the library."""
+        parts = split_address(address)
+        if not in_library(address):
+            return [()], parts
+        functions = [row for row in self.hierarchy.function_rows if self.hierarchy.name[row] == parts[1]]
+        return [(row,) for row in functions], parts[2:]
 
     def _anywhere(self, pattern: str) -> list[Path]:
         """The groups whose whole address a pattern with `**` means: in the main graph, then call by call inside.
@@ -128,7 +147,7 @@ class Names:
         """
         wanted, hierarchy = Pattern(pattern), self.hierarchy
         paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
-        matches = [path for path in paths if wanted.matches(hierarchy.name[path[0]].replace("::", "::::"))]
+        matches = [path for path in paths if wanted.matches(joined([hierarchy.name[path[0]]]))]
         waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
         seen = 0
         while waiting and seen <= LARGEST_SEARCH:
@@ -176,7 +195,7 @@ class Names:
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
-            return [name.replace("::", "::::") for name in (*self.index(0), *functions)]
+            return [joined([name]) for name in (*self.index(0), *functions)]
         by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
         addresses = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
         addresses += [

@@ -7,6 +7,7 @@ const OP = 1;
 const SERIES = 2;
 const FOLD = 3;
 const FUNCTION = 4;
+const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
 const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
@@ -42,6 +43,8 @@ class Graph {
     this.waiting = new Map();
     /** @type {Map<string, Path> | null} */
     this.known = null;
+    /** @type {Set<number> | null} */
+    this.hidden = null;
     /** @type {Map<string, Path>} levels whose series are apart: their members stand on the level itself */
     this.apart = new Map();
   }
@@ -100,19 +103,25 @@ class Graph {
 
   /** The root or the function that a row lies in. @param {number} row */
   functionOf(row) {
-    let found = 0;
-    for (const one of this.head.functions) if (one <= row) found = one;
-    return found;
+    // Rows of functions ascend, and follow the main graph.
+    const rows = this.head.functions;
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (rows[middle] <= row) low = middle + 1;
+      else high = middle;
+    }
+    return low ? rows[low - 1] : 0;
   }
 
   /** The path as text. @param {Path} path @returns {string} */
   address(path) {
     const words = [];
-    const twice = (/** @type {string} */ name) => name.replaceAll("::", "::::");
     const around = this.functionOf(path[0]);
-    if (around && around !== path[0]) words.push(twice(this.name(around)));
+    if (around && around !== path[0]) words.push(this.name(around));
     path.forEach((row, at) => {
-      let name = twice(this.name(row));
+      let name = this.name(row);
       const bodies = at ? (this.calls.get(path[at - 1]) ?? []) : [];
       if (bodies.length > 1) {
         const body = this.functionOf(row);
@@ -121,7 +130,18 @@ class Graph {
       }
       words.push(name);
     });
-    return words.join("::");
+    if (around && this.shadowed().has(around)) return `::${words.map(guarded).join("::")}`;
+    return words.length === 1 ? twice(words[0]) : words.map(guarded).join("::");
+  }
+
+  /** The rows of functions that are called like something in the main graph. @returns {Set<number>} */
+  shadowed() {
+    if (!this.hidden) {
+      const rows = new Map(this.head.functions.map((/** @type {number} */ row) => [this.name(row), row]));
+      this.hidden = new Set();
+      for (let row = 1; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.hidden.add(rows.get(this.name(row)));
+    }
+    return this.hidden;
   }
 
   /** The same as something to read: `''` for a scope without a name, as `tbgraph tree` has it. @param {Path} path */
@@ -155,16 +175,21 @@ class Graph {
 
   /** The same inside calls, name by name. @param {string} address @returns {Path | null} */
   inside(address) {
-    const parts = address.split(/(?<!:)::(?!:)|(?<=::::)::(?!:)/);
-    let path = /** @type {Map<string, Path>} */ (this.known).get(parts[0]);
-    for (const part of parts.slice(1)) {
+    const known = /** @type {Map<string, Path>} */ (this.known);
+    const parts = address.split(BORDER);
+    let path = known.get(parts[0].replace(/^\\/, "").replace(/\\$/, ""));
+    let from = 1;
+    // In a function that is shown by itself, the name behind that of the function is a row of it.
+    if (parts[0] === "" && parts.length > 3) path = known.get(parts.slice(0, (from = 3)).join("::"));
+    else if (path && this.head.functions.includes(path[0])) path = known.get(parts.slice(0, (from = 2)).join("::"));
+    for (const part of parts.slice(from)) {
       if (!path) return null;
       const around = /** @type {Path} */ (path);
       path = undefined;
       for (const [, body] of this.calls.get(around[around.length - 1]) ?? []) {
         for (let row = body; row < this.end[body] && !path; row++) {
           const here = [...around, row];
-          if (this.address(here).endsWith(`::${part}`) && this.address(here) === `${this.address(around)}::${part}`) path = here;
+          if (this.address(here).split(BORDER).pop() === part) path = here;
         }
         if (path) break;
       }
@@ -279,6 +304,15 @@ class Graph {
     const found = this.place(path);
     return found && this.levels.get(found[0]);
   }
+}
+
+/** A name whose literal `::` are doubled. @param {string} name */
+const twice = (name) => name.replaceAll("::", "::::");
+
+/** The same as one of several of an address: no colon of its own beside a border. @param {string} name */
+function guarded(name) {
+  const text = twice(name);
+  return text === "" ? "\\" : text.replace(/^(?=[:\\])/, "\\").replace(/(?<=[:\\])$/, "\\");
 }
 
 /** A path without its last repetition of a call; null where nothing repeats. @param {Path} path @returns {Path | null} */

@@ -6,11 +6,13 @@ import json
 from collections import defaultdict
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
-from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.paths import Path, address, child_path, joined
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import split_address
 from tests.fuzz.families import graphs
@@ -22,6 +24,10 @@ def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:
     waiting: list[Path] = [(0,)]
     while waiting:
         path = waiting.pop()
+        if path == (0,):  # functions of the library, shown by themselves
+            waiting += [(row,) for row in model.hierarchy.function_rows]
+            for row in model.hierarchy.function_rows:
+                found[address(model.hierarchy, (row,))].append((row,))
         for row in model.metagraph(path).children:
             child = child_path(model.hierarchy, path, row)
             found[address(model.hierarchy, child)].append(child)
@@ -47,14 +53,40 @@ def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> 
         assert model.names.find(where) == paths, where
 
 
-@given(
-    st.lists(
-        st.text("a:/", min_size=1, max_size=6).filter(lambda text: not text.startswith(":") and not text.endswith(":")),
-        min_size=1,
-    )
-)
+@given(st.lists(st.text("a:/\\", max_size=6), min_size=1))
 def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
-    assert split_address("::".join(name.replace("::", "::::") for name in names)) == names
+    assert split_address(joined(names)) == names
+
+
+NAMES = st.lists(st.text("a:/\\(", min_size=1, max_size=5), min_size=1, max_size=5, unique=True)
+
+
+@given(NAMES, NAMES, st.text("a:\\", max_size=3))
+def test_names_at_the_borders_of_calls(outside: list[str], inside: list[str], function: str) -> None:
+    """A call `a` of a function with `:b`, beside a call `a:` of one with `b`."""
+    graph = GraphDef(node=[{"name": name, "op": function or "f"} for name in outside])
+    body = [{"name": name, "op": "Neg"} for name in inside]
+    graph.library.function.add(signature={"name": function or "f"}, node_def=body)
+    model = load(graph)
+    for where, paths in places(model).items():
+        assert len(paths) == 1, where
+        assert model.names.find(where) == paths, where
+
+
+def test_a_function_that_is_called_like_a_node() -> None:
+    graph = GraphDef(node=[{"name": name, "op": "Neg"} for name in ("f", "f/x")])
+    graph.library.function.add(signature={"name": "f"}, node_def=[{"name": "x", "op": "Neg"}])
+    model = load(graph)
+    assert set(places(model)) == {"f", "f/(f)", "f/x", "::f", "::f::x"}
+    with pytest.raises(UnknownNode):
+        model.names.find("::g")
+
+
+@pytest.mark.parametrize("more", [[], ["a/(a)"], ["a/(a)/c"], ["a/(a)", "a/((a))/d"]])
+def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]) -> None:
+    found = places(load(GraphDef(node=[{"name": name, "op": "Neg"} for name in ("a", "a/b", *more)])))
+    assert all(len(paths) == 1 for paths in found.values())
+    assert {"a", "a/b", *more} <= set(found)
 
 
 @settings(max_examples=25)
