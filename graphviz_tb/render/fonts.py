@@ -4,6 +4,7 @@ where the extra `cjk` is installed, and files that were asked for."""
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -82,21 +83,23 @@ def strange_texts(drawing: Drawing) -> list[str]:
     return [text for text in dict.fromkeys(texts) if not known(text)]
 
 
-def foreign(drawing: Drawing, more: tuple[str, ...]) -> list[str]:
-    """The texts with letters that none of the fonts has, each once."""
+def foreign(drawing: Drawing, more: tuple[str, ...]) -> dict[str, str]:
+    """The texts with letters that none of the fonts has, each once, and these letters."""
     strange = strange_texts(drawing)
     if not strange:
-        return []
+        return {}
     have = {code for name in (*more, *east_asian()) for code in typeface(name).glyphs}
-    return [text for text in strange if not all(known(char) or ord(char) in have for char in text)]
+    letters = {text: "".join(char for char in text if not known(char) and ord(char) not in have) for text in strange}
+    return {text: lacked for text, lacked in letters.items() if lacked}
 
 
-def lacking(texts: list[str], code: str, what: str) -> tuple[Notice, ...]:
-    """Say which names have letters that no font has, of which scripts, what is drawn for them, and what helps."""
-    if not texts:
+def lacking(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, ...]:
+    """Say which names have letters that no font has, of which scripts, what is drawn for them, and what helps.
+    `letters` are these letters by the text that they are in."""
+    if not letters:
         return ()
-    strange = [char for text in texts for char in text if not known(char)]
-    scripts = list(dict.fromkeys(map(script, strange)))
+    texts = list(letters)
+    scripts = list(dict.fromkeys(script(char) for lacked in letters.values() for char in lacked))
     many = f"{len(texts)} texts, such as" if len(texts) > 1 else "the text"
     helps = ["--font-file FILE"]
     if EAST_ASIA & set(scripts) and not east_asian():

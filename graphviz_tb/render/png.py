@@ -165,5 +165,5 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
-    drawn = "they are drawn with a face of this machine if it has one, else as empty boxes"
+    drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

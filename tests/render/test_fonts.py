@@ -53,6 +53,14 @@ def test_the_extra_is_not_offered_for_what_it_lacks() -> None:
     assert "cjk" not in told.message
 
 
+def test_only_scripts_that_are_lacking_are_told(require: Callable[..., None]) -> None:
+    require("noto-cjk-sans-otc")
+    mixed = 'node{name:"합성곱_重み_ع" op:"X"}'.encode()
+    for format in ("png", "pdf"):
+        (told,) = graphviz_tb.load(mixed).picture().shortfalls(format)
+        assert "no font for the Arabic letters in" in told.message
+
+
 @pytest.mark.usefixtures("bare")
 def test_several_scripts_are_named_once() -> None:
     names = ["합성곱", "출력", "重み", "あ"]
