@@ -9,7 +9,7 @@ from typing import Any
 
 from graphviz_tb.arrange import ENGINES
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import UnknownChoice, demand
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.render.fonts import check_fonts
@@ -22,6 +22,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
     3
     """
     unknown = set(choices)
+    demand("options", options, Options)
     for part in fields(options):
         values = getattr(options, part.name)
         names = [field.name for field in fields(values) if field.name in choices]
@@ -57,7 +58,11 @@ def coerce_option(usual: Any, value: Any) -> Any:
     (('conv1',), ('conv1', 'conv2'), 2)
     """
     if isinstance(usual, tuple):
-        return (value,) if isinstance(value, str | os.PathLike) or not isinstance(value, Iterable) else tuple(value)
+        one = isinstance(value, str | os.PathLike) or not isinstance(value, Iterable)
+        try:
+            return (value,) if one else tuple(value)
+        except TypeError:  # an array without dimensions says that it is iterable
+            return (value,)
     return value
 
 

@@ -25,6 +25,7 @@ TbGraphError                 .hint  .exit_code
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -170,6 +171,8 @@ def demand(name: str, value: object, *kinds: type) -> None:
     Traceback (most recent call last):
     graphviz_tb.errors.WrongType: height is 'tall', a str; it takes int
     """
+    if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
+        raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
         raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {words}")

@@ -87,6 +87,8 @@ def check_type(name: str, annotation: str, value: object) -> None:
     wrong = not isinstance(value, legal) or (isinstance(value, bool) and bool not in legal)
     texts = (str, PathLike) if name in FILES else (str,)
     strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
+    for path in value if isinstance(value, tuple) else ():
+        demand(name, path, object)  # no path of bytes
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
         raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {' or '.join(words)}")
@@ -227,6 +229,13 @@ class Options:
     expand: ExpandOptions = field(default_factory=ExpandOptions)
     annotate: AnnotateOptions = field(default_factory=AnnotateOptions)
     picture: PictureOptions = field(default_factory=PictureOptions)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no group of options."""
+        for part in fields(self):
+            kind = part.default_factory
+            if isinstance(kind, type):
+                demand(part.name, getattr(self, part.name), kind)
 
     @classmethod
     def preset(cls, name: str) -> Options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import CannotWrite, RequestError, demand
+
+STANDARD = {"stdout": 1, "stderr": 2}
+OPEN = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")  # what a process has open, by Linux
 
 
 def write(target: str | os.PathLike[str], data: bytes) -> None:
@@ -55,21 +59,38 @@ def place_of(target: Path) -> Path:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether there is a pipe or a device: nothing to replace."""
+    """Whether there is a pipe or a device, or what this process has open: nothing to replace."""
+    if descriptor(path) is not None:
+        return True
     with file_errors(path), suppress(FileNotFoundError, NotADirectoryError):
         mode = path.stat().st_mode
         return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
     return False
 
 
+def descriptor(path: Path) -> int | None:
+    """The number of what this process has open, where a path names it so: `/dev/stdout` may be a file, with text in it.
+
+    >>> descriptor(Path("/dev/stdout")), descriptor(Path("/dev/fd/7")), descriptor(Path("graph.svg"))
+    (1, 7, None)
+    """
+    match = OPEN.fullmatch(path.as_posix())
+    return None if match is None else int(match[1]) if match[1] else STANDARD[match[2]]
+
+
 def send(path: Path | None, data: bytes) -> None:
     """Write to a stream (None: standard output)."""
-    if path is None:
+    number = None if path is None else descriptor(path)
+    if path is None or number == STANDARD["stdout"]:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
     with file_errors(path):
-        path.write_bytes(data)
+        if number is None:
+            path.write_bytes(data)
+        else:  # behind what is in it already; to open it by its name would empty a file
+            with os.fdopen(os.dup(number), "wb") as stream:
+                stream.write(data)
 
 
 def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:

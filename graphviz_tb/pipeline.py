@@ -127,6 +127,9 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
+KEPT = (str, os.PathLike, os.stat_result)  # of what was given to read, when a model is pickled
+
+
 class Model(Folded):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
@@ -151,7 +154,7 @@ class Model(Folded):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph that was read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        given = tuple(each if isinstance(each, str | os.PathLike) else None for each in self.given)
+        given = tuple(each if isinstance(each, KEPT) else None for each in self.given)
         stats = self.facts.stats, self.facts.before
         return unpickled, (self.loaded, self.options, source, given, *stats, self.colouring)
 
@@ -197,7 +200,10 @@ class Model(Folded):
         """What the group at `path` holds when it is open."""
         # Only work is a stage: a look into the cache would fill the progress bar with "expand".
         demand("path", path, tuple)
-        known = self.expander.known(path)
+        try:
+            known = self.expander.known(path)
+        except TypeError:  # rows that are none cannot be looked up
+            known = None
         if known is not None:
             return known
         if not is_place(self.hierarchy, path):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graphviz_tb import Model, diff, errors, load
@@ -15,13 +19,14 @@ from graphviz_tb.errors import (
     MalformedProto,
     MalformedRecord,
     MalformedText,
+    ReadError,
     RequestError,
     TbGraphError,
     UnknownChoice,
     UnknownNode,
     WrongType,
 )
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.proto import GraphDef
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -229,3 +234,71 @@ def test_a_message_that_changes_afterwards_changes_nothing() -> None:
     del message.node[:]
     assert load(GOOD).render("json") == before
     assert model.render("json") == before
+
+
+class Bytes:
+    """A path as `os.scandir(b".")` gives them."""
+
+    def __fspath__(self) -> bytes:
+        return b"graph.svg"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: load(GraphDef),
+        lambda: load(Bytes()),
+        lambda: load(GOOD, run_metadata=Bytes()),
+        lambda: load(GOOD, font_files=[Bytes()]),
+        lambda: load(GOOD).save(Bytes()),
+        lambda: diff(Bytes(), GOOD),
+        lambda: load(GOOD, open=np.array(3)),
+        lambda: diff(GOOD, GOOD, include=np.array(3)),
+        lambda: load(GOOD, Options(read=None)),  # type: ignore[arg-type]
+        lambda: load(GOOD, object()),  # type: ignore[arg-type]
+        lambda: load(GOOD).cost.under(0, np.array([1, 2])),  # type: ignore[arg-type]
+        lambda: diff(GOOD, GOOD).numbers_of(None),  # type: ignore[arg-type]
+    ],
+)
+def test_odd_values_are_requests_of_a_wrong_type(ask: Callable[[], Any]) -> None:
+    with pytest.raises(WrongType):
+        ask()
+
+
+def test_rows_that_are_none() -> None:
+    with pytest.raises(UnknownNode):
+        load(GOOD).metagraph(([0],))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_every_protocol_of_pickle(protocol: int) -> None:
+    model, changes = load(GOOD), diff(GOOD, GOOD.replace(b"Relu", b"Selu"))
+    for whole in (model, model.picture(), changes, changes.picture()):
+        copy = pickle.loads(pickle.dumps(whole, protocol))
+        assert repr(copy) == repr(whole)
+
+
+def test_threads_draw_one_model_as_each_alone() -> None:
+    source = FIXTURES / "shapes/MobileNetV3Small.pb.gz"
+    jobs: list[tuple[str, dict[str, Any]]] = [("svg", {}), ("json", {}), ("svg", {"depth": 2}), ("html", {})]
+    alone = [load(source).render(format, **choices) for format, choices in jobs]
+    model, former = load(source), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            drawn = list(pool.map(lambda job: model.render(job[0], **job[1]), jobs * 2))
+    finally:
+        sys.setswitchinterval(former)
+    assert drawn == alone * 2
+
+
+def test_a_log_that_went_before_its_steps_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(FIXTURES / "logdirs/mnist_runs", tmp_path / "runs")
+    monkeypatch.chdir(tmp_path)
+    model = load("runs", run="train", step="all")
+    monkeypatch.chdir("/")
+    assert model.render("html")
+    again = load(tmp_path / "runs", run="train", step="all")
+    shutil.rmtree(tmp_path / "runs")
+    with pytest.raises(ReadError):
+        again.render("html")

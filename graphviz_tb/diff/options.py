@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from graphviz_tb.errors import UnknownChoice, demand
+from graphviz_tb.errors import UnknownChoice, WrongType, demand, spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,10 @@ class DiffOptions:
         """
         words = (words,) if isinstance(words, str) else words
         demand("include", words, Iterable)
-        words = tuple(words)
+        try:
+            words = tuple(words)
+        except TypeError:  # an array without dimensions says that it is iterable
+            raise WrongType(f"include is {spoken(words)}; it takes words") from None
         for word in words:
             demand("include", word, str)
         legal = tuple(field.name for field in fields(cls))

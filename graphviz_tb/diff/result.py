@@ -79,6 +79,7 @@ class Changes:
 
     def numbers_of(self, change: Change) -> dict[str, Pair]:
         """The same of the layers that a change is about and what follows from it, where they differ."""
+        demand("change", change, Change)
         return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
 
     @property

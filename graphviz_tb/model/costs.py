@@ -82,8 +82,9 @@ class Costs:
         demand("row", row, Integral)
         if not 0 <= row < len(self.end):
             raise RequestError(f"no such row; the last is {len(self.end) - 1}")
-        if role is not None and role not in ROLES:
+        if role is not None:
             demand("role", role, str)
+        if role is not None and role not in ROLES:
             raise UnknownChoice.among("role", role, ROLES)
         stop = self.end[row]
         return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])

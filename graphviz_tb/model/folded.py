@@ -10,7 +10,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import lasting
+from graphviz_tb.model.sources import identities, lasting
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ class Folded:
         self.options = options
         self.loaded = loaded
         self.source = source
-        # From the root of the file system: what is read later, and what no output may replace.
-        self.given: tuple[Any, ...] = lasting((source, *options.read.run_metadata, *options.read.against))
+        given = source, *options.read.run_metadata, *options.read.against
+        # From the root of the file system: what is read later, and what no output may replace, by its name or another.
+        self.given: tuple[Any, ...] = (*lasting(given), *identities(given))
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)

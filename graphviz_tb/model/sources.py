@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+
+def identities(source: Any) -> tuple[os.stat_result, ...]:
+    """The plain files of several sources, as the system knows them: a file may get another name."""
+    found = []
+    for each in source:
+        if isinstance(each, str | os.PathLike) and os.fspath(each) not in ("-", ""):
+            with suppress(OSError, ValueError):
+                found.append(Path(each).stat())
+    return tuple(told for told in found if stat.S_ISREG(told.st_mode))
 
 
 def lasting(source: Any) -> Any:

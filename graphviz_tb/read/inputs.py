@@ -22,6 +22,9 @@ def is_input(source: Any, file: os.stat_result) -> bool:
     `source` is anything that `read` takes, or several. Only plain files count; a log directory opens all its event
     files and traces, and all that TensorFlow wrote belongs to a SavedModel.
     """
+    if isinstance(source, os.stat_result):  # of what was opened, which may have another name now
+        # The number of a file that is gone may be given to another, which has another time.
+        return os.path.samestat(source, file) and source.st_mtime_ns == file.st_mtime_ns
     if isinstance(source, tuple):  # of a diff
         return any(is_input(each, file) for each in source)
     if not stat.S_ISREG(file.st_mode) or not isinstance(source, str | os.PathLike):

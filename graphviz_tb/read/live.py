@@ -12,6 +12,8 @@ VARIABLE = "_variable"  # attribute of a placeholder that represents a captured 
 def message_of(source: Any, signature: str | None = None) -> Any:
     """Before: an object. After: a message that can be serialized, with the shapes of all outputs where TensorFlow knows
     them; or `RequestError`, which says what to call."""
+    if isinstance(source, type):
+        raise refusal(source)
     if hasattr(source, "SerializeToString"):
         return source
     source = concrete(source, signature)

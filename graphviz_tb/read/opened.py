@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge, UnknownFormat
+from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge, UnknownFormat, demand
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.limits import LIMIT, check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
@@ -107,6 +107,7 @@ def open_stdin(options: ReadOptions) -> Opened:
 
 def path_of(name: str | os.PathLike[str]) -> Path:
     """The path of something that is there; an empty name is refused rather than taken for the current folder."""
+    demand("source", name, str, os.PathLike)
     if not os.fspath(name):
         raise ReadError("no file or folder '': the name is empty", hint="'.' is the current folder")
     path = Path(name)

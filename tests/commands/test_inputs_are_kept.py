@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -212,3 +215,55 @@ def test_a_folder_that_cannot_be_listed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "scandir", forbidden)
     with pytest.raises(ReadError, match="Permission denied"):
         load(tmp_path)
+
+
+def test_an_input_is_what_was_opened_wherever_the_program_goes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, changes = load("k.json"), diff("k.json", "k.json")
+    copy = pickle.loads(pickle.dumps(model))
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    before = contents(folder)
+    saves = (model.save, model.picture().save, copy.save, copy.picture().save, changes.save, changes.picture().save)
+    for save in saves:
+        with pytest.raises(RequestError, match="is the input itself"):
+            save(folder / "k.json")
+    assert contents(folder) == before
+    (folder / "k.json").rename(folder / "renamed.json")
+    for save in saves:
+        with pytest.raises(RequestError, match="is the input itself"):
+            save(folder / "renamed.json")
+
+
+def test_another_file_may_take_the_place_of_an_input(folder: Path) -> None:
+    model = load("k.json")
+    (folder / "k.json").unlink()
+    for _ in range(3):
+        model.save(folder / "other.json")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd on this system")
+@pytest.mark.parametrize("target", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("opened", [">>", "1<>"])
+def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str, folder: Path) -> None:
+    command = f"{sys.executable} -m graphviz_tb render good.pbtxt -q -f svg -o {target}"
+    subprocess.run(["bash", "-c", f"(printf old; {command}; printf new) {opened} out"], cwd=folder, check=True)
+    text = (folder / "out").read_text()
+    assert text.startswith("old<svg")
+    assert text.endswith("</svg>\nnew")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_command_that_is_ended_leaves_nothing(number: signal.Signals, folder: Path) -> None:
+    """It waits for a reader of the pipe when the drafts of its files are written."""
+    os.mkfifo(folder / "pipe")
+    before = {path.name for path in folder.iterdir()}
+    words = [sys.executable, "-m", "graphviz_tb", "render", "good.pbtxt", "-o", "x.svg", "-f", "svg", "-o", "pipe"]
+    command = subprocess.Popen(words, cwd=folder)
+    while not any(path.name.startswith(".x.svg") for path in folder.iterdir()):
+        assert command.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.2)
+    command.send_signal(number)
+    assert command.wait() == 128 + number
+    assert {path.name for path in folder.iterdir()} == before

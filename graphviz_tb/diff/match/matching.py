@@ -25,7 +25,7 @@ WORDS = {
 }
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Matching:
     """Partners of nodes and of scopes, -1 for none. Only `take` writes here, what the steps have found.
 
