@@ -36,11 +36,12 @@ from graphviz_tb.read.keras.tree import (
     walk,
 )
 from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
-from graphviz_tb.read.limits import check_json, check_layers, check_paths, nested_too_deep
+from graphviz_tb.read.limits import Budget, check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
+EDGE = 64  # bytes of memory that an edge takes beside the path it is written with
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
@@ -79,6 +80,10 @@ def conceptual_graph(
     notices = () if whole is described else (_unconnected(whole),)
     model = tree(whole)
     layers = list(walk(model))
+    # Edges of models in models multiply, and each is written with a whole path.
+    budget = Budget(None if on_disk is None else len(data), name)
+    for layer in layers:
+        budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
     facts = layer_facts(layers, list(models(model)), calls)
     facts[model] = compiled(facts[model], parsed)
     graph = GraphDef()

@@ -59,20 +59,12 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, takes))
     return Layer(name_of_class(layer.json), shallow(config), words, tuple(outputs), count,
-                 takes=tuple(takes) if sound(config) else (), calls=max(1, calls) * times_around(layer))  # fmt: skip
+                 takes=tuple(takes) if sound(config) else (), calls=max(1, calls) * (layer.parent.times if layer.parent else 1))  # fmt: skip
 
 
 def bounded(count: int | None) -> int | None:
     """A number of parameters, unknown where no machine could hold as many."""
     return None if count is not None and count > MOST else count
-
-
-def times_around(layer: Box) -> int:
-    """How often the models around a layer are called."""
-    times, around = 1, layer.parent
-    while around is not None:
-        times, around = times * max(1, len(around.calls or ())), around.parent
-    return times
 
 
 def kept(layer: Box) -> Iterator[tuple[int, ...]]:

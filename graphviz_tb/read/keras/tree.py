@@ -25,6 +25,9 @@ class Layer:
     order: list[Layer] = field(default_factory=list)
     is_model: bool = False
     before: Layer | None = None  # the layer listed before it
+    times: int = 1  # of a model: how often its layers run, for the calls of it and of those around it
+    outside: list[Source] | None = None  # of a model that is an input of the one around it: what feeds that
+    made_by: dict[int, Source | None] = field(default_factory=dict)  # of a model: what makes the outputs asked so far
 
     @cached_property
     def path(self) -> str:
@@ -64,11 +67,13 @@ class Layer:
 
 
 Reference = tuple[str, int]  # the name of a layer in the same model, and which of its outputs
+Source = tuple[Layer, int]  # a layer, and which of its outputs
 
 
 def tree(model: Mapping[str, Any]) -> Layer:
     """Before: a model's JSON. After: its layers under it, and theirs under them."""
     root = Layer(name_of(model), model, None, is_model=True)
+    root.times = max(1, len(root.calls or ()))
     waiting = [root]
     while waiting:
         layer = waiting.pop()
@@ -83,6 +88,7 @@ def tree(model: Mapping[str, Any]) -> Layer:
             layer.order.append(child)
             before = child
             if child.is_model:
+                child.times = layer.times * max(1, len(child.calls or ()))
                 waiting.append(child)
     return root
 
@@ -148,13 +154,13 @@ def inputs(layer: Layer) -> list[Layer]:
     return [source for call in calls(layer) for source, _ in call]
 
 
-def calls(layer: Layer) -> list[list[tuple[Layer, int]]]:
+def calls(layer: Layer) -> list[list[Source]]:
     """Before: a layer that is no model. After: for each call of it what it takes: layers, and which output of each."""
     fed = [[output(*each) for each in call] for call in _feeds(layer)]
     return [[source for source in call if source is not None] for call in fed]
 
 
-def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
+def _feeds(layer: Layer) -> list[list[Source]]:
     """What each call of a layer is given: layers of its own model, or what feeds the model if it is an input of it."""
     parent = layer.parent
     if parent is None:
@@ -168,20 +174,30 @@ def _feeds(layer: Layer) -> list[list[tuple[Layer, int]]]:
     return [[each] for each in _from_outside(layer, parent)]
 
 
-def _from_outside(layer: Layer, model: Layer) -> list[tuple[Layer, int]]:
-    # Outwards, model by model, as long as each is an input of the one around it.
+def _from_outside(layer: Layer, model: Layer) -> list[Source]:
     """What feeds an input of a nested model: the same place of each call; each layer once."""
+    passed: list[Layer] = []
+    # Outwards, model by model, as long as each is an input of the one around it; up to one that was passed before.
     while True:
-        place = _place(layer, model)
-        if place is None or model.parent is None:
-            return []
-        outer = model.parent
+        place, outer = _place(layer, model), model.parent
+        if place is None or outer is None:
+            feeds = []
+            break
+        if model.outside is not None:
+            feeds = model.outside
+            break
         if model.calls:
-            feeds = model.given[place] if place < len(model.given) else ()
-            return [(outer.children[name], index) for name, index in feeds if name in outer.children]
+            given = model.given[place] if place < len(model.given) else ()
+            feeds = [(outer.children[name], index) for name, index in given if name in outer.children]
+            break
         if model.calls is None and model.before is not None and not _is_input(model, outer):
-            return [(model.before, place)]
+            feeds = [(model.before, place)]
+            break
+        passed.append(model)
         layer, model = model, outer
+    for each in passed:
+        each.outside = feeds
+    return feeds
 
 
 def _place(layer: Layer, model: Layer) -> int | None:
@@ -195,20 +211,34 @@ def _is_input(layer: Layer, model: Layer) -> bool:
     return _place(layer, model) is not None
 
 
-def output(layer: Layer, index: int) -> tuple[Layer, int] | None:
+def output(layer: Layer, index: int) -> Source | None:
     """The layer that makes an output of a layer, and which of its own that is: itself, or one inside if it is a
-    # Inwards, model by model.
     model."""
-    while layer.is_model:
-        if not layer.order:
-            return None
-        if layer.outputs:
-            # A position that the model does not have is taken for the nearest one.
-            name, inner = layer.outputs[max(0, min(index, len(layer.outputs) - 1))]
-            layer, index = layer.children.get(name, layer.order[-1]), inner
-        else:
-            layer, index = layer.order[-1], 0
-    return layer, index
+    asked: list[Source] = []
+    found: Source | None = (layer, index)
+    # Inwards, model by model, up to one that was asked before.
+    while found is not None and found[0].is_model:
+        model, place = found
+        # A position that the model does not have is taken for the nearest one.
+        place = max(0, min(place, len(model.outputs) - 1))
+        if place in model.made_by:
+            found = model.made_by[place]
+            break
+        asked.append((model, place))
+        found = _within(model, place)
+    for model, place in asked:
+        model.made_by[place] = found
+    return found
+
+
+def _within(model: Layer, place: int) -> Source | None:
+    """Which layer of a model, a model itself perhaps, makes an output of it."""
+    if not model.order:
+        return None
+    if not model.outputs:
+        return model.order[-1], 0
+    name, index = model.outputs[place]
+    return model.children.get(name, model.order[-1]), index
 
 
 def _inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
