@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import lzma
-import struct
 import zipfile
-import zlib
+from contextlib import ExitStack
 from functools import partial
 
 from graphviz_tb.errors import UnknownFormat
@@ -17,39 +15,34 @@ from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.limits import LIMIT
 from graphviz_tb.read.opened import Opened
-from graphviz_tb.read.zipped import blocks
+from graphviz_tb.read.zipped import BROKEN, blocks
 
 CONFIG = "config.json"
 CONFIG_LIMIT = 256 << 20  # bytes of the JSON, unpacked
-# What `zipfile` and the unpackers under it raise at damage; OSError is bzip2's word for it, LZMAError LZMA's.
-UNPACKING = (zlib.error, lzma.LZMAError, OSError)
-BROKEN = (
-    zipfile.BadZipFile,
-    *UNPACKING,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    struct.error,
-    IndexError,
-)
 
 
 def read_archive(opened: Opened, options: ReadOptions) -> Holding:
     """Before: a zip file. After: the conceptual graph of the Keras model in it."""
-    try:
-        # A file is read where the parts lie; only what came by a pipe is in memory.
-        with zipfile.ZipFile(opened.path or io.BytesIO(opened.data())) as archive:
-            names = set(archive.namelist())
-            if CONFIG not in names:
-                raise _refused(opened.name, names)
-            data = b"".join(blocks(archive, CONFIG, opened, CONFIG_LIMIT if opened.bounded else LIMIT))
-            on_disk = archive.getinfo(CONFIG).compress_size if opened.bounded else None
-            content = conceptual_graph(data, opened.name, partial(kept, archive, opened), on_disk)
-    except BROKEN as error:
-        raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+    with ExitStack() as closing:
+        # What is said of the model is said of its JSON: only what unpacks may find the archive broken.
+        try:
+            # A file is read where the parts lie; only what came by a pipe is in memory.
+            archive = closing.enter_context(zipfile.ZipFile(opened.path or io.BytesIO(opened.data())))
+            data, on_disk = _config(archive, opened)
+        except BROKEN as error:
+            raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
+        content = conceptual_graph(data, opened.name, partial(kept, archive, opened), on_disk)
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")
     return Holding((Found(entry, lambda: content),), what=opened.name)
+
+
+def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None]:
+    """The JSON of the model, and its bytes in the archive where the source is bounded by them."""
+    names = set(archive.namelist())
+    if CONFIG not in names:
+        raise _refused(opened.name, names)
+    data = b"".join(blocks(archive, CONFIG, opened, CONFIG_LIMIT if opened.bounded else LIMIT))
+    return data, archive.getinfo(CONFIG).compress_size if opened.bounded else None
 
 
 def _refused(name: str, names: set[str]) -> UnknownFormat:

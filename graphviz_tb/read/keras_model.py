@@ -35,7 +35,7 @@ from graphviz_tb.read.keras.tree import (
     tree,
     walk,
 )
-from graphviz_tb.read.keras.weights_file import INSTALL, Weights, readable
+from graphviz_tb.read.keras.weights_file import INSTALL, UnreadWeights, Weights, readable
 from graphviz_tb.read.limits import Budget, check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
 
@@ -69,15 +69,19 @@ def conceptual_graph(
         check_json(data, on_disk, name)
     parsed = _parsed(data, name)
     described = _model(parsed, name)
-    whole = described if layers_of(described) is not None else completed(described, weights())
+    whole, unread = described, ""
+    if layers_of(described) is None:
+        stored, unread = _stored(weights)
+        whole = completed(described, stored)
     if layers_of(whole) is None:
-        raise NoGraph(f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON", hint=_hint())
+        text = f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON{unread}"
+        raise NoGraph(text, hint=_hint())
     # Counted before a tree is made of them.
     if on_disk is not None:
         count, letters = count_layers(whole)
         check_layers(count, len(data), name)
         check_paths(letters, len(data), name)
-    notices = () if whole is described else (_unconnected(whole),)
+    notices = () if whole is described else (_unconnected(whole, unread),)
     model = tree(whole)
     layers = list(walk(model))
     # Edges of models in models multiply, and each is written with a whole path.
@@ -100,11 +104,19 @@ def _hint() -> str:
     return hint if readable() else f"{INSTALL} to read them from the weights of a .keras file, or {hint}"
 
 
-def _unconnected(model: Mapping[str, Any]) -> Notice:
+def _stored(weights: Callable[[], Weights]) -> tuple[Weights, str]:
+    """What is kept for the objects of a model, and what is said where that could not be read."""
+    try:
+        return weights(), ""
+    except UnreadWeights as error:
+        return {}, f", and its weights could not be read: {error}"
+
+
+def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:
     """Said of a model whose layers were found without the calls of them."""
     text = f"the file does not say how the layers of a {model['class_name']} call each other: none are connected"
     more = "" if readable() else f"; some may be missing: {INSTALL}"
-    return Notice("unconnected-layers", text + more, name_of(model), strict=False)
+    return Notice("unconnected-layers", text + unread + more, name_of(model), strict=False)
 
 
 def describe(node: NodeDef, layer: Layer, fact: Known) -> None:

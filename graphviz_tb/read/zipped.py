@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -19,6 +20,11 @@ from graphviz_tb.read.opened import BLOCK, PIECE, Opened
 
 LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
 LZMA_HEADER = 9  # bytes before packed data: version of LZMA's library, size of the properties, the properties
+# What `zipfile` and the unpackers under it raise at damage; OSError is bzip2's word for it, LZMAError LZMA's.
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError),
+    *(ValueError, struct.error, IndexError),
+)
 DICTIONARY = 256 << 20  # bytes that LZMA may look back over
 
 

@@ -119,8 +119,45 @@ def test_what_a_class_of_keras_holds_is_part_of_it(require: Require) -> None:
 def test_damaged_weights_are_no_layers(require: Require) -> None:
     require("h5py")
     for weights in (b"", b"\x89HDF\r\n\x1a\n" + bytes(200), hdf5(a=(2,))[:900]):
-        with pytest.raises(NoGraph):
+        with pytest.raises(NoGraph, match="not in its JSON, and its weights could not be read: they are damaged"):
             read(archive(wrapped(), weights))
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_of_packed_weights_is_none_of_the_archive(packed: int, require: Require) -> None:
+    require("h5py")
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as out:
+        out.writestr("config.json", json.dumps(wrapped(head=DENSE)))
+        out.writestr("model.weights.h5", hdf5(head=(5, 3)), packed)
+        start = out.getinfo("model.weights.h5").header_offset + 60
+    damaged = bytearray(made.getvalue())
+    damaged[start : start + 40] = bytes(40)
+    loaded = read(bytes(damaged))
+    assert [node.name for node in loaded.graph_def.node] == ["mine/head"]
+    assert "its weights could not be read: they are damaged" in loaded.notices[0].message
+
+
+def test_a_name_in_the_weights_that_is_no_text(require: Require) -> None:
+    require("h5py")
+    import h5py
+
+    weights = io.BytesIO()
+    with h5py.File(weights, "w") as file:
+        file["a/vars/0"] = [0.0] * 3
+        file[b"b\xfe/vars/0"] = [0.0] * 4
+        file["a/vars"].attrs.create("name", b"n\xff", dtype=h5py.string_dtype())
+    layers = read(archive(wrapped(), weights.getvalue())).layers
+    assert {path: layer.parameters for path, layer in layers.items()} == {"mine/n?": 3, "mine/b?": 4, "mine": 7}
+
+
+def test_a_fault_of_ours_is_no_damage_of_the_archive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(*_: object) -> None:
+        raise IndexError("ours")
+
+    monkeypatch.setattr("graphviz_tb.read.archive.conceptual_graph", fault)
+    with pytest.raises(IndexError, match="ours"):
+        read(archive(wrapped(head=DENSE), b""))
 
 
 def test_without_h5py_the_hint_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +180,7 @@ def test_weights_are_read_however_they_are_packed(packed: int, require: Require,
 def test_a_file_that_keeps_the_library_busy_is_given_up(require: Require, monkeypatch: pytest.MonkeyPatch) -> None:
     require("h5py")
     monkeypatch.setattr(weights_file, "SECONDS", 0.001)
-    with pytest.raises(NoGraph):
+    with pytest.raises(NoGraph, match="reading them takes more than"):
         read(MODELS / "keras3" / "subclassed.keras")
 
 

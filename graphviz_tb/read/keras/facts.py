@@ -58,8 +58,9 @@ def one_layer(layer: Box, takes: list[Shape], outputs: list[Shape], calls: int) 
     weights = list(kept(layer))
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, takes))
+    around = layer.parent.times if layer.parent is not None else 1
     return Layer(name_of_class(layer.json), shallow(config), words, tuple(outputs), count,
-                 takes=tuple(takes) if sound(config) else (), calls=max(1, calls) * (layer.parent.times if layer.parent else 1))  # fmt: skip
+                 takes=tuple(takes) if sound(config) else (), calls=max(1, calls) * around)  # fmt: skip
 
 
 def bounded(count: int | None) -> int | None:

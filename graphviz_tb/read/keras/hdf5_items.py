@@ -39,6 +39,12 @@ class Part(io.RawIOBase):
         return len(data)
 
 
+def clean(name: str | bytes) -> str:
+    """A name without the bytes that are no text, which h5py gives as halves of letters, or the whole name as bytes."""
+    name = name.decode("utf-8", "surrogateescape") if isinstance(name, bytes) else name
+    return name.encode("utf-8", "replace").decode()
+
+
 def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
     """Path, shape (None: a group) and the attribute `name` of everything in an open HDF5 file, links apart."""
     listed: list[tuple[str, list[int] | None, str | None]] = []
@@ -49,7 +55,7 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
         shape = getattr(item, "shape", None)
         name = item.attrs.get("name") if shape is None else None
         sizes = None if shape is None else [int(size) for size in shape]
-        listed.append((path, sizes, name if isinstance(name, str) else None))
+        listed.append((clean(path), sizes, clean(name) if isinstance(name, str) else None))
         text += len(path)
         return True if len(listed) >= MOST or text > MOST_TEXT else None  # anything but None ends the visit
 

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from graphviz_tb.read.opened import Opened
-from graphviz_tb.read.zipped import blocks, first_byte
+from graphviz_tb.read.zipped import BROKEN, blocks, first_byte
 
 WEIGHTS = "model.weights.h5"
 VARIABLES = "vars"
@@ -43,6 +43,10 @@ Weights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is t
 Item = tuple[str, list[int] | None, str | None]
 
 
+class UnreadWeights(Exception):
+    """There are weights, and they could not be read; the message says why."""
+
+
 def readable() -> bool:
     """Whether h5py is there."""
     return find_spec("h5py") is not None
@@ -50,8 +54,8 @@ def readable() -> bool:
 
 def kept(archive: zipfile.ZipFile, opened: Opened) -> Weights:
     """Before: an archive, and what it was opened as. After: its objects by their path, in the order of their numbers;
-    "" is the model. Nothing without h5py, and where the archive has no weights or they are damaged. Raises TooLarge
-    where they are packed and unpack to more than the source may hold."""
+    "" is the model. Nothing without h5py, and where the archive has no weights. Raises UnreadWeights where they are
+    damaged, TooLarge where they are packed and unpack to more than the source may hold."""
     if WEIGHTS not in archive.namelist() or not readable():
         return {}
     objects: dict[str, Kept] = {}
@@ -73,8 +77,10 @@ def listed(archive: zipfile.ZipFile, opened: Opened) -> list[Item]:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
             items: list[Item] = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            raise UnreadWeights(f"reading them takes more than {SECONDS} seconds") from None
         except (subprocess.SubprocessError, OSError, ValueError):
-            return []
+            raise UnreadWeights("they are damaged") from None
     return items
 
 
@@ -89,8 +95,13 @@ def on_disk(archive: zipfile.ZipFile, opened: Opened) -> Iterator[tuple[Path, in
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "weights.h5")
-        with path.open("wb") as out:
-            out.writelines(blocks(archive, WEIGHTS, opened, opened.limit))
+        try:
+            with path.open("wb") as out:
+                out.writelines(blocks(archive, WEIGHTS, opened, opened.limit))
+        except BROKEN as error:
+            if isinstance(error, OSError) and error.errno:  # of the machine, as where no room is left
+                raise
+            raise UnreadWeights(f"they are damaged: {error}") from None
         yield path, 0, path.stat().st_size
 
 
