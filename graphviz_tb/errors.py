@@ -119,8 +119,12 @@ class RequestError(TbGraphError):
     exit_code = 2
 
 
+COMPARED = 80  # letters of a name that are compared one by one
+ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
+
+
 class UnknownNode(RequestError):
-    """A name that is in no node; the message lists the three nearest."""
+    """A name that is in no node; the message lists up to three that are near."""
 
     @classmethod
     def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:
@@ -131,7 +135,7 @@ class UnknownNode(RequestError):
         """
         near = nearest(name, names)
         tail = f"; nearest: {', '.join(map(repr, near))}" if near else ""
-        return cls(f"no {what} {name!r}{tail}")
+        return cls(f"no {what} {name!r}{tail}", hint=ALL_NAMES)
 
 
 class UnknownChoice(RequestError):
@@ -211,11 +215,12 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     ['conv1', 'conv2', 'conv3']
     """
     limit = 20_000
-    like = sorted(set(names), key=lambda other: (abs(len(other) - len(name)), other))[:limit]
+    like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()
     suggestions = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
-    # difflib compares letter by letter, some 0.1 s for 2,000 names.
-    for other in get_close_matches(name, like[:2000], n=count, cutoff=0.5):
-        if other not in suggestions:
-            suggestions.append(other)
+    # difflib compares letter by letter, some 0.1 s for 2,000 names: of long ones, their ends.
+    ends = {other[-COMPARED:]: other for other in reversed(like[:2000])}
+    for end in get_close_matches(name[-COMPARED:], ends, n=count, cutoff=0.5):
+        if ends[end] not in suggestions:
+            suggestions.append(ends[end])
     return suggestions[:count]

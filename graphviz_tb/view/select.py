@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from graphviz_tb.errors import RequestError, UnknownNode, demand, nearest
+from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_segment
 from graphviz_tb.view.wildcards import Pattern, is_wild
@@ -180,15 +180,15 @@ class Names:
         names = self._addresses(around)
         if is_wild(pattern):  # what is like the last word of it
             leaves = {last_segment(name): name for name in reversed(names)}
-            word = last_segment(pattern).replace("*", "").replace("?", "")
+            said = (re.sub(r"[*?]", "", segment) for segment in reversed(pattern.split("/")))
+            word = next(filter(None, said), "")
             names = [leaves[leaf] for leaf in nearest(word, leaves)]
             error = UnknownNode(
                 f"no node or group {pattern!r}" + (f"; nearest: {', '.join(map(repr, names))}" if names else "")
             )
-        else:
-            error = UnknownNode.among(pattern, names, "node or group")
-        error.hint = "`tbgraph tree MODEL` lists every group, with --ops every op"
-        return error
+            error.hint = ALL_NAMES
+            return error
+        return UnknownNode.among(pattern, names, "node or group")
 
     def _addresses(self, around: list[Path]) -> list[str]:
         """What could be where a pattern led nowhere: names of the main graph, or addresses in the last calls."""
