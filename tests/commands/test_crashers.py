@@ -10,7 +10,10 @@ from graphviz_tb.commands import run
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CRASHERS = sorted((FIXTURES / "crashers").iterdir())
-REFUSED = {"deep_value.json", "number_of_digits.json", "torn_bzip2.keras", "torn_lzma.keras", "unfolds.keras"}
+REFUSED = {
+    *("deep_value.json", "number_of_digits.json", "torn_bzip2.keras", "torn_lzma.keras", "unfolds.keras"),
+    "weights_unfold.keras",
+}
 LARGEST = 20_000  # bytes
 
 
@@ -19,11 +22,11 @@ LARGEST = 20_000  # bytes
 def test_each_command_on_each_file(
     command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = ["-o", str(tmp_path / "a.svg"), "-o", str(tmp_path / "a.json")]
+    out = ["-o", str(tmp_path / "a.svg"), "-o", str(tmp_path / "a.json"), "-o", str(tmp_path / "a.html")]
     more = {"render": out, "diff": [str(path), *out]}.get(command, [])
     refused = path.name in REFUSED
     assert run([command, str(path), *more, "-q"]) == (3 if refused else 0), capsys.readouterr().err
-    assert len(list(tmp_path.iterdir())) == (0 if refused or not more else 2)
+    assert len(list(tmp_path.iterdir())) == (0 if refused or not more else 3)
 
 
 def test_they_are_small() -> None:
