@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.diff_codes import FAILING, TOP, code_of
-from graphviz_tb.commands.options import direction_option, size_options, theme_option, together
+from graphviz_tb.commands.options import direction_option, limit_option, size_options, theme_option, together
 from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ side_options = together(
     click.option("--tag", metavar="TAG", multiple=True, help="The tag in a run; twice: one for each side."),
     click.option("--kind", metavar="KIND", multiple=True, help="op or conceptual; twice: one for each side."),
     click.option("--tag-set", metavar="TAGS", multiple=True, help="The MetaGraph of a SavedModel, such as serve."),
+    limit_option,
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 
@@ -76,7 +77,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/                every model of two folders, paired by path
     git config diff.tbgraph.command "tbgraph diff --git"  with *.pb diff=tbgraph in .gitattributes
     """
-    from graphviz_tb.diff.folders import is_collection
+    from graphviz_tb.diff.folders import are_collections
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError, UnknownChoice
     from graphviz_tb.output import keep_inputs
@@ -95,7 +96,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])
-    if is_collection(old) and is_collection(new):
+    if are_collections(old, new):
         from graphviz_tb.commands.diff_folders import folders
 
         return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
@@ -114,7 +115,7 @@ def style_of(word: str | None) -> Style:
 
     # The member of the table, not the word: only that has the type of a style.
     for style in STYLES:
-        if style == (word or "text"):
+        if style == ("text" if word is None else word):
             return style
     raise UnknownChoice.among("format", word or "", STYLES)
 
@@ -152,7 +153,7 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
     """Options of reading; what was said twice is a pair, one for each side."""
     from graphviz_tb.errors import RequestError
 
-    chosen: dict[str, Any] = {"strict": values["strict"]}
+    chosen: dict[str, Any] = {"strict": values["strict"], "max_bytes": values["max_bytes"]}
     for name in ("run", "tag", "kind", "tag_set"):
         said = values[name]
         if len(said) > 2:

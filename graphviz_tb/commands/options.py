@@ -45,6 +45,10 @@ size_options = together(
     click.option("--width", type=click.IntRange(16, 100_000), metavar="PX", help="Width of a PNG instead of --scale."),
 )
 
+limit_option = click.option(
+    "--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph or trace to read, in bytes."
+)
+
 input_options = together(
     click.option("--run", metavar="RUN", help="The run of a log directory."),
     click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),
@@ -57,7 +61,7 @@ input_options = together(
     click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
     click.option("--profile", metavar="NAME", help="A profile of several, as info lists them."),
     click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
-    click.option("--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph or trace to read, in bytes."),
+    limit_option,
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
 
@@ -120,4 +124,4 @@ def collect(values: Mapping[str, Any]) -> Options:
     """The options of a command line; what was not said keeps its default."""
     from graphviz_tb.choices import with_choices
 
-    return with_choices(Options.preset(values.get("preset") or "default"), asked(values))
+    return with_choices(Options.preset(values.get("preset", "default")), asked(values))

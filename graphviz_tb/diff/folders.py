@@ -21,14 +21,22 @@ class Pair:
     new: Path | None
 
 
-def is_collection(path: str) -> bool:
-    """Whether a path is a folder of models: no SavedModel and no log directory, with a model somewhere in it."""
+def are_collections(old: str, new: str) -> bool:
+    """Whether two paths are folders of models: no SavedModel and no log directory, with a model somewhere in one of
+    them, at least."""
+    found = [models_of_collection(path) for path in (old, new)]
+    return None not in found and any(found)
+
+
+def models_of_collection(path: str) -> set[str] | None:
+    """The models of a folder of models, which may be empty; None where it is a single source, or no folder."""
     folder = Path(path)
     if not path or not folder.is_dir():
-        return False
+        return None
     # A folder of runs is one source: `--run` says which of them is compared.
     runs = any(EVENTS in file.name for _, file in files_below(folder).files)
-    return not runs and any(model != "." for model in models(folder))
+    found = models(folder)
+    return None if runs or "." in found else found
 
 
 def models(folder: Path) -> set[str]:
