@@ -67,10 +67,11 @@ class UnknownFormat(ReadError):
 
 
 class MalformedText(ReadError):
-    """Text that is no text proto; `line` and `column` count from 1."""
+    """Text that is no text proto; `line` and `column` count from 1, `name` is that of its file, where it has one."""
 
-    def __init__(self, message: str, *, line: int, column: int, hint: str | None = None) -> None:
-        super().__init__(f"line {line}, column {column}: {message}", hint=hint)
+    def __init__(self, message: str, *, line: int, column: int, name: str = "", hint: str | None = None) -> None:
+        where = f"{name}: line" if name else "line"
+        super().__init__(f"{where} {line}, column {column}: {message}", hint=hint)
         self.line = line
         self.column = column
 

@@ -62,8 +62,9 @@ def check(options: DataclassInstance) -> None:
         if isinstance(value, bool) or not isinstance(value, Real):
             # To Python, True is a number.
             continue
-        number, most = as_float(value), GREATEST.get(option.name, MOST)
-        said = value if abs(number) < MOST else f"{number:g}"
+        # Not as a float: of whole numbers past 2**53 that is another one.
+        number: float = value if isinstance(value, int | float) else as_float(value)
+        said, most = spoken(number), GREATEST.get(option.name, MOST)
         # Not `<`: every comparison with NaN is false, and NaN is refused too.
         if option.name in LEAST and not number >= LEAST[option.name]:
             raise RequestError(f"{option.name} is {said}; the least is {LEAST[option.name]}")

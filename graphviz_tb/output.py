@@ -139,6 +139,10 @@ def check_writable(targets: Iterable[str]) -> None:
         if path.is_dir():
             raise CannotWrite(f"cannot write {target!r}: it is a directory", hint="name a file in it")
         if not path.parent.is_dir():
+            file = next((above for above in path.parents if above.is_file()), None)
+            if file is not None:
+                why = f"{str(file)!r} is a file, no directory"
+                raise CannotWrite(f"cannot write {target!r}: {why}", hint="choose another place with -o")
             missing = f"there is no directory {str(path.parent)!r}"
             raise CannotWrite(f"cannot write {target!r}: {missing}", hint="make it first")
         # The folder, not the file: a draft beside the file takes its place.

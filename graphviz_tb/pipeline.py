@@ -41,6 +41,7 @@ from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
+from graphviz_tb.read.inputs import check_once
 from graphviz_tb.render.json import Document
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
@@ -66,6 +67,7 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     demand("report", report, Report, NoneType)
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     check_picture(options.picture)
+    check_once((source, *options.read.run_metadata, *options.read.against))
     report = report or Report()
     # One option for users, two stages that look at it: names and inputs are checked when edges are made.
     options = replace(options, flatten=replace(options.flatten, strict=options.read.strict))
@@ -283,8 +285,8 @@ class Model(Folded):
     def _check_names(self) -> None:
         """`--main` and `--aux` must name something."""
         for name in (*self.options.expand.main, *self.options.expand.aux):
-            if name not in self.names.index(0):
-                raise UnknownNode.among(name, self.names.index(0))
+            if not self.names.index(0).get(name):  # the whole graph, row 0, is in no area
+                raise UnknownNode.among(name, filter(None, self.names.index(0)))
 
 
 def unpickled(

@@ -5,6 +5,7 @@ Commands are loaded when they are called, so that `tbgraph --help` imports nothi
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from difflib import get_close_matches
@@ -14,8 +15,8 @@ from pathlib import Path
 import click
 
 from graphviz_tb import __version__
-from graphviz_tb.commands.terminal import hang_up, open_streams, say
-from graphviz_tb.errors import TbGraphError, ToolError
+from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say, shortened
+from graphviz_tb.errors import Ambiguous, TbGraphError, ToolError, ToolFailed
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -29,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
 }
 
+LISTS = (Ambiguous, ToolFailed)  # errors whose messages have lines: what can be chosen, what a program printed
 UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
 
 
@@ -113,10 +115,10 @@ def run(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except click.ClickException as error:
-        error.show(sys.stderr)
+        show(error)
         return error.exit_code
     except TbGraphError as error:
-        complain(error.message if not str(error) else str(error), error.hint)
+        complain(error.message if not str(error) else str(error), error.hint, lines=isinstance(error, LISTS))
         return error.exit_code
     except (BrokenPipeError, SystemExit):  # a reader that went away; SystemExit is click's word for it
         hang_up()
@@ -143,8 +145,16 @@ def machine_fault(error: OSError) -> int:
     return ToolError.exit_code
 
 
-def complain(message: str, hint: str | None) -> None:
-    """Print an error and what to do next."""
-    say("error", message, "red")
+def show(error: click.ClickException) -> None:
+    """Print click's own error: how the command is used, and what is wrong, which may repeat any word."""
+    shown = io.StringIO()
+    error.show(shown)
+    usage, mark, _ = shown.getvalue().partition("Error: ")
+    print(f"{usage}{mark}{shortened(one_line(error.format_message()))}", file=sys.stderr)
+
+
+def complain(message: str, hint: str | None, lines: bool = False) -> None:
+    """Print an error, which may have several `lines`, and what to do next."""
+    say("error", message, "red", lines)
     if hint:
         say("hint", hint, "cyan")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from graphviz_tb.commands.costs import CostReport, ScopeCost
-from graphviz_tb.commands.table import Style, bar, clip_end, one_line, table
+from graphviz_tb.commands.table import Style, bar, clip_end, table
+from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.units import format_bytes, format_count
 

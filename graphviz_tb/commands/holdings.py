@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import Style, clip_end, one_line, places, table
+from graphviz_tb.commands.table import Style, clip_end, places, table
+from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
 from graphviz_tb.model.units import format_bytes

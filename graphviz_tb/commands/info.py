@@ -53,9 +53,11 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     """
     from graphviz_tb.commands.holdings import source_of
     from graphviz_tb.output import keep_inputs
+    from graphviz_tb.read.inputs import check_once
 
     options = collect(values)
     keep_inputs((model, *options.read.run_metadata), ["-"])
+    check_once((model, *options.read.run_metadata))
     source = source_of(model, options.read)
     entries, facts = look_into(source, options, quiet, sort)
     if as_json:

@@ -18,6 +18,8 @@ from graphviz_tb.commands.options import (
     together,
 )
 from graphviz_tb.commands.words import Listed, engines, formats, schemes
+from graphviz_tb.errors import spoken
+from graphviz_tb.options import MOST
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -29,10 +31,10 @@ class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Read the word."""
         if value == "auto":
             return "auto"
-        # Nineteen digits would not fit in 64 bits; `isdigit` alone takes digits of other scripts.
-        if str(value).isascii() and str(value).isdigit() and len(str(value)) < 19:
+        # `isdigit` alone takes digits of other scripts; more than twenty are no number that machines count to.
+        if str(value).isascii() and str(value).isdigit() and len(str(value)) < 20 and int(value) <= MOST:
             return int(value)
-        return self.fail(f"{value!r} is neither a whole number nor auto", param, ctx)
+        return self.fail(f"{spoken(value)} is neither a whole number from 0 to {MOST} nor auto", param, ctx)
 
 
 picture_options = together(

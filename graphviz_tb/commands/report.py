@@ -12,7 +12,8 @@ from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
 from graphviz_tb.commands.hotspots import Hotspots, hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import Style, bar, clip, clip_end, one_line, pad, places, some, table, wrap
+from graphviz_tb.commands.table import Style, bar, clip, clip_end, pad, places, some, table, wrap
+from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.units import format_bytes, plural

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.hotspots import Hotspot, Hotspots
-from graphviz_tb.commands.table import Style, bar, clip, one_line, table
+from graphviz_tb.commands.table import Style, bar, clip, table
+from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.units import format_bytes, format_micros
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import click
 import wcwidth
 
-from graphviz_tb.commands.terminal import colored, plain
+from graphviz_tb.commands.terminal import colored
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 PLAINER = str.maketrans("█▉▊▋▌▍▎▏…×·─│├└→−∞", "########~x--||`>-8")  # where the encoding has no such signs
@@ -93,15 +93,6 @@ def encodable(line: str, encoding: str) -> str:
 def style() -> Style:
     """The style that standard output takes."""
     return Style(colored(sys.stdout))
-
-
-def one_line(text: str) -> str:
-    """Text of a graph in one safe line.
-
-    >>> one_line("a\\nb\\x1b[2J")
-    'a\\\\nb\\\\x1b[2J'
-    """
-    return plain(text).replace("\n", "\\n")
 
 
 def places(text: str) -> int:

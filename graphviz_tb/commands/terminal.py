@@ -25,20 +25,21 @@ def colored(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def plain(text: str) -> str:
-    """Text of a graph, safe on a terminal: control characters are shown, not sent.
+def one_line(text: str) -> str:
+    """Text of a graph or a command line in one line, safe on a terminal: control characters are shown, not sent.
 
-    >>> plain("a\\x1b[31mb")
-    'a\\\\x1b[31mb'
+    >>> one_line("a\\nb\\x1b[2J")
+    'a\\\\nb\\\\x1b[2J'
     """
     # `repr` without its quotes: "\x1b" is written as four letters.
-    return "".join(char if char.isprintable() or char == "\n" else repr(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def say(word: str, message: str, color: str) -> None:
-    """Print `word: message` on standard error."""
+def say(word: str, message: str, color: str, lines: bool = False) -> None:
+    """Print `word: message` on standard error, in one line, unless the message has `lines` of its own."""
     head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
-    print(f"{head} {shortened(plain(message))}", file=sys.stderr)
+    safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
+    print(f"{head} {shortened(safe)}", file=sys.stderr)
 
 
 def shortened(message: str) -> str:

@@ -37,6 +37,8 @@ class DiffOptions:
             raise WrongType(f"include is {spoken(words)}; it takes words") from None
         for word in words:
             demand("include", word, str)
+            if not word.strip(" ,"):
+                raise UnknownChoice.among("class of differences", word, (*(field.name for field in fields(cls)), "all"))
         legal = tuple(field.name for field in fields(cls))
         chosen = [part.strip() for word in words for part in word.split(",") if part.strip()]
         for word in chosen:

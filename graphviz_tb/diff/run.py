@@ -30,6 +30,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import identities, lasting
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read import read
+from graphviz_tb.read.inputs import check_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Input:
 
 def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
+    check_once((old, new))
     before, after = load_flat(old, choices, 0), load_flat(new, choices, 1)
     if {before.kind, after.kind} == {"op", "conceptual"}:
         raise RequestError(

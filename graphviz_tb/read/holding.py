@@ -134,9 +134,10 @@ def _of_tag_set(wanted: str | None, graphs: list[Found]) -> list[Found]:
         return graphs
     tags = set(wanted.split(","))
     kept = [found for found in graphs if set((found.entry.tag_set or "").split(",")) == tags]
-    if kept:
-        return kept
     legal = sorted({found.entry.tag_set for found in graphs if found.entry.tag_set})
+    # The empty one chooses the MetaGraph without tags among others that have some.
+    if kept and (wanted or legal):
+        return kept
     if not legal:
         raise RequestError("no tag set can be chosen here: the source is no SavedModel")
     raise UnknownChoice.among("tag set", wanted, legal)
@@ -153,11 +154,11 @@ def ambiguous(graphs: list[Found]) -> Ambiguous:
 def describe(entry: Entry) -> str:
     """The options that choose an entry, as they are typed.
 
-    >>> describe(Entry("op", run="train", tag="keras"))
-    '--run train --tag keras'
+    >>> describe(Entry("op", run="train", tag="keras")), describe(Entry("op", tag="a\\nb"))
+    ('--run train --tag keras', "--tag 'a\\\\nb'")
     """
     words = [("run", entry.run), ("tag", entry.tag), ("tag-set", entry.tag_set)]
-    typed = " ".join(f"--{name} {value if value.strip() == value != '' else repr(value)}"
+    typed = " ".join(f"--{name} {value if value.strip() == value != '' and value.isprintable() else repr(value)}"
                      for name, value in words if value is not None)  # fmt: skip
     return typed if entry.kind == "op" else f"{typed} --kind {entry.kind}".strip()
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from graphviz_tb.errors import RequestError
 from graphviz_tb.read.saved_model import FILES, model_file
 from graphviz_tb.read.walk import files_below
 
@@ -37,6 +39,12 @@ def is_input(source: Any, file: os.stat_result) -> bool:
             return bool(str(source)) and any(_is_same(each, file) for each in (path, *_of_saved_model(path)))
         return any(_is_same(each, file) for each in _in_folder(path, file))
     return False
+
+
+def check_once(sources: Iterable[Any]) -> None:
+    """Refuse standard input for more than one source: what was read from it is gone."""
+    if sum(isinstance(source, str) and source == "-" for source in sources) > 1:
+        raise RequestError("standard input can be read only once: - is given twice", hint="give one of them as a file")
 
 
 def _is_same(path: Path, file: os.stat_result) -> bool:

@@ -168,13 +168,13 @@ def _parsed(data: bytes, name: str) -> Any:
             # Written out and read again, a half of a letter is replaced wherever it is.
             parsed = json.loads(json.dumps(parsed, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
-        raise MalformedText(f"{name}: no JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+        raise MalformedText(f"no JSON: {error.msg}", line=error.lineno, column=error.colno, name=name) from None
     except UnicodeDecodeError as error:
-        raise MalformedText(f"{name}: no JSON: not {error.encoding.upper()}", line=1, column=1) from None
+        raise MalformedText(f"no JSON: not {error.encoding.upper()}", line=1, column=1, name=name) from None
     except RecursionError:
-        raise MalformedText(f"{name}: no JSON: nested too deep", line=1, column=1) from None
+        raise MalformedText("no JSON: nested too deep", line=1, column=1, name=name) from None
     except ValueError:  # int() of more digits than Python reads
-        raise MalformedText(f"{name}: no JSON: a number of thousands of digits", line=1, column=1) from None
+        raise MalformedText("no JSON: a number of thousands of digits", line=1, column=1, name=name) from None
     return parsed
 
 

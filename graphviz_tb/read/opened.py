@@ -93,8 +93,8 @@ class Opened:
     def text(self) -> Source:
         """All bytes as text; a large file is not taken into memory."""
         if LARGE < self._size() <= self.limit and self.path is not None:
-            return OnDisk(self.path, self._size())
-        return InMemory(self.data())
+            return OnDisk(self.path, self._size(), self.name)
+        return InMemory(self.data(), self.name)
 
 
 def open_bytes(data: bytes, options: ReadOptions) -> Opened:

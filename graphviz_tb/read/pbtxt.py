@@ -46,7 +46,7 @@ def parse_source(source: Source, kind: type[M]) -> tuple[M, tuple[Notice, ...]]:
         _read_all(document)
         document.flush()
     except BROKEN as error:
-        raise MalformedProto(f"this text makes no sound message: {error}") from None
+        raise MalformedProto(f"{source.name or 'this text'} makes no sound message: {error}") from None
     finally:
         forget()
     return message, document.notices()

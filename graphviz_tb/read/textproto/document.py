@@ -75,7 +75,7 @@ class Document:
 
     def error(self, message: str, position: int, hint: str | None = None) -> MalformedText:
         line, column = place(self.data, position)
-        return MalformedText(message, line=line, column=column, hint=hint)
+        return MalformedText(message, line=line, column=column, name=self.source.name, hint=hint)
 
 
 def closed(frame: Frame) -> bytes:

@@ -7,9 +7,13 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Text of a known size. A window holds whole lines; `whole` is all of it, for what cannot be read in windows."""
+    """Text of a known size. A window holds whole lines; `whole` is all of it, for what cannot be read in windows.
+
+    `name` is what messages call it; it may be empty.
+    """
 
     size: int
+    name: str
 
     def window(self, position: int, size: int) -> bytes: ...
     def whole(self) -> bytes: ...
@@ -18,8 +22,9 @@ class Source(Protocol):
 class InMemory:
     """Text that is there."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, name: str = "") -> None:
         self.data = data
+        self.name = name
         self.size = len(data)
 
     def window(self, position: int, size: int) -> bytes:
@@ -40,8 +45,9 @@ class InMemory:
 class OnDisk:
     """A file: only the window is in memory, until something in it needs the whole."""
 
-    def __init__(self, path: Path, size: int) -> None:
+    def __init__(self, path: Path, size: int, name: str = "") -> None:
         self.path = path
+        self.name = name
         self.size = size
         self._data: bytes | None = None
 
