@@ -109,13 +109,19 @@ OUTPUTS = [
     "/dev/full",
     "good.pbtxt",
 ]
-READING = {"--run": WORDS, "--tag": WORDS, "--kind": WORDS, "--tag-set": WORDS, "--strict": None}
+READING = {
+    "--run": WORDS,
+    "--tag": WORDS,
+    "--kind": WORDS,
+    "--tag-set": WORDS,
+    "--max-bytes": NUMBERS,
+    "--strict": None,
+}
 INPUT = {
     **READING,
     "--signature": WORDS,
     "--run-metadata": ["step.pb", "mnist.pbtxt", *BAD],
     "--step": WORDS,
-    "--max-bytes": NUMBERS,
     "--batch": NUMBERS,
     "--profile": WORDS,
     "--keep-warm-up": None,
