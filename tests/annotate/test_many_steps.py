@@ -11,10 +11,10 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate import join_statistics
-from graphviz_tb.annotate.columns import NEVER, Folding, span
+from graphviz_tb.annotate.around import Around
+from graphviz_tb.annotate.columns import NEVER
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
-from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import build
@@ -40,14 +40,16 @@ def test_columns_over_the_steps(count: int) -> None:
     """Rows that some, all and none of the steps measured: as in a table with zeros."""
     random = np.random.default_rng(count)
     each = random.integers(0, 1000, (count, 40)) * (random.random((count, 40)) < random.random(40))
-    folding = Folding(40, 1000)
-    for values in each:
-        folding.add(values)
-    found, table = folding.result(), (each if count else np.zeros((1, 40), np.int64)) / 1000
-    assert np.array_equal(found.mean, table.mean(axis=0))
-    assert np.array_equal(found.least, table.min(axis=0))
-    assert np.array_equal(found.most, table.max(axis=0))
-    assert np.array_equal(found.median, np.median(table, axis=0))
+    hierarchy = graph_of(*(f"x{number}" for number in range(40)))
+    ops = np.flatnonzero(hierarchy.ordinary)
+    step, place = each.nonzero()
+    around = Around(hierarchy, step, ops[place])
+    found = around.measure(around.sums(each[step, place]), count, 1000)
+    table = (each if count else np.zeros((1, 40))) / 1000
+    assert np.array_equal(found.mean[ops], table.mean(axis=0))
+    assert np.array_equal(found.least[ops], table.min(axis=0))
+    assert np.array_equal(found.most[ops], table.max(axis=0))
+    assert np.array_equal(found.median[ops], np.median(table, axis=0))
 
 
 def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
@@ -80,33 +82,61 @@ def test_calls_of_which_each_ran_in_one_step() -> None:
     assert process_time() - start < 4
 
 
-def started(hierarchy: Hierarchy, seed: int) -> tuple[Longs, Longs]:
-    """When some of the rows started and ended."""
+def nested(seed: int) -> Hierarchy:
+    """Ops in scopes of some depth."""
     random = np.random.default_rng(seed)
-    start, end = random.integers(0, 100, len(hierarchy)), random.integers(0, 200, len(hierarchy))
-    never = random.random(len(hierarchy)) < 0.6
-    start[never], end[never] = NEVER, -1
-    return start, end
+    scopes = ("/".join(random.choice(list("abc"), depth)) for depth in random.integers(1, 6, 30))
+    return graph_of(*(f"{scope}/x{number}" for number, scope in enumerate(scopes)))
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_span_of_a_group_is_that_of_all_under_it(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    scopes = ("/".join(random.choice(list("abc"), depth)) for depth in random.integers(1, 6, 30))
-    hierarchy = graph_of(*(f"{scope}/x{number}" for number, scope in enumerate(scopes)))
-    start, end = started(hierarchy, seed)
-    spans = span(hierarchy, start, end)
-    for row, stop in enumerate(hierarchy.end.tolist()):
-        last = max(end[row:stop])
-        assert spans[row] == (last - min(*start[row:stop], last) if last >= 0 else 0)
+def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: int) -> None:
+    hierarchy, random = nested(seed), np.random.default_rng(seed)
+    step, row = (random.random((5, len(hierarchy))) < 0.2).nonzero()
+    start, length = random.integers(0, 100, len(row)), random.integers(0, 100, len(row))
+    never = random.random(len(row)) < 0.3
+    start[never], length[never] = NEVER, -1 - NEVER
+    around = Around(hierarchy, step, row)
+    spans, sums = around.spans(start, start + length), around.sums(row)
+    places = iter(zip(around.row.tolist(), spans.tolist(), sums.tolist(), around.first.tolist(), strict=True))
+    for place, span, total, first in places:
+        under = (step == step[first]) & (row >= place) & (row < hierarchy.end[place])
+        last = max((start + length)[under])
+        assert span == (last - min(*start[under], last) if last >= 0 else 0)
+        assert total == sum(row[under])
+    # Each row around something that was measured is there once for each step.
+    entries = zip(step.tolist(), row.tolist(), strict=True)
+    wanted = {(which, place) for which, op in entries for place in (op, *up(hierarchy, op))}
+    found = list(zip(step[around.first].tolist(), around.row.tolist(), strict=True))
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+    assert [which for which, _ in found] == sorted(which for which, _ in found)
+
+
+def up(hierarchy: Hierarchy, row: int) -> list[int]:
+    """The rows around a row."""
+    around = []
+    while (row := int(hierarchy.parent[row])) >= 0:
+        around.append(row)
+    return around
 
 
 def test_the_depth_of_scopes_is_not_walked_for_each_step() -> None:
-    """Of as many rows, one chain of scopes takes no longer than ops side by side."""
+    """Of as many rows, one chain of scopes with an op takes no longer than ops side by side that all ran."""
 
-    def seconds(hierarchy: Hierarchy) -> float:
-        columns = started(hierarchy, 0)
-        return cpu_seconds(lambda: [span(hierarchy, *columns) for _ in range(30)])
+    def seconds(hierarchy: Hierarchy, *names: str) -> float:
+        steps = [trace(cpu=[entry(name, 0, 1) for name in names])] * 30
+        return cpu_seconds(lambda: join_statistics(hierarchy, steps))
 
-    deep, flat = graph_of("a/" * 3000 + "x"), graph_of(*(f"x{number}" for number in range(3000)))
-    assert seconds(deep) < 10 * seconds(flat)
+    chain, ops = "a/" * 1000 + "x", [f"x{number}" for number in range(1000)]
+    assert seconds(graph_of(chain), chain) < 3 * seconds(graph_of(*ops), *ops)
+
+
+def test_steps_of_one_op_of_many_do_not_take_the_time_of_all() -> None:
+    """Of as many executions, many steps of a large graph take little longer than one step."""
+    names = [f"x{number}" for number in range(5000)]
+    hierarchy = graph_of(*names)
+    each = [trace(cpu=[entry(name, 0, 1)]) for name in names]
+    together = [trace(cpu=[entry(name, 0, 1) for name in names])]
+    apart = cpu_seconds(lambda: join_statistics(hierarchy, each))
+    assert apart < 5 * cpu_seconds(lambda: join_statistics(hierarchy, together))
