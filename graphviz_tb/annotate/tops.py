@@ -83,12 +83,13 @@ def bytes_of(figures: Figures) -> float:
 
 def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every op that was measured, in each place; a call only where nothing inside it was."""
-    inside = {path for step in stats.inside for path in step}
-    # Calls around what was measured: their time is that of what is inside.
-    around = {path[:length] for path in inside for length in range(1, len(path))}
+    inside = sorted({path for step in stats.inside for path in step})
+    # Calls around what was measured: their time is that of what is inside, which follows them at once.
+    around = {path for path, inner in pairwise(inside) if inner[: len(path)] == path}
+    first = {path[0] for path in inside if len(path) > 1}
     main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP))
-    paths: list[Path] = [(row,) for row in main.tolist() if (row,) not in around]
-    paths += sorted(path for path in inside if path not in around)
+    paths: list[Path] = [(row,) for row in main.tolist() if row not in first]
+    paths += [path for path in inside if path not in around]
     return [(path, stats.at(path)) for path in paths]
 
 

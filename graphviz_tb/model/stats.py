@@ -96,7 +96,7 @@ class Sample:
         return max(0, self.end - self.start) if self.start >= 0 else 0
 
 
-Filed = tuple[int, tuple[int, ...], Sample]
+Filed = tuple[tuple[int, ...], int, Sample]  # path, step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +131,7 @@ class Stats:
     joined: int = 0
     executions: int = 0
     warm_up: str = ""
-    _filed: dict[tuple[int, ...], dict[int, list[Filed]]] = field(default_factory=dict, repr=False)
+    _filed: list[list[Filed]] = field(default_factory=list, repr=False)  # all samples in the order of their paths, once
 
     def figures(self, row: int) -> Figures:
         """What was measured under a row, in all places where it is shown."""
@@ -160,47 +160,34 @@ class Stats:
         if not place:
             return self.figures(row)
         here = self._below(row, path[:-1])
-        if any(here):
-            return self._of_samples(row, place, here)
-        return self._of_samples(row, 0, self._below(row, ()))
+        return self._of_samples(row, place, here) if here else self._of_samples(row, 0, self._below(row, ()))
 
-    def _below(self, row: int, calls: tuple[int, ...]) -> list[list[tuple[tuple[int, ...], Sample]]]:
-        """The samples of each step that lie in `calls` and, there, under `row`."""
+    def _below(self, row: int, calls: tuple[int, ...]) -> list[list[Filed]]:
+        """The samples that lie in `calls` and, there, under `row`, for each of the steps that have any."""
         if not self._filed:
-            self._file()
-        first, stop = (row,), (int(self.end[row]),)  # (row,) comes before each (row, path, sample)
-        filed = self._filed.get(calls)
-        each = [filed.get(index, []) for index in range(len(self.inside))] if filed else []
-        return [
-            [(path, sample) for _, path, sample in step[bisect_left(step, first) : bisect_left(step, stop)]]
-            for step in each
-        ]
+            samples = ((path, step, sample) for step, each in enumerate(self.inside) for path, sample in each.items())
+            self._filed.append(sorted(samples, key=lambda filed: filed[:2]))  # at once: threads may share statistics
+        # In the order of paths, what begins with the same calls and goes on in a run of rows is a run itself.
+        filed = self._filed[0]
+        first = bisect_left(filed, ((*calls, row),))
+        stop = bisect_left(filed, ((*calls, int(self.end[row])),), first)
+        by_step: dict[int, list[Filed]] = {}
+        for each in filed[first:stop]:
+            by_step.setdefault(each[1], []).append(each)
+        return [by_step[step] for step in sorted(by_step)]
 
-    def _file(self) -> None:
-        """File every sample under each run of calls that it lies in, by the step, and the row where it lies there."""
-        for index, step in enumerate(self.inside):
-            for path, sample in step.items():
-                for place, row in enumerate(path):  # () are all calls together, path[:place] one run of calls
-                    # Calls have only the steps that ran them: calls by steps may be very many.
-                    self._filed.setdefault(path[:place], {}).setdefault(index, []).append((row, path, sample))
-        for steps in self._filed.values():
-            for step_filed in steps.values():
-                step_filed.sort(key=lambda entry: entry[:2])  # samples have no order
-
-    def _of_samples(self, row: int, place: int, steps: list[list[tuple[tuple[int, ...], Sample]]]) -> Figures:
-        rows = {path[place] for step in steps for path, _ in step}
-        spans = [
-            max(sample.end for _, sample in step) - min(sample.start for _, sample in step) if step else 0
-            for step in steps
-        ]
+    def _of_samples(self, row: int, place: int, steps: list[list[Filed]]) -> Figures:
+        rows = {path[place] for step in steps for path, _, _ in step}
+        spans = [max(sample.end for *_, sample in step) - min(sample.start for *_, sample in step) for step in steps]
+        count = len(self.inside)
 
         def middle(quantity: str) -> float:
-            return median(sum(getattr(sample, quantity) for _, sample in step) for step in steps)
+            return median((sum(getattr(sample, quantity) for *_, sample in step) for step in steps), count)
 
-        times = [sum(sample.time for _, sample in step) / 1000 for step in steps]  # nanoseconds to microseconds
+        times = [sum(sample.time for *_, sample in step) / 1000 for step in steps]  # nanoseconds to microseconds
         return Figures(
             time=middle("time") / 1000,
-            span=median(spans) / 1000 if spans else 0.0,
+            span=median(spans, count) / 1000,
             bytes=middle("bytes"),
             cpu=middle("cpu") / 1000,
             accelerator=middle("accelerator") / 1000,
@@ -208,10 +195,10 @@ class Stats:
             measured=sum(bool(self.ops[op]) for op in rows),  # 0: a mark, which is no op
             ops=int(self.ops[row]),
             shapes=self.shapes.get(row, ()),
-            known=any(steps),
-            least=min(times, default=0.0),
+            known=bool(steps),
+            least=min(times) if times and len(times) == count else 0.0,
             most=max(times, default=0.0),
-            steps=sum(bool(step) for step in steps),
+            steps=len(steps),
         )
 
     def format_time_and_memory(self, path: tuple[int, ...]) -> str | None:
@@ -269,17 +256,20 @@ class Stats:
         return f"median of {len(names)} steps, {names[0]} … {names[-1]}"
 
 
-def median(values: Iterable[float]) -> float:
-    """The middle value, of an even number the mean of the middle two; 0 of none.
+def median(values: Iterable[float], count: int = 0) -> float:
+    """The middle value, of an even number the mean of the middle two; 0 of none. Of `count` values, all that are not
+    given are 0, and none is less.
 
-    >>> median([5, 1, 2]), median([4, 2]), median([])
-    (2, 3.0, 0)
+    >>> median([5, 1, 2]), median([4, 2]), median([]), median([4, 2], 3), median([4], 3)
+    (2, 3.0, 0, 2, 0)
     """
     each = sorted(values)
-    half = len(each) // 2
-    if not each:
+    count = max(count, len(each))
+    if not count:
         return 0
-    return each[half] if len(each) % 2 else (each[half - 1] + each[half]) / 2
+    zeros = count - len(each)
+    lower, upper = (each[rank - zeros] if rank >= zeros else 0 for rank in ((count - 1) // 2, count // 2))
+    return upper if count % 2 else (lower + upper) / 2
 
 
 def number(value: float) -> int | float:

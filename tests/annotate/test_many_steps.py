@@ -82,6 +82,23 @@ def test_calls_of_which_each_ran_in_one_step() -> None:
     assert process_time() - start < 4
 
 
+def test_calls_in_calls_take_time_for_their_names() -> None:
+    # f: c ─▶ f, and ops: names lead through it as often as they like
+    graph = GraphDef(node=[{"name": "c", "op": "f"}])
+    function = graph.library.function.add(signature={"name": "f"})
+    function.node_def.add(name="c", op="f")
+    for number in range(1000):
+        function.node_def.add(name=f"x{number}", op="Relu")
+    hierarchy = group(flatten(graph))
+    step = trace(cpu=[entry("c/" * 300 + f"x{number}", 0, number) for number in range(1000)])
+    stats = join_statistics(hierarchy, [step])
+    path = max(stats.inside[0])
+    start = process_time()
+    assert stats.at(path).time == stats.inside[0][path].time / 1000
+    assert stats.at(path[:200]).time == sum(range(1000))
+    assert process_time() - start < 0.5
+
+
 def nested(seed: int) -> Hierarchy:
     """Ops in scopes of some depth."""
     random = np.random.default_rng(seed)
