@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -97,9 +97,27 @@ def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every scope of the main graph, and every call in each place, under which something was measured."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
-    # From 2 on: the first call of a path lies in the main graph and is among `groups`.
-    calls = {path[:length] for step in stats.inside for path in step for length in range(2, len(path))}
-    return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in sorted(calls)]
+    calls = calls_around(sorted({path for step in stats.inside for path in step}))
+    return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in calls]
+
+
+def calls_around(paths: Sequence[Path]) -> list[Path]:
+    """The calls that paths lead through, without the first, which lies in the main graph; both are in order.
+
+    >>> calls_around([(1, 5, 6, 7), (1, 5, 6, 8), (1, 5, 9), (2, 5)])
+    [(1, 5), (1, 5, 6)]
+    """
+    calls: dict[Path, None] = {}
+    before: Path = ()
+    for path in paths:
+        # Those that a path shares with the one before are there, but for that one itself: it may be a call.
+        shared = next(
+            (place for place, (one, other) in enumerate(zip(before, path, strict=False)) if one != other), len(before)
+        )
+        start = min(shared + 1, len(before))
+        calls.update((path[:length], None) for length in range(max(2, start), len(path)))
+        before = path
+    return sorted(calls)
 
 
 def without_wrappers(hierarchy: Hierarchy, places: Places, value: Callable[[Figures], float]) -> Places:
