@@ -129,7 +129,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
         if start == 0:
             integers_first(growing, graph, first, root)
     if scopes:
-        move_into_scopes(growing, graph, scopes, first, names[start:stop])
+        move_into_scopes(growing, graph, scopes, first, [] if options.tensorboard else names[start:stop])
     add_marks(growing, graph, scopes, root, start, stop, options)
 
 
@@ -186,14 +186,14 @@ def strict_name(name: str) -> str:
 
 def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int, names: Sequence[str]) -> None:
     """Give ops that are also scopes their strict name and place; with one more pair of brackets where a scope, or a
-    node of these `names`, has that name."""
+    node of these `names`, has that name (no names: as TensorBoard does)."""
     nodes = growing.leaf_node
     leaves = leaves_that_are_scopes(growing, graph, scopes, first)
     taken = set(names) if leaves else set()
     for leaf in leaves:
         name = graph.name[nodes[leaf]]
         strict, brackets = strict_name(name), 1
-        while strict in taken or strict in scopes:
+        while strict in taken or (names and strict in scopes):
             brackets += 1
             strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
         growing.renamed[leaf] = strict
