@@ -32,11 +32,11 @@ def test_an_op_that_is_a_scope_moves_into_it(rule: Rule) -> None:
     ]
 
 
-def test_neither_is_lost_where_the_strict_name_is_taken(rule: Rule) -> None:
+def test_both_are_found_where_the_strict_name_is_taken(rule: Rule) -> None:
     # x ─▶ dense ─▶ dense/(dense) ─▶ dense/relu
     model = rule("op_is_scope_clash")
     assert [name for parent, name in tree(model) if parent == "dense"] == [
-        "dense/(dense)",
+        "dense/((dense))",
         "dense/(dense)",
         "dense/relu",
     ]
