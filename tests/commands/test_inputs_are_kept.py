@@ -259,11 +259,12 @@ def test_a_command_that_is_ended_leaves_nothing(number: signal.Signals, folder: 
     os.mkfifo(folder / "pipe")
     before = {path.name for path in folder.iterdir()}
     words = [sys.executable, "-m", "graphviz_tb", "render", "good.pbtxt", "-o", "x.svg", "-f", "svg", "-o", "pipe"]
-    command = subprocess.Popen(words, cwd=folder)
+    # What `nohup` ignores, the command ignores, too.
+    command = subprocess.Popen(words, cwd=folder, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     while not any(path.name.startswith(".x.svg") for path in folder.iterdir()):
         assert command.poll() is None
         time.sleep(0.01)
     time.sleep(0.2)
     command.send_signal(number)
-    assert command.wait() == 128 + number
+    assert command.wait(60) == 128 + number
     assert {path.name for path in folder.iterdir()} == before
