@@ -1,9 +1,7 @@
 """`python -m graphviz_tb`, and the command `tbgraph`: so small that Ctrl-C is understood while the rest is imported."""
 
 import gc
-import signal
 import sys
-from types import FrameType
 
 ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
 
@@ -14,12 +12,12 @@ class Ended(BaseException):
 
 def main() -> None:
     """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes, 143 after SIGTERM."""
-    for name in ENDS:
-        if hasattr(signal, name):  # Windows has no SIGHUP
-            former = signal.getsignal(number := getattr(signal, name))
-            if former == signal.SIG_DFL:  # `nohup` ignores it
-                signal.signal(number, end)
     try:
+        import signal
+
+        for number in (getattr(signal, name) for name in ENDS if hasattr(signal, name)):  # Windows has no SIGHUP
+            if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores it
+                signal.signal(number, end)
         from graphviz_tb.commands import main as run
 
         run()
@@ -31,7 +29,7 @@ def main() -> None:
         gc.freeze()  # a last walk over all that goes with the process takes longer than to draw a small picture
 
 
-def end(number: int, frame: FrameType | None) -> None:
+def end(number: int, frame: object) -> None:
     """End as a program does that a signal ended, but tidy up."""
     raise Ended(128 + number)
 

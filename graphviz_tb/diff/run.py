@@ -27,7 +27,7 @@ from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import identities, lasting
+from graphviz_tb.model.sources import lasting, plain_files
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
@@ -58,7 +58,7 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
 
 def inputs(source: Any) -> tuple[Any, ...]:
     """What was given to read: no output may take its place."""
-    given = source.inputs() if isinstance(source, Folded) else (lasting(source), *identities((source,)))
+    given = source.inputs() if isinstance(source, Folded) else (lasting(source), *plain_files((source,)))
     return tuple(each for each in given if isinstance(each, str | os.PathLike | os.stat_result))
 
 

@@ -10,7 +10,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import identities, lasting
+from graphviz_tb.model.sources import lasting, plain_files
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Folded:
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
         # From the root of the file system: what is read later, and what no output may replace, by its name or another.
-        self.given: tuple[Any, ...] = (*lasting(given), *identities(given))
+        self.given: tuple[Any, ...] = (*lasting(given), *plain_files(given))
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)

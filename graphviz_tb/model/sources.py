@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 
-def identities(source: Any) -> tuple[os.stat_result, ...]:
+def plain_files(source: Any) -> tuple[os.stat_result, ...]:
     """The plain files of several sources, as the system knows them: a file may get another name."""
     found = []
     for each in source:
