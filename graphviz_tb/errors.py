@@ -169,6 +169,12 @@ def spoken(value: object) -> str:
     return said if len(said) <= SHORT else "a long value"
 
 
+def refuse_bytes(name: str, value: object) -> None:
+    """Refuse a path object of bytes: no message, and no other path, could be made with it."""
+    if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
+        raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
+
+
 def demand(name: str, value: object, *kinds: type) -> None:
     """Refuse a value that is of none of these types. To Python, True is an int; here it is not.
 
@@ -176,8 +182,7 @@ def demand(name: str, value: object, *kinds: type) -> None:
     Traceback (most recent call last):
     graphviz_tb.errors.WrongType: height is 'tall', a str; it takes int
     """
-    if isinstance(value, os.PathLike) and isinstance(os.fspath(value), bytes):
-        raise WrongType(f"{name} is a path of bytes", hint="os.fsdecode makes text of it")
+    refuse_bytes(name, value)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
         raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {words}")

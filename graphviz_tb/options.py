@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Literal
 
-from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand, spoken
+from graphviz_tb.errors import RequestError, UnknownChoice, WrongType, demand, refuse_bytes, spoken
 from graphviz_tb.model.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
     texts = (str, PathLike) if name in FILES else (str,)
     strange = [each for each in value if not isinstance(each, texts)] if isinstance(value, tuple) else []
     for path in value if isinstance(value, tuple) else ():
-        demand(name, path, object)  # no path of bytes
+        refuse_bytes(name, path)
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
         raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {' or '.join(words)}")

@@ -72,7 +72,7 @@ class Picture:
 
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""
-        keep_inputs((*self.model.inputs(), *self.options.font_files), [target])
+        keep_inputs((*self.model.inputs, *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
 
     def show(self, height: int = 640) -> Frame:

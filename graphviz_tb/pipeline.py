@@ -156,14 +156,14 @@ class Model(Folded):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph that was read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        given = tuple(each if isinstance(each, KEPT) else None for each in self.given)
+        inputs = tuple(each if isinstance(each, KEPT) else None for each in self.inputs)
         stats = self.facts.stats, self.facts.before
-        return unpickled, (self.loaded, self.options, source, given, *stats, self.colouring)
+        return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring)
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
-        model.colouring, model.given = colouring, self.given
+        model.colouring, model.inputs = colouring, self.inputs
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
 
@@ -274,7 +274,7 @@ class Model(Folded):
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write a file; the format follows from the suffix."""
-        keep_inputs(self.inputs(), [target])
+        keep_inputs(self.inputs, [target])
         write(target, self.render(format_of(target, format), **choices))
 
     def _wanted(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
@@ -293,7 +293,7 @@ def unpickled(
     loaded: Loaded,
     options: Options,
     source: Any,
-    given: tuple[Any, ...],
+    inputs: tuple[Any, ...],
     stats: Stats | None,
     before: Stats | None,
     colouring: Colouring | None,
@@ -301,7 +301,7 @@ def unpickled(
     """A model as it was pickled."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
-    model.given = given
+    model.inputs = inputs
     return model if colouring is None else model.coloured(colouring)
 
 

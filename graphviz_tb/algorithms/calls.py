@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -12,7 +13,7 @@ from graphviz_tb.algorithms.reached import reached as reached_from
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.paths import Path, function_of
 from graphviz_tb.model.stats import Stats
 
 MOST_OPS = 10**9  # that are counted: functions that call each other twice make 2²⁰⁰, which no number of 64 bits holds
@@ -86,13 +87,21 @@ def at_least(ops: int) -> str:
     return "≥ " if ops >= MOST_OPS else ""
 
 
+def leading_on(paths: Sequence[Path]) -> set[Path]:
+    """Of paths in order those that others lead on from: calls with something inside, which follows them at once.
+
+    >>> leading_on([(1,), (1, 5), (1, 6), (2,)])
+    {(1,)}
+    """
+    return {path for path, inner in pairwise(paths) if inner[: len(path)] == path}
+
+
 def measured_through(hierarchy: Hierarchy, stats: Stats) -> tuple[int, int | None]:
     """How many ops have statistics, counted in each place, of how many through calls (None where that is endless)."""
     ordinary = hierarchy.ordinary
     main = np.flatnonzero(stats.known & ordinary)
-    inside = {path for step in stats.inside for path in step}
-    # Ops of functions have statistics in `inside`, once for each path of calls that leads to them.
-    rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in inside)]
+    # Ops of functions have statistics inside calls, once for each path of calls that leads to them.
+    rows = [*main[main < hierarchy.end[0]].tolist(), *(path[-1] for path in stats.paths_inside())]
     counted = sum(bool(ordinary[row]) and row not in hierarchy.calls for row in rows)
     return counted, OpsThroughCalls(hierarchy)(0)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 
+from graphviz_tb.algorithms.calls import leading_on
 from graphviz_tb.annotate.around import Around
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -74,9 +74,8 @@ def table(hierarchy: Hierarchy, entries: Longs, inside: list[Samples], shapes: d
 
 def merge(samples: Samples, machinery: Samples) -> Samples:
     """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
-    # Every call in which something was measured: of paths in order, what lies in a call follows it at once.
-    paths = sorted({*samples, *machinery})
-    around = {path for path, inner in pairwise(paths) if inner[: len(path)] == path} | set(machinery)
+    # Every call in which something was measured.
+    around = leading_on(sorted({*samples, *machinery})) | set(machinery)
     sample_at: dict[Path, Sample] = {}
     for path, sample in samples.items():
         # Its start and end stay: they are those of the whole call.

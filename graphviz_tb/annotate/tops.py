@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphviz_tb.algorithms.calls import measured_through
+from graphviz_tb.algorithms.calls import leading_on, measured_through
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import Path, address
@@ -83,9 +83,8 @@ def bytes_of(figures: Figures) -> float:
 
 def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every op that was measured, in each place; a call only where nothing inside it was."""
-    inside = sorted({path for step in stats.inside for path in step})
-    # Calls around what was measured: their time is that of what is inside, which follows them at once.
-    around = {path for path, inner in pairwise(inside) if inner[: len(path)] == path}
+    inside = stats.paths_inside()
+    around = leading_on(inside)  # the time of these calls is that of what is inside
     first = {path[0] for path in inside if len(path) > 1}
     main = np.flatnonzero(stats.known[: int(hierarchy.end[0])] & (hierarchy.kind[: int(hierarchy.end[0])] == OP))
     paths: list[Path] = [(row,) for row in main.tolist() if row not in first]
@@ -97,7 +96,7 @@ def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     """Every scope of the main graph, and every call in each place, under which something was measured."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
-    calls = calls_around(sorted({path for step in stats.inside for path in step}))
+    calls = calls_around(stats.paths_inside())
     return [((row,), stats.figures(row)) for row in groups] + [(path, stats.at(path)) for path in calls]
 
 

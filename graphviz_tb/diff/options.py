@@ -35,16 +35,15 @@ class DiffOptions:
             words = tuple(words)
         except TypeError:  # an array without dimensions says that it is iterable
             raise WrongType(f"include is {spoken(words)}; it takes words") from None
+        chosen = []
         for word in words:
             demand("include", word, str)
-            if not word.strip(" ,"):
-                raise UnknownChoice.among("class of differences", word, (*(field.name for field in fields(cls)), "all"))
-        legal = tuple(field.name for field in fields(cls))
-        chosen = [part.strip() for word in words for part in word.split(",") if part.strip()]
+            parts = [part.strip() for part in word.split(",")]
+            chosen += [part for part in parts if part] or [word]  # an empty word is no class either
         for word in chosen:
-            if word != "all" and word not in legal:
-                raise UnknownChoice.among("class of differences", word, (*legal, "all"))
-        return cls(**{word: word in chosen or "all" in chosen for word in legal})
+            if word not in (*CLASSES, "all"):
+                raise UnknownChoice.among("class of differences", word, (*CLASSES, "all"))
+        return cls(**{word: word in chosen or "all" in chosen for word in CLASSES})
 
 
 CLASSES = tuple(field.name for field in fields(DiffOptions))

@@ -189,11 +189,11 @@ def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], fir
     node of these `names`, has that name (no names: as TensorBoard does)."""
     nodes = growing.leaf_node
     leaves = leaves_that_are_scopes(growing, graph, scopes, first)
-    taken = set(names) if leaves else set()
+    taken = {*names, *scopes} if leaves and names else set()
     for leaf in leaves:
         name = graph.name[nodes[leaf]]
         strict, brackets = strict_name(name), 1
-        while strict in taken or (names and strict in scopes):
+        while strict in taken:
             brackets += 1
             strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
         growing.renamed[leaf] = strict

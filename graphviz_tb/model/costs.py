@@ -84,8 +84,8 @@ class Costs:
             raise RequestError(f"no such row; the last is {len(self.end) - 1}")
         if role is not None:
             demand("role", role, str)
-        if role is not None and role not in ROLES:
-            raise UnknownChoice.among("role", role, ROLES)
+            if role not in ROLES:
+                raise UnknownChoice.among("role", role, ROLES)
         stop = self.end[row]
         return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
 

@@ -30,7 +30,7 @@ class Folded:
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
         # From the root of the file system: what is read later, and what no output may replace, by its name or another.
-        self.given: tuple[Any, ...] = (*lasting(given), *plain_files(given))
+        self.inputs: tuple[Any, ...] = (*lasting(given), *plain_files(given))
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
@@ -48,7 +48,3 @@ class Folded:
     def notices(self) -> tuple[Notice, ...]:
         """What was odd on the way."""
         return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)
-
-    def inputs(self) -> tuple[Any, ...]:
-        """What was given to read: no output may take its place."""
-        return self.given

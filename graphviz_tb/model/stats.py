@@ -133,6 +133,10 @@ class Stats:
     warm_up: str = ""
     _filed: list[list[Filed]] = field(default_factory=list, repr=False)  # all samples in the order of their paths, once
 
+    def paths_inside(self) -> list[tuple[int, ...]]:
+        """Every path, of all steps, in order, to what was measured in functions."""
+        return sorted({path for step in self.inside for path in step})
+
     def figures(self, row: int) -> Figures:
         """What was measured under a row, in all places where it is shown."""
         return Figures(

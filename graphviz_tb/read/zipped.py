@@ -43,12 +43,13 @@ def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> 
     where the source is bounded by its size, at a bomb."""
     info, given = archive.getinfo(member), 0
     name = f"{opened.name}: {member}"
+    most = min(most, opened.limit)
     if opened.bounded:
         most = min(most, FREE + MULTIPLE * info.compress_size)
     for block in _unpacked(archive, info):
         given += len(block)
-        if given > min(opened.limit, most):
-            raise TooLarge(f"{name} unpacks to more than {min(opened.limit, most):,} bytes", hint=HINT)
+        if given > most:
+            raise TooLarge(f"{name} unpacks to more than {most:,} bytes", hint=HINT)
         if opened.bounded:
             check_unpacked(given, info.compress_size, name)
         yield block

@@ -232,8 +232,9 @@ class Names:
         first, slash, rest = part.partition("/")
         if not Pattern(first).matches(attr):
             return []
-        inside = self._match(body, rest if slash else "**", exact) if slash or first == "**" else []
-        return [body, *inside] if not slash else inside
+        if slash:
+            return self._match(body, rest, exact)
+        return [body, *(self._match(body, "**", exact) if first == "**" else ())]
 
     def _match(self, root: int, part: str, exact: bool) -> list[int]:
         index = self.index(root)

@@ -39,7 +39,7 @@ class Both:
         from graphviz_tb.pipeline import load
 
         model = load(self.merged.graph_def)
-        model.given = self.changes.inputs
+        model.inputs = self.changes.inputs
         return model
 
     @cached_property
