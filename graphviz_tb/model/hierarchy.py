@@ -122,11 +122,11 @@ class Hierarchy:
 
     @cached_property
     def shadowed(self) -> frozenset[int]:
-        """The rows of functions that are called like something in the main graph."""
+        """The rows of functions that are called like something in the main graph, or like that itself: not at all."""
         rows = {self.name[row]: row for row in self.function_rows}
         if not rows:
             return frozenset()
-        main = islice(self.name, 1, int(self.end[0]))
+        main = islice(self.name, int(self.end[0]))
         return frozenset(rows[name] for name in main if name in rows)
 
     def ops(self, row: int) -> int:

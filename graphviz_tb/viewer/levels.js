@@ -134,12 +134,12 @@ class Graph {
     return words.length === 1 ? twice(words[0]) : words.map(guarded).join("::");
   }
 
-  /** The rows of functions that are called like something in the main graph. @returns {Set<number>} */
+  /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
   shadowed() {
     if (!this.hidden) {
       const rows = new Map(this.head.functions.map((/** @type {number} */ row) => [this.name(row), row]));
       this.hidden = new Set();
-      for (let row = 1; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.hidden.add(rows.get(this.name(row)));
+      for (let row = 0; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.hidden.add(rows.get(this.name(row)));
     }
     return this.hidden;
   }

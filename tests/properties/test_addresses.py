@@ -15,7 +15,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import Path, address, child_path, joined
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import split_address
-from tests.fuzz.families import graphs
+from tests.fuzz.families import addressed, graphs
 
 
 def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:
@@ -45,7 +45,7 @@ def without_twins(graph: GraphDef) -> GraphDef:
     return made
 
 
-@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered]))
+@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered, addressed.named_as_addresses]))
 def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> None:
     model = load(without_twins(make(Random(seed))))
     for where, paths in places(model).items():
@@ -82,11 +82,33 @@ def test_a_function_that_is_called_like_a_node() -> None:
         model.names.find("::g")
 
 
+def test_a_function_without_a_name_is_not_the_whole_graph() -> None:
+    graph = GraphDef(node=[{"name": "a", "op": "Neg"}])
+    graph.library.function.add(node_def=[{"name": "x", "op": "Neg"}])
+    model = load(graph)
+    found = places(model)
+    assert set(found) == {"a", "::\\", "::\\::x"}
+    assert {where: model.names.find(where) for where in found} == found
+    assert model.names.find("") == [(0,)]
+
+
 @pytest.mark.parametrize("more", [[], ["a/(a)"], ["a/(a)/c"], ["a/(a)", "a/((a))/d"]])
 def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]) -> None:
     found = places(load(GraphDef(node=[{"name": name, "op": "Neg"} for name in ("a", "a/b", *more)])))
     assert all(len(paths) == 1 for paths in found.values())
     assert {"a", "a/b", *more} <= set(found)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
+    graph = without_twins(addressed.named_as_addresses(Random(seed)))
+    model = load(graph)
+    groups = [(where, path) for where, (path,) in places(model).items() if model.hierarchy.opens(path[-1])]
+    for where, path in groups[:: len(groups) // 4 + 1]:
+        boxes = [box for box in model.picture(open=(where,), depth=0).scene.boxes if box.open]
+        assert [box.row for box in boxes][-1] == path[-1], where
+        assert boxes[-1].address == where
 
 
 @settings(max_examples=25)
