@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator
+from pathlib import PurePath
 from random import Random
 from typing import NamedTuple
 
 from tests.fuzz.command_lines import mild_words
 from tests.fuzz.families import (
+    addressed,
+    archives,
     calls,
     damage,
     empties,
+    folders,
     graphs,
     grown,
     grown_json,
     keras,
+    layers,
+    measured,
+    names,
     patterns,
     places,
     products,
@@ -26,6 +33,7 @@ from tests.fuzz.families import (
     related,
     saved,
     traced,
+    values,
 )
 from tests.fuzz.option_values import MILD
 
@@ -67,7 +75,10 @@ class Case(NamedTuple):
 FILES: dict[str, Callable[[Random], tuple[str, bytes]]] = {
     **damage.FAMILIES,
     **graphs.FAMILIES,
+    **addressed.FAMILIES,
     **keras.FAMILIES,
+    **layers.FAMILIES,
+    **archives.FAMILIES,
     **records.FAMILIES,
     **places.FAMILIES,
     **calls.FAMILIES,
@@ -76,11 +87,16 @@ FILES: dict[str, Callable[[Random], tuple[str, bytes]]] = {
     **grown.FAMILIES,
     **grown_json.FAMILIES,
     **empties.FAMILIES,
+    **values.FAMILIES,
+    **names.FAMILIES,
 }
 SETS: dict[str, Callable[[Random], tuple[dict[str, bytes], list[str]]]] = {
     **traced.SETS,
+    **measured.SETS,
+    **folders.SETS,
     **related.SETS,
     **patterns.SETS,
+    **addressed.SETS,
     **empties.SETS,
 }
 FAMILIES = [*FILES, *SETS]
@@ -103,7 +119,8 @@ def cases(seed: int, count: int, only: str | None = None) -> Iterator[Case]:
             words = reading(f"bad.{suffix}", before[0], random)
             files = {f"bad.{suffix}": data} | (dict([before]) if before[0] in words else {})
             before = (f"before.{suffix}", data)
-        yield Case(name, family, files, [f"{name}/{word}" if word in files else word for word in words])
+        there = {str(path) for file in files for path in (PurePath(file), *PurePath(file).parents[:-1])}
+        yield Case(name, family, files, [f"{name}/{word}" if word in there else word for word in words])
 
 
 def reading(name: str, before: str, random: Random) -> list[str]:

@@ -53,8 +53,12 @@ def attempt(words: list[str], folder: Path, size: int = 0) -> Trial:
     before = state(folder)
     code, seconds, megabytes = forked(words, folder)
     messages = (folder.parent / "stderr").read_text(errors="replace")
+    said = (folder.parent / "stdout").read_bytes()
     found = [*judged(code, seconds, megabytes, messages, size), *outputs_wrong(folder / "out", code)]
-    found += said_wrong(words, (folder.parent / "stdout").read_bytes(), code)
+    # Folders are compared one pair after the other: why one is not stands in its place in the report.
+    if code in (2, 3, 4, 5) and not (messages or (words[0] == "diff" and (said or "-q" in words))):
+        found.append("no word why")
+    found += said_wrong(words, said, code)
     after = state(folder)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     if changed - asked_for(words, folder):
@@ -68,7 +72,6 @@ def judged(code: int, seconds: float, megabytes: float, messages: str, size: int
     checks = {
         f"exit code {code}": code not in CODES,
         "a traceback": "Traceback" in messages,
-        "no word why": code in (2, 3, 4, 5) and not messages,
         f"{seconds:.0f} s": seconds > SECONDS,
         f"{megabytes:.0f} MB": megabytes > allowed,
     }

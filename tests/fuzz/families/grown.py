@@ -180,7 +180,7 @@ def untrue(message: Any, random: Random) -> None:
     if spot is None:
         return
     parent, field = spot
-    value = _lie(field, random)
+    value = lie(field, random)
     if is_repeated(field):
         values = getattr(parent, field.name)
         values[random.randrange(len(values))] = value
@@ -188,7 +188,8 @@ def untrue(message: Any, random: Random) -> None:
         setattr(parent, field.name, value)
 
 
-def _lie(field: Field, random: Random) -> Any:
+def lie(field: Field, random: Random) -> Any:
+    """A value that a field may have, and seldom has."""
     if field.cpp_type in (Field.CPPTYPE_DOUBLE, Field.CPPTYPE_FLOAT):
         return random.choice(REAL[:4] if field.cpp_type == Field.CPPTYPE_FLOAT else REAL)
     if field.type in (Field.TYPE_STRING, Field.TYPE_BYTES):
