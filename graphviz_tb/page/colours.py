@@ -34,6 +34,7 @@ UNITS = {
 }  # fmt: skip
 FILL = attrgetter(*(field.name for field in fields(Fill)))
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
+Fills = list[list[Any]]  # plain, in each theme
 
 
 def colourings(
@@ -73,12 +74,15 @@ def step_by_step(
     hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: Words
 ) -> Iterator[Block]:
     """What was measured in each step by itself: the colourings of the number of the step."""
+    fills: dict[str, Fills] = {}  # of each scheme: the same in all steps, as each goes to its own largest number
     for number, stats in enumerate(each):
         alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
             if SCHEMES[scheme].measured:
-                painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
-                yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}")
+                painters = by_number([colour(hierarchy, alone, scheme, theme) for theme in THEMES])
+                if scheme not in fills:
+                    fills[scheme] = along(painters)
+                yield from ramp(painters, inside, table, f"{scheme}@{number}", fills[scheme])
 
 
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iterator[Block]:
@@ -164,21 +168,27 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
     return rank
 
 
-def ramp(painters: list[ByNumber], inside: list[Path], table: Words, name: str) -> Iterator[Block]:
+def along(painters: list[ByNumber], signed: bool = False) -> Fills:
+    """The fills of a ramp, from nothing (or, `signed`, from the largest loss) to the largest number, in each theme."""
+    sides = [painter.to_one() for painter in painters]
+    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
+    shares = [step * abs(step) / STEPS**2 for step in range(-STEPS if signed else 0, STEPS + 1)]
+    return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
+
+
+def ramp(
+    painters: list[ByNumber], inside: list[Path], table: Words, name: str, fills: Fills | None = None
+) -> Iterator[Block]:
     """A colouring by a number: each row's value, its text, and the fills from nothing (from the largest loss
-    where it may be less than nothing) to the largest."""
+    where it may be less than nothing) to the largest, unless they are known."""
     light = painters[0]
     numbers = light.numbers(inside)
     rows = 0, first_op(light.hierarchy)
     unknown = [[painter.unknown(row) for painter in painters] for row in rows]  # of a group and of an op
-    least = -STEPS if numbers.signed else 0
-    sides = [painter.to_one() for painter in painters]
-    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
-    fills = [[side.shade(step * abs(step) / STEPS**2) for side in sides] for step in range(least, STEPS + 1)]
     yield words(
         f"colour/{name}",
         {
-            "fills": [plain_fills(tuple(pair)) for pair in fills],
+            "fills": along(painters, numbers.signed) if fills is None else fills,
             "unknown": [plain_fills(tuple(pair)) for pair in unknown],
             "heading": light.heading,
             "measured": UNITS[light.scheme],

@@ -22,6 +22,7 @@ from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, graph_of, trace
 from tests.conftest import cpu_seconds
+from tests.fuzz.families.measured import profiled
 
 
 def test_steps_that_measured_one_of_many_ops() -> None:
@@ -61,11 +62,22 @@ def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
     model = load(GraphDef(node=[{"name": "x", "op": "Relu"}]), run_metadata=tuple(map(str, files)))
     head, _ = data(model, PictureOptions())
     assert (head["steps"], head["notices"]) == ([f"{file}:run" for file in files], [])
-    monkeypatch.setattr(build, "STEPWISE", 2 * len(model.hierarchy))
+    monkeypatch.setattr(build, "STEPWISE", 2 * build.LEAST)
     head, blocks = data(model, PictureOptions())
     assert head["steps"] == [f"{file}:run" for file in files[:2]]
     assert head["notices"] == ["only the first 2 of 4 steps are shown by themselves"]
     assert {block.name.partition("@")[2][:1] for block in blocks if "@" in block.name} == {"0", "1"}
+
+
+def test_a_page_of_a_small_graph_with_very_many_steps(tmp_path: Path) -> None:
+    """Each step has its own colours, however little it measured: so many that the page is made in seconds."""
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(profiled(["x:Relu"], 5000, 5000).SerializeToString())
+    model = load(GraphDef(node=[{"name": "x", "op": "Relu"}]), run_metadata=str(path))
+    start = process_time()
+    head, _ = data(model, PictureOptions())
+    assert process_time() - start < 20  # about 4
+    assert len(head["steps"]) == build.STEPWISE // build.LEAST
 
 
 def test_calls_of_which_each_ran_in_one_step() -> None:
