@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -12,8 +15,12 @@ from graphviz_tb.model.stats import Floats, Measure
 class Around:
     """Every row that something was measured at or under, once for each step.
 
-    Before: entries, each with its `step` and its `row`, in this order and none twice. After: of place i, `row[i]` lies
-    at or around the entries `first[i] … stop[i]-1` of one step; places are in the order of steps.
+    Rows that hold the same measured rows, as scopes that each hold only the next, are one chain: their figures are the
+    same in every step.
+
+    Before: entries, each with its `step` and its `row`, in this order and none twice. After: of place i, `chain[i]`
+    lies at or around the entries `first[i] … stop[i]-1` of one step; places are in the order of steps; `chain_of[row]`
+    is that of a row, -1 where nothing was measured.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.group import group
@@ -21,29 +28,44 @@ class Around:
     >>> hierarchy = group(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}])))
     >>> # rows: 0 the whole, 1 a, 2 a/x, 3 a/y
     >>> around = Around(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
-    >>> around.row.tolist(), around.sums(np.array([5, 6, 7])).tolist()
-    ([2, 3, 1, 0, 3, 1, 0], [5, 6, 11, 11, 7, 7, 7])
+    >>> around.chain_of.tolist(), around.chain.tolist(), around.sums(np.array([5, 6, 7])).tolist()
+    ([0, 0, 1, 2], [1, 2, 0, 2, 0], [5, 6, 11, 7, 7])
     """
 
     def __init__(self, hierarchy: Hierarchy, step: Longs, row: Longs) -> None:
-        self.rows = len(hierarchy)
-        entry, key = np.arange(len(row)), step * self.rows + row
+        # Rows are numbered in preorder: a row holds a slice of the measured rows.
+        measured, own = np.unique(row, return_inverse=True)
+        holds = np.searchsorted(measured, np.arange(len(hierarchy)))
+        ends = np.searchsorted(measured, hierarchy.end)
+        some = np.flatnonzero(ends > holds)
+        # Chains in preorder too: of two that begin with the same measured row, the one that ends later is around.
+        slices = holds[some] * (len(measured) + 1) + len(measured) - ends[some]
+        _, outermost, chain_of_some = np.unique(slices, return_index=True, return_inverse=True)
+        self.chain_of = np.full(len(hierarchy), -1, np.int64)
+        self.chain_of[some] = chain_of_some
+        begins, stops = holds[some][outermost], ends[some][outermost]
+        above = hierarchy.parent[some[outermost]].astype(np.int64)
+        self.chains = len(outermost)
+        parent = np.where(above >= 0, self.chain_of[above], -1)
+
+        entry, key = np.arange(len(row)), step * len(measured) + own
         before = np.full(len(row), -1, np.int64)
         same = step[1:] == step[:-1]
-        before[1:][same] = row[:-1][same]
-        found, entries = [row], [entry]
-        # Outwards, each entry until a row that holds the entry before it too: from there on that one has all.
-        while len(row):
-            row = hierarchy.parent[row].astype(np.int64)
-            further = row > before
-            row, before, entry = row[further], before[further], entry[further]
-            found.append(row)
+        before[1:][same] = own[:-1][same]
+        chain = self.chain_of[row]
+        found, entries = [chain], [entry]
+        # Outwards, each entry until a chain that holds the entry before it too: from there on that one has all.
+        while len(chain):
+            chain = parent[chain]
+            further = (chain >= 0) & (begins[chain] > before)
+            chain, before, entry = chain[further], before[further], entry[further]
+            found.append(chain)
             entries.append(entry)
         first = np.concatenate(entries)
         order = np.argsort(step[first], kind="stable")
-        # The entry that a row was found from is the first under it: those before lie before the row.
-        self.row, self.first = np.concatenate(found)[order], first[order]
-        self.stop = np.searchsorted(key, step[self.first] * self.rows + hierarchy.end[self.row])
+        # The entry that a chain was found from is the first under it: those before lie before it.
+        self.chain, self.first = np.concatenate(found)[order], first[order]
+        self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
 
     def sums(self, values: Longs) -> Longs:
         """For each place the sum over its entries."""
@@ -60,27 +82,32 @@ class Around:
 
     def counts(self) -> Longs:
         """For each row of the graph the steps that have it."""
-        return np.bincount(self.row, minlength=self.rows)
+        counts: Longs = self.of_rows(np.bincount(self.chain, minlength=self.chains))
+        return counts
 
     def measure(self, values: Longs, steps: int, unit: int = 1) -> Measure:
         """Mean, median, least and most over so many steps of what each place has, in a unit of `unit`; a step that does
         not have a row counts as 0."""
         some = np.flatnonzero(values)
-        row, value = self.row[some], values[some] / unit
-        count, found = max(1, steps), np.bincount(row, minlength=self.rows)
-        in_order = value[np.lexsort((value, row))]
+        chain, value = self.chain[some], values[some] / unit
+        count, found = max(1, steps), np.bincount(chain, minlength=self.chains)
+        in_order = value[np.lexsort((value, chain))]
         first, zeros = np.cumsum(found) - found, count - found
 
         def ranked(rank: int) -> Floats:
-            """The value of each row at a rank among those of all steps: its zeros, then what was found."""
-            column = np.zeros(self.rows)
+            """The value of each chain at a rank among those of all steps: its zeros, then what was found."""
+            column = np.zeros(self.chains)
             beyond = zeros <= rank
             column[beyond] = in_order[(first + rank - zeros)[beyond]]
             return column
 
-        mean = np.bincount(row, value, self.rows) / count
+        mean = np.bincount(chain, value, self.chains) / count
         middle = (ranked((count - 1) // 2) + ranked(count // 2)) / 2
-        return Measure(*(freeze(column) for column in (mean, ranked(0), ranked(count - 1), middle)))
+        return Measure(*(freeze(self.of_rows(column)) for column in (mean, ranked(0), ranked(count - 1), middle)))
+
+    def of_rows(self, column: NDArray[Any]) -> NDArray[Any]:
+        """A column of chains as one of rows, 0 where nothing was measured."""
+        return np.append(column, column.dtype.type(0))[self.chain_of]
 
 
 def greatest(values: Longs, first: Longs, stop: Longs) -> Longs:

@@ -15,7 +15,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.stats import Figures, Stats
+from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.view import View
 
@@ -31,11 +31,11 @@ def by_statistics(
     theme: Theme,
     facts: Facts,
     names: tuple[str, str],
-    value: Callable[[Figures], float],
+    quantity: str,
     format_value: Callable[[float], str],
     ramps: Mapping[str, tuple[str, ...]],
 ) -> Colouring:
-    """The colouring of a value that was measured, or, with statistics of before too, of its difference.
+    """The colouring of a quantity that was measured, or, with statistics of before too, of its difference.
 
     `names` are the scheme and the heading of the legend, `ramps` the colours by theme. Raises `MissingFacts` without
     statistics.
@@ -44,19 +44,19 @@ def by_statistics(
     stats = needed(facts.stats, scheme)
     if facts.before is None:
         ramp = ramps[theme.name]
-        return Measured(hierarchy, theme, scheme, heading, stats, value, format_value, ramp).scaled([(0,)])
+        return Measured(hierarchy, theme, scheme, heading, stats, quantity, format_value, ramp).scaled([(0,)])
     heading = f"{heading}, more or less than before"
-    return Against(hierarchy, theme, scheme, heading, stats, facts.before, value, format_value).scaled([(0,)])
+    return Against(hierarchy, theme, scheme, heading, stats, facts.before, quantity, format_value).scaled([(0,)])
 
 
 @dataclass(frozen=True)
 class Against(ByNumber):
-    """Fills rows by `value` in `now` less that in `before`, on a square-root scale to `top`, the largest difference
+    """Fills rows by a quantity in `now` less that in `before`, on a square-root scale to `top`, the largest difference
     among the boxes shown closed. What one of the two did not measure is hatched."""
 
     now: Stats
     before: Stats
-    value: Callable[[Figures], float]
+    quantity: str
     format_value: Callable[[float], str]
     top: float = 0.0
 
@@ -64,7 +64,7 @@ class Against(ByNumber):
         """How much more it is than before; None where one of the two is not known."""
         now, before = self.now.at(path), self.before.at(path)
         # Not measured is not 0: an op that is new in the program has no difference.
-        return self.value(now) - self.value(before) if now.known and before.known else None
+        return now.of(self.quantity) - before.of(self.quantity) if now.known and before.known else None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
         """The same, its scale as wide as the largest difference of the nodes that are shown `closed`."""
@@ -116,14 +116,18 @@ class Against(ByNumber):
     def second(self, path: Path) -> str | None:
         """The difference, then what it is now."""
         change = self.change(path)
-        return None if change is None else f"{self.signed(change)} · {self.format_value(self.value(self.now.at(path)))}"
+        return (
+            None
+            if change is None
+            else f"{self.signed(change)} · {self.format_value(self.now.at(path).of(self.quantity))}"
+        )
 
     def account(self, path: Path) -> str:
         """Both values, and the difference as a share of the first."""
         change = self.change(path)
         if change is None:
             return ""
-        now, before = self.value(self.now.at(path)), self.value(self.before.at(path))
+        now, before = self.now.at(path).of(self.quantity), self.before.at(path).of(self.quantity)
         # A share of nothing has no number.
         share = f" ({change / before:+.0%})" if before else ""
         return f"{self.format_value(now)}, before {self.format_value(before)}{share}"

@@ -6,7 +6,6 @@ from graphviz_tb.color.against import by_statistics
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_micros
 
@@ -18,9 +17,4 @@ RAMPS = {
 
 def compute_time(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     """The colouring "compute-time": of one measurement, or of two by the difference; `MissingFacts` without any."""
-    return by_statistics(hierarchy, theme, facts, ("compute-time", "Compute time"), time_of, format_micros, RAMPS)
-
-
-def time_of(figures: Figures) -> float:
-    """Microseconds."""
-    return figures.time
+    return by_statistics(hierarchy, theme, facts, ("compute-time", "Compute time"), "time", format_micros, RAMPS)

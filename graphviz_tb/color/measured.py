@@ -30,14 +30,14 @@ FAINT = 40  # per cent of the background in the border of a box of which nothing
 
 @dataclass(frozen=True)
 class Measured(ByNumber):
-    """Fills rows by `value` on a square-root scale from 0 to `top`.
+    """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
     `format_value` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for
     a picture: the largest of the boxes shown closed. `_figures` remembers what was asked of nodes inside calls.
     """
 
     stats: Stats
-    value: Callable[[Figures], float]
+    quantity: str
     format_value: Callable[[float], str]
     ramp: tuple[str, ...]
     top: float = 0.0
@@ -45,7 +45,7 @@ class Measured(ByNumber):
 
     def scaled(self, closed: Sequence[Path]) -> Self:
         """The same colouring, its scale from 0 to the largest of the nodes that are shown `closed`."""
-        return replace(self, top=max((self.value(self.figures(path)) for path in closed), default=0.0))
+        return replace(self, top=max((self.figures(path).of(self.quantity) for path in closed), default=0.0))
 
     def figures(self, path: Path) -> Figures:
         """What was measured at `path`."""
@@ -57,7 +57,7 @@ class Measured(ByNumber):
     def fill(self, path: Path) -> Fill:
         """The colour of the node at `path`: of one call, not of all places together."""
         figures = self.figures(path)
-        return self.shade(self.value(figures)) if figures.known else self.unknown(path[-1])
+        return self.shade(figures.of(self.quantity)) if figures.known else self.unknown(path[-1])
 
     def to_one(self) -> Self:
         """The same on a scale from 0 to 1."""
@@ -65,9 +65,12 @@ class Measured(ByNumber):
 
     def numbers(self, inside: Sequence[Path]) -> Numbers:
         """What was measured of every row and inside calls; -1 where nothing was."""
-        figures = [self.figures(path) for path in (*((row,) for row in range(len(self.hierarchy))), *inside)]
-        values = [self.value(figure) if figure.known else -1 for figure in figures]
-        return Numbers(values, [self.format_value(value) if value >= 0 else "" for value in values], missing=NOTHING)
+        # Columns, and each text once: a page asks for every row at every step.
+        column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
+        values = [value if known else -1 for value, known in column]
+        values += [figure.of(self.quantity) if figure.known else -1 for figure in map(self.figures, inside)]
+        texts = {value: self.format_value(value) if value >= 0 else "" for value in dict.fromkeys(values)}
+        return Numbers(values, list(map(texts.__getitem__, values)), missing=NOTHING)
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
@@ -91,7 +94,7 @@ class Measured(ByNumber):
     def second(self, path: Path) -> str | None:
         """The value as text; the usual line where nothing was measured."""
         figures = self.figures(path)
-        return self.format_value(self.value(figures)) if figures.known else None
+        return self.format_value(figures.of(self.quantity)) if figures.known else None
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Five ticks, evenly set along the colours; what hatching means; how much was measured."""

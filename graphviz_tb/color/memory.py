@@ -6,7 +6,6 @@ from graphviz_tb.color.against import by_statistics
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_bytes
 
@@ -18,9 +17,4 @@ RAMPS = {
 
 def memory(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     """The colouring "memory": of one measurement, or of two by the difference; `MissingFacts` without any."""
-    return by_statistics(hierarchy, theme, facts, ("memory", "Memory"), bytes_of, format_bytes, RAMPS)
-
-
-def bytes_of(figures: Figures) -> float:
-    """Bytes."""
-    return figures.bytes
+    return by_statistics(hierarchy, theme, facts, ("memory", "Memory"), "bytes", format_bytes, RAMPS)

@@ -57,6 +57,10 @@ class Figures:
     most: float = 0.0
     steps: int = 0
 
+    def of(self, quantity: str) -> float:
+        """The "time" or the "bytes"."""
+        return {"time": self.time, "bytes": self.bytes}[quantity]
+
     @property
     def coverage(self) -> float:
         """The share of ops with statistics, from 0 to 1."""
@@ -132,6 +136,10 @@ class Stats:
     executions: int = 0
     warm_up: str = ""
     _filed: list[list[Filed]] = field(default_factory=list, repr=False)  # all samples in the order of their paths, once
+
+    def column(self, quantity: str) -> Measure:
+        """The "time" or the "bytes" of every row."""
+        return {"time": self.time, "bytes": self.bytes}[quantity]
 
     def paths_inside(self) -> list[tuple[int, ...]]:
         """Every path, of all steps, in order, to what was measured in functions."""

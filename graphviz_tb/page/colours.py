@@ -34,7 +34,6 @@ UNITS = {
 }  # fmt: skip
 FILL = attrgetter(*(field.name for field in fields(Fill)))
 STEPS = 300  # fills along a ramp: a per cent of the way between two of its colours each
-Fills = list[list[Any]]  # plain, in each theme
 
 
 def colourings(
@@ -73,16 +72,15 @@ def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
 def step_by_step(
     hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: Words
 ) -> Iterator[Block]:
-    """What was measured in each step by itself: the colourings of the number of the step."""
-    fills: dict[str, Fills] = {}  # of each scheme: the same in all steps, as each goes to its own largest number
+    """What was measured in each step by itself: the colourings of the number of the step; the fills are in those of the
+    first."""
     for number, stats in enumerate(each):
         alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
             if SCHEMES[scheme].measured:
-                painters = by_number([colour(hierarchy, alone, scheme, theme) for theme in THEMES])
-                if scheme not in fills:
-                    fills[scheme] = along(painters)
-                yield from ramp(painters, inside, table, f"{scheme}@{number}", fills[scheme])
+                painters = [colour(hierarchy, alone, scheme, theme) for theme in THEMES]
+                fills = f"colour/{scheme}@0" if number else None
+                yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}", fills)
 
 
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iterator[Block]:
@@ -168,19 +166,11 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
     return rank
 
 
-def along(painters: list[ByNumber], signed: bool = False) -> Fills:
-    """The fills of a ramp, from nothing (or, `signed`, from the largest loss) to the largest number, in each theme."""
-    sides = [painter.to_one() for painter in painters]
-    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
-    shares = [step * abs(step) / STEPS**2 for step in range(-STEPS if signed else 0, STEPS + 1)]
-    return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
-
-
 def ramp(
-    painters: list[ByNumber], inside: list[Path], table: Words, name: str, fills: Fills | None = None
+    painters: list[ByNumber], inside: list[Path], table: Words, name: str, fills: str | None = None
 ) -> Iterator[Block]:
-    """A colouring by a number: each row's value, its text, and the fills from nothing (from the largest loss
-    where it may be less than nothing) to the largest, unless they are known."""
+    """A colouring by a number: each row's value, its text, and the fills, or the name of another block that has the
+    same."""
     light = painters[0]
     numbers = light.numbers(inside)
     rows = 0, first_op(light.hierarchy)
@@ -188,7 +178,7 @@ def ramp(
     yield words(
         f"colour/{name}",
         {
-            "fills": along(painters, numbers.signed) if fills is None else fills,
+            "fills": fills or along(painters, numbers.signed),
             "unknown": [plain_fills(tuple(pair)) for pair in unknown],
             "heading": light.heading,
             "measured": UNITS[light.scheme],
@@ -199,6 +189,14 @@ def ramp(
         },
     )
     yield ints(f"colour/{name}/rows", [table(text) for text in numbers.words])
+
+
+def along(painters: list[ByNumber], signed: bool) -> list[Any]:
+    """The fills from nothing (from the largest loss where it may be less than nothing) to the largest."""
+    sides = [painter.to_one() for painter in painters]
+    # `shade` goes along the root of a share: at step / STEPS squared it is step / STEPS of the way.
+    shares = [step * abs(step) / STEPS**2 for step in range(-STEPS if signed else 0, STEPS + 1)]
+    return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
 
 
 def details(numbers: Numbers, painters: Sequence[Colouring], table: Words) -> Iterator[tuple[str, Any]]:

@@ -226,5 +226,6 @@ async function colouring(graph, scheme) {
     return new Compared(graph, told, columns, legend, index, bits);
   }
   const [told, columns] = await Promise.all([blocks.get(`colour/${scheme}`), blocks.get(`colour/${scheme}/rows`)]);
-  return new Colouring(graph, scheme, told, columns);
+  const fills = Array.isArray(told.fills) ? told.fills : (await blocks.get(told.fills)).fills;
+  return new Colouring(graph, scheme, { ...told, fills }, columns);
 }

@@ -62,7 +62,7 @@ def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
     model = load(GraphDef(node=[{"name": "x", "op": "Relu"}]), run_metadata=tuple(map(str, files)))
     head, _ = data(model, PictureOptions())
     assert (head["steps"], head["notices"]) == ([f"{file}:run" for file in files], [])
-    monkeypatch.setattr(build, "STEPWISE", 2 * build.LEAST)
+    monkeypatch.setattr(build, "STEPWISE", 2 * (build.OF_STEP + len(model.hierarchy)))
     head, blocks = data(model, PictureOptions())
     assert head["steps"] == [f"{file}:run" for file in files[:2]]
     assert head["notices"] == ["only the first 2 of 4 steps are shown by themselves"]
@@ -77,7 +77,7 @@ def test_a_page_of_a_small_graph_with_very_many_steps(tmp_path: Path) -> None:
     start = process_time()
     head, _ = data(model, PictureOptions())
     assert process_time() - start < 20  # about 4
-    assert len(head["steps"]) == build.STEPWISE // build.LEAST
+    assert len(head["steps"]) == build.STEPWISE // (build.OF_STEP + len(model.hierarchy))
 
 
 def test_calls_of_which_each_ran_in_one_step() -> None:
@@ -127,7 +127,9 @@ def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: i
     start[never], length[never] = NEVER, -1 - NEVER
     around = Around(hierarchy, step, row)
     spans, sums = around.spans(start, start + length), around.sums(row)
-    places = iter(zip(around.row.tolist(), spans.tolist(), sums.tolist(), around.first.tolist(), strict=True))
+    rows = {chain: np.flatnonzero(around.chain_of == chain).tolist() for chain in around.chain.tolist()}
+    chains = iter(zip(around.chain.tolist(), spans.tolist(), sums.tolist(), around.first.tolist(), strict=True))
+    places = [(place, *figures) for chain, *figures in chains for place in rows[chain]]
     for place, span, total, first in places:
         under = (step == step[first]) & (row >= place) & (row < hierarchy.end[place])
         last = max((start + length)[under])
@@ -136,10 +138,20 @@ def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: i
     # Each row around something that was measured is there once for each step.
     entries = zip(step.tolist(), row.tolist(), strict=True)
     wanted = {(which, place) for which, op in entries for place in (op, *up(hierarchy, op))}
-    found = list(zip(step[around.first].tolist(), around.row.tolist(), strict=True))
+    found = [(int(step[first]), place) for place, _, _, first in places]
     assert len(found) == len(wanted)
     assert set(found) == wanted
     assert [which for which, _ in found] == sorted(which for which, _ in found)
+
+
+def test_scopes_that_hold_only_the_next_are_counted_once_in_each_step() -> None:
+    hierarchy = graph_of("a/" * 3000 + "x", "b/x")
+    (op, _), steps = np.flatnonzero(hierarchy.ordinary), 3000
+    around = Around(hierarchy, np.arange(steps), np.full(steps, op))
+    assert len(around.chain) == steps
+    measure = around.measure(around.sums(np.arange(steps)), steps)
+    assert measure.median[1:op].tolist() == [(steps - 1) / 2] * 3000
+    assert measure.mean[op + 1] == 0
 
 
 def up(hierarchy: Hierarchy, row: int) -> list[int]:
