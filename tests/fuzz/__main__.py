@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from tests.fuzz.cases import Case, cases
@@ -50,22 +51,24 @@ def main() -> int:
 
 
 def tries(seed: int, count: int, keep: Path, only: str | None) -> Iterator[tuple[str, Trial]]:
-    """Every case, then every command line, in a furnished folder."""
+    """Cases and command lines in turn, in a furnished folder."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "work"
         folder.mkdir()
         furnish(folder)
-        for case in cases(seed, count, only):
-            yield case.family, try_case(case, folder, keep)
-        for line in command_lines(seed, count if only is None else 0):
-            yield line.family, attempt(line.words, folder, 1_000_000)
-            furnish(folder)  # an output may have taken the place of what is an input to others
+        lines = command_lines(seed, count if only is None else 0)
+        for case, line in zip_longest(cases(seed, count, only), lines):
+            if case is not None:
+                yield case.family, try_case(case, folder, keep)
+            if line is not None:
+                yield line.family, attempt(line.words, folder, 1_000_000)
+                furnish(folder)  # an output may have taken the place of what is an input to others
 
 
 def try_case(case: Case, folder: Path, keep: Path) -> Trial:
     """Run one command on its files; they are kept where something is wrong."""
     _write(case, folder)
-    trial = attempt(case.words, folder, case.size)
+    trial = attempt(case.words, folder, case.size, case.stdin)
     if trial.faults:
         _write(case, keep)
     shutil.rmtree(folder / case.name)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from random import Random
@@ -59,12 +60,13 @@ READING = [
 
 
 class Case(NamedTuple):
-    """Files in a folder of the case's name, and the words of a command line that reads them."""
+    """Files in a folder of the case's name, and a command line that reads them: its words, and its standard input."""
 
     name: str
     family: str
     files: dict[str, bytes]
     words: list[str]
+    stdin: str = os.devnull
 
     @property
     def size(self) -> int:
@@ -103,8 +105,9 @@ FAMILIES = [*FILES, *SETS]
 
 
 def cases(seed: int, count: int, only: str | None = None) -> Iterator[Case]:
-    """`count` cases, the families in turn; or those of one family alone."""
+    """`count` cases, the families in turn; or those of one family alone. Each seed begins with others."""
     families = [each for each in FAMILIES if only in (None, each)]
+    Random(seed).shuffle(families)
     before = ("before.pbtxt", b'node { name: "a/b" op: "x" }')
     for number in range(count):
         family = families[number % len(families)]
@@ -120,7 +123,11 @@ def cases(seed: int, count: int, only: str | None = None) -> Iterator[Case]:
             files = {f"bad.{suffix}": data} | (dict([before]) if before[0] in words else {})
             before = (f"before.{suffix}", data)
         there = {str(path) for file in files for path in (PurePath(file), *PurePath(file).parents[:-1])}
-        yield Case(name, family, files, [f"{name}/{word}" if word in there else word for word in words])
+        words = [f"{name}/{word}" if word in there else word for word in words]
+        stdin = os.devnull
+        if family in FILES and words[0] != "diff" and random.random() < 0.08:
+            stdin, words[1] = words[1], "-"
+        yield Case(name, family, files, words, stdin)
 
 
 def reading(name: str, before: str, random: Random) -> list[str]:

@@ -49,7 +49,8 @@ def words(random: Random, command: str) -> list[str]:
     options: list[list[str]] = []
     for _ in range(random.choice((0, 1, 1, 2, 3, 6))):
         name, values = random.choice(list(COMMANDS[command].items()))
-        options.append([name] if values is None else [name, random.choice(values)])
+        value = [] if values is None else [random.choice(values)]
+        options.append([f"{name}={value[0]}"] if value and random.random() < 0.5 else [name, *value])
     for _ in range(random.choice((1, 1, 2)) if command == "render" else random.choice((0, 0, 1)) * (command == "diff")):
         options.append(["-o", random.choice(OUTPUTS[:5] if random.random() < 0.6 else OUTPUTS)])
     if random.random() < 0.05:

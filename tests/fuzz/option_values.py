@@ -61,6 +61,15 @@ NAMES = [
     "conv[1-2]",
     "Add_[0-9]",
     "tower_[0-11]",
+    "conv[1-",
+    "conv[2-1]",
+    "conv[1-" + "9" * 20 + "]",
+    "[0-9]+",
+    "(",
+    "::conv1",
+    "conv1::",
+    "a/" * 3000,
+    "a" * 100_000,
     *ODD,
 ]
 WORDS = [
@@ -78,9 +87,15 @@ WORDS = [
     "0",
     "-1",
     "99",
+    "..",
+    "/etc/passwd",
+    "None",
+    "--open",
+    "$(x)",
     *ODD,
 ]
 NUMBERS = ["0", "1", "2", "5", "17", "5000", "-1", "1e3", "", "nan", "inf", "9" * 30, "x", "٣", "0.05", "20", "1.5"]
+NUMBERS += ["-0", "0x10", "1e400", "5e-324", "½", "1_000", " 5 ", "+3", "1,2", "-inf", "100000", "10**9"]
 OUTPUTS = [
     "out/a.svg",
     "out/b.png",
@@ -108,6 +123,15 @@ OUTPUTS = [
     "mnist.pbtxt",
     "/dev/full",
     "good.pbtxt",
+    "./good.pbtxt",
+    "out/../mnist.pbtxt",
+    "sm2/saved_model.pb",
+    "sm/fingerprint.pb",
+    "step.pb",
+    "loop/again/one/x.svg",
+    "empty",
+    ".",
+    "nothing/a.svg",
 ]
 READING = {
     "--run": WORDS,

@@ -14,6 +14,7 @@ from graphviz_tb.commands import cli
 from tests.fuzz.cases import FAMILIES, cases
 from tests.fuzz.command_lines import command_lines, furnish
 from tests.fuzz.option_values import COMMANDS
+from tests.fuzz.outputs import is_whole, printed_wrong
 from tests.fuzz.trial import attempt
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,22 @@ def test_every_option_is_tried(name: str) -> None:
     assert command is not None
     options = {word for one in command.params for word in (*one.opts, *one.secondary_opts) if word.startswith("--")}
     assert options - {"--quiet", "--output", "--format"} <= set(COMMANDS[name])
+
+
+def test_what_is_printed_and_drawn_is_judged(tmp_path: Path) -> None:
+    assert printed_wrong(["info"], "a \x1b[31m", "b \u202e") == [r"'\x1b' on stdout", r"'\u202e' on stderr"]
+    assert printed_wrong(["render", "-o", "-"], "a \x1b[31m", "notice: é\n") == []
+    assert printed_wrong(["info"], "", "a.py:1: RuntimeWarning: overflow") == ["a warning of Python"]
+    drawn = {
+        "<svg><script/></svg>": False,
+        '<svg><a href="http://a"/></svg>': False,
+        '<svg><rect onload="a"/></svg>': False,
+        '<svg><rect x="nan"/></svg>': False,
+        '<svg><rect x="1"/><a href="#b"/></svg>': True,
+    }
+    for text, whole in drawn.items():
+        (tmp_path / "a.svg").write_text(text)
+        assert is_whole(tmp_path / "a.svg") is whole, text
 
 
 def test_the_memory_of_a_trial_is_its_own(tmp_path: Path) -> None:

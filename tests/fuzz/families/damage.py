@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
+import lzma
+import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -70,6 +75,32 @@ def compressed(random: Random) -> tuple[str, bytes]:
     return "gz", change(packed)
 
 
+def wrapped(random: Random) -> tuple[str, bytes]:
+    """A good file in a wrapper: of a kind that is read, or not, or twice."""
+    _, data = random.choice(samples())
+    for _ in range(random.choice((1, 1, 2))):
+        data = random.choice(
+            (bz2.compress, lzma.compress, zlib.compress, _zip, _tar, lambda data: b'\x04"M\x18' + data)
+        )(data)
+    return random.choice(SUFFIXES), data
+
+
+def _zip(data: bytes) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("x/graph.pb"), data)
+    return made.getvalue()
+
+
+def _tar(data: bytes) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        member = tarfile.TarInfo("graph.pb")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    return made.getvalue()
+
+
 def bomb(random: Random) -> tuple[str, bytes]:
     """Small on disk, a quarter of a gigabyte unpacked: or just below what a limit of 200 times lets in."""
     unit = random.choice((b"\0", b"node{}", b"\n\0", b"\n\2\n\0", b"{},", b"#\n", b'node { name: "a" }\n', b"\x1a\0"))
@@ -124,6 +155,7 @@ FAMILIES = {
     "spliced": spliced,
     "told_wrong": told_wrong,
     "compressed": compressed,
+    "wrapped": wrapped,
     "bomb": bomb,
     "something_else": something_else,
 }

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
+
+from google.protobuf import text_format
+
+from graphviz_tb.proto import GraphDef
+from tests.fuzz.families.grown import GRAPHS, good
 
 BITS = [
     "node",
@@ -87,4 +93,15 @@ def long_text(random: Random) -> tuple[str, bytes]:
     return "pbtxt", text.encode()
 
 
-FAMILIES = {"nearly_text": nearly_text, "deep_text": deep_text, "long_text": long_text}
+def edited_text(random: Random) -> tuple[str, bytes]:
+    """A good graph as text, with words of it taken out, doubled, exchanged, or others put in their place."""
+    data = random.choice(good(GraphDef, *GRAPHS))
+    words = re.findall(r"\w+|\s+|.", text_format.MessageToString(GraphDef.FromString(data))[:60_000])
+    for _ in range(random.choice((1, 2, 5, 30))):
+        at, word = random.randrange(len(words)), random.choice((random.choice(BITS), random.choice(words)))
+        last = at + random.choice((0, 1, 1, 3))
+        words[at:last] = random.choice(([], [word], words[at:last] * 2, words[at:last][::-1]))
+    return "pbtxt", "".join(words).encode("utf-8", "surrogatepass")
+
+
+FAMILIES = {"edited_text": edited_text, "nearly_text": nearly_text, "deep_text": deep_text, "long_text": long_text}
