@@ -10,19 +10,26 @@ places         the same edit at many places is one change
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
-from graphviz_tb.diff.changes.follows import all_follow, inner_name, is_exchange, is_frozen, is_independent
+from graphviz_tb.diff.changes.follows import (
+    all_follow,
+    inner_name,
+    is_exchange,
+    is_frozen,
+    is_independent,
+    no_more_trained,
+)
 from graphviz_tb.diff.changes.items import Item, Layer, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.several import edits_of, together, wording
+from graphviz_tb.diff.changes.several import edits_of, together, without, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.match.doubt import UNRELATED
@@ -32,6 +39,7 @@ from graphviz_tb.model.paths import last_segment
 
 MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
 MOST_APART = 2_000  # changes of unrelated graphs that are reported one by one: more are read by nobody
+MOST_BORNE = 10_000_000  # pairs of causes and consequences whose names are compared: a second
 MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -49,7 +57,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and is_independent(item, near, said)]
-    derived = [item.change for item in items if not item.forward and item not in alone]
+    derived = [item.change for item in without(items, alone) if not item.forward]
     apart = [
         composed(m, layers, [alone[number].change for number in group])
         for group in together(len(alone), by_layer(alone))
@@ -57,11 +65,12 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])
     trained = training_changes(m, layers) if derived else []
+    untrained = no_more_trained(trained)
     own: list[list[Item]] = []
     following: list[list[Item]] = []
     frozen: list[list[Item]] = []
     for group in groups:
-        (frozen if is_frozen(layers, group, trained) else following if all_follow(group) else own).append(group)
+        (frozen if is_frozen(layers, group, untrained) else following if all_follow(group) else own).append(group)
     causes, others = with_names(m, layers, own, others)
     behind = [item.change for group in following for item in group]
     derived += [item.change for group in frozen for item in group]
@@ -69,7 +78,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
     outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
-    others = [change for change in others if change not in outputs]
+    others = without(others, outputs)
     causes += [*outputs, *trained, *apart]
     # A difference is never lost: where all would follow, one of them is the cause after all.
     if not causes and behind:
@@ -77,13 +86,13 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
         causes, behind = ([whole], []) if whole else ([composed(m, layers, behind[:1])], behind[1:])
     if not causes and derived:
         main = main_part(derived)
-        causes, derived = [composed(m, layers, main)], [change for change in derived if change not in main]
+        causes, derived = [composed(m, layers, main)], without(derived, main)
     exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
     names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
     if causes:
         behind += names
-        others = [change for change in others if change not in names]
+        others = without(others, names)
     return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
 
 
@@ -189,8 +198,9 @@ def at_once(members: Sequence[Change]) -> Change:
     return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)
 
 
-def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Change]:
-    """Give each consequence to the cause whose name it bears, else to the first."""
+def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:
+    """Give each consequence to the cause whose name it bears, else to the first; of very many causes only those of the
+    longest names are looked for."""
     if not causes:
         return list(behind)
     given: dict[int, list[Change]] = defaultdict(list)
@@ -200,6 +210,7 @@ def with_consequences(causes: list[Change], behind: Iterable[Change]) -> list[Ch
             cause_of.setdefault(leaf, number)
     # The longest that a name bears, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
+    leaves = leaves[: MOST_BORNE // max(1, len(behind))]
     for change in behind:
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")

@@ -122,7 +122,7 @@ def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     if types:
         for number, item in enumerate(items):
             if (
-                number in types
+                is_precision(item.change)
                 or only_types(item.change)
                 or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTS)
                 or through_casts(m, item.change)

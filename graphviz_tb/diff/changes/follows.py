@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from graphviz_tb.diff.changes.items import Item, Layer, layer_of
 from graphviz_tb.diff.changes.layers import Layers
@@ -76,14 +76,16 @@ def inner_name(
     return True
 
 
-def is_frozen(layers: tuple[Layers, Layers], group: Sequence[Item], trained: Sequence[Change]) -> bool:
+def no_more_trained(trained: Sequence[Change]) -> list[set[str | None]]:
+    """The places of each change that says that layers are trained no more, or now."""
+    return [{change.new, *(new for _, new in change.also)} for change in trained if change.detail["key"] == "trainable"]
+
+
+def is_frozen(layers: tuple[Layers, Layers], group: Sequence[Item], untrained: Sequence[Set[str | None]]) -> bool:
     """Whether an edit is what freezing entails: a layer that is trained no more takes the statistics that it keeps."""
-    places = {
-        (change.new, *(new for _, new in change.also)) for change in trained if change.detail["key"] == "trainable"
-    }
     names = {layers[which == "new"].name(layer) for item in group for which, layer in item.layers}
     kinds = {item.change.kind for item in group}
-    return any(names <= set(place) for place in places) and kinds <= {"added", "removed", "rewired"}
+    return any(names <= places for places in untrained) and kinds <= {"added", "removed", "rewired"}
 
 
 def all_follow(group: Sequence[Item]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
+from graphviz_tb.diff.changes.several import without
 from graphviz_tb.model.change import Change, in_order
 
 
@@ -26,8 +27,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     # Somebody changed what goes in, or what is given: that is a cause, and what the graph says of it follows.
     if not only_outputs(ports):
         behind = [*inputs, *said]
-        kept = [item for item in others if item not in behind]
-        return in_order([*kept, replace(ports, consequences=in_order(behind))])
+        return in_order([*without(others, behind), replace(ports, consequences=in_order(behind))])
     cause = inputs[0] if inputs else cause_of(ports, changes)
     if cause is None:
         return in_order([*others, ports])

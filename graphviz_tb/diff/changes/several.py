@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import TypeVar
 
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.model.change import Change, Edits, united
 from graphviz_tb.model.paths import last_segment
+
+T = TypeVar("T")
 
 
 def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -32,6 +35,16 @@ def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     for number in range(count):
         groups.setdefault(top(number), []).append(number)
     return list(groups.values())
+
+
+def without(items: Iterable[T], others: Iterable[T]) -> list[T]:
+    """The items but for some of them: these very objects, as to compare each with each takes minutes.
+
+    >>> without(["a", "b"], ["b"])
+    ['a']
+    """
+    left_out = set(map(id, others))
+    return [item for item in items if id(item) not in left_out]
 
 
 def edits_of(changes: Iterable[Change]) -> Edits:

@@ -46,13 +46,18 @@ def follow(m: Matching) -> Findings:
 
     Before: some children of a scope are matched with children of another. After: so are those of the same name.
     """
+    # What was free in each new scope, looked at once: all of a graph may have gone there, from thousands of scopes.
+    known: dict[int, tuple[dict[str, int], dict[str, int]]] = {}
     for old, new in ways(m):
+        if new not in known:
+            rows = [row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])]
+            free = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
+            known[new] = free, {m.b.scopes.leaf[row]: row for row in rows}
+        there_b, inside = known[new]
         there_a = by_leaf(m.a, m.a.scopes.own_nodes(old), m.to_b)
-        there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
         same = [(node, there_b[leaf]) for leaf, node in there_a.items() if leaf in there_b]
         alike = [(node, other) for node, other in same if m.a.labels.op[node] == m.b.labels.op[other]]
         yield nodes(alike, Reason.NAME)
-        inside = {m.b.scopes.leaf[row]: row for row in m.b.scopes.children(new) if not exists(m.scope_to_a[row])}
         made = []
         for row in m.a.scopes.children(old):
             other = inside.get(m.a.scopes.leaf[row], -1)

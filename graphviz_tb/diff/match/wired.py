@@ -68,21 +68,19 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
 def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int, bool]]:
     """What a scope is wired to beside it, in the scope around both: nodes as the new graph has them, the wire, and
     whether it comes in. (Gradients and optimizers are matched by the same guess that is in question.)"""
-    scopes = side.scopes
-    inside = set(scopes.nodes(row).tolist())
-    beside = set(scopes.nodes(int(scopes.parent[row])).tolist()) - inside
+    scopes, around = side.scopes, int(side.scopes.parent[row])
     wires = set()
-    for node in inside:
-        for inward, edges, ends in (
+    for node in scopes.nodes(row).tolist():
+        for inward, edges, column in (
             (True, side.in_edges(node), side.graph.source),
             (False, side.out_edges(node), side.graph.target),
         ):
-            for edge in edges.tolist():
-                end = int(ends[edge])
-                if end in beside and not side.graph.control[edge]:
-                    known = int(m.to_b[end]) if old else end
-                    if exists(known):
-                        wires.add((known, int(side.edge_hash[edge]), inward))
+            ends = column[edges]
+            beside = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
+            partners = m.to_b[ends] if old else ends
+            for known, edge in zip(partners[beside].tolist(), edges[beside].tolist(), strict=True):
+                if exists(known):
+                    wires.add((known, int(side.edge_hash[edge]), inward))
     return wires
 
 
