@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -89,6 +90,9 @@ def furnish(folder: Path) -> None:
     shutil.copytree(folder / "logs", folder / "loop/one")
     for name in ("again", "once_more"):
         (folder / "loop" / name).symlink_to(".")
+    os.mkfifo(folder / "loop/events.out.tfevents.fifo")
+    (folder / "loop/events.out.tfevents.gone").symlink_to("nowhere")
+    (folder / "loop/events.out.tfevents.folder").mkdir()
     next(path for path in (folder / "logs").rglob("*") if path.is_file()).rename(folder / "logs/e.tfevents.svg")
     (folder / "packed.pb.gz").write_bytes(gzip.compress((folder / "calls.pb").read_bytes()))
     (folder / "soft.json").symlink_to("k.json")

@@ -95,7 +95,7 @@ def models(random: Random) -> Made:
     for side in "ab":
         files.setdefault(f"{side}/one.pb", _model(random))
     more = random.choice(([], ["--format", "json"], ["--format", "markdown"], ["--all"], ["--fail-on", "signature"]))
-    return files, ["diff", "a", "b", *more, *random.choice(([], [], ["-q"], ["-o", "out/a.svg"], ["-o", "out/a.md"]))]
+    return files, ["diff", "a", "b", *more, *random.choice(([], [], [], [], ["-q"], ["-o", "out/a.md"]))]
 
 
 def _model(random: Random) -> bytes:
