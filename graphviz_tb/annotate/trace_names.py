@@ -29,6 +29,7 @@ MACHINERY = "Func/"
 MOST_LOOKED, FEW = 300_000, 8  # functions in which names are looked for, in all and of one name after that
 MOST_CALLS = 200  # in each other: a path has one part for each
 MOST_WAYS = 1000  # of reading one name; only hostile names have more
+MOST_CUT = 2_000_000  # parts of names that are looked up as calls, in all; of each name after that in a few ways only
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class TraceNames:
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
         self._calls: dict[int, Calls] = {}
+        self._cut = 0  # parts of names that were looked up so far
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
@@ -160,7 +162,7 @@ class TraceNames:
         left = MOST_LOOKED
         for name in names:
             # Names that every one of thousands of functions has say little: of very many only a few are looked at.
-            functions = self._functions_with(name, None if left > 0 else FEW)
+            functions = self._functions_with(name, None if left > 0 and self._cut < MOST_CUT else FEW)
             left -= len(functions)
             for function in functions:
                 row = self.index(function).get(bare(name))
@@ -210,7 +212,8 @@ class TraceNames:
         waiting: list[tuple[int, int, Chain]] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
         deepest: Chain = None
-        while waiting and len(seen) < MOST_WAYS:
+        most = MOST_WAYS if self._cut < MOST_CUT else FEW
+        while waiting and len(seen) < most:
             inside, start, chain = waiting.pop()
             if (inside, start) in seen:
                 continue
@@ -220,6 +223,7 @@ class TraceNames:
                 return Place((*path_of(chain), row))
             calls = self._calls_in(inside)
             for cut in cuts(name, start, calls.lengths):
+                self._cut += 1
                 call = calls.rows.get(name[start:cut])
                 if call is None:
                     continue

@@ -16,7 +16,16 @@ from collections.abc import Iterable, Mapping
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef
-from graphviz_tb.read.inline import MOST_OPENED, Block, data_inputs, free_names, node_of, open_call
+from graphviz_tb.read.inline import (
+    MOST_OPENED,
+    MOST_WAITS,
+    Block,
+    data_inputs,
+    free_names,
+    node_of,
+    open_call,
+    waits,
+)
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
 HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
@@ -36,10 +45,14 @@ def body_of(
     inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
     block = needed(Block({node.name: node for node in whole.node}, tuple(spec.tensor for spec in signature.outputs)))
     opened: set[str] = set()
+    written = 0
     # Each round opens one call; a function that was opened before calls itself, and stays closed.
     while len(opened) < MOST_OPENED and (call := only_content(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
         if function is None or function.signature.name in opened:
+            break
+        written += waits(block, call, function)
+        if written > MOST_WAITS:
             break
         opened.add(function.signature.name)
         name_variables(block, call, captured.get(function.signature.name, ()))

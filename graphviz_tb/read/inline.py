@@ -9,6 +9,7 @@ from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 
 HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
+MOST_WAITS = 100_000  # control inputs that opening may write: bodies have a few effects, and few nodes wait for them
 MOST_OPENED = 100  # calls in calls: TensorFlow writes a handful, and each that is opened copies the graph around it
 
 
@@ -55,7 +56,8 @@ def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
     names = free_names((node.name for node in function.node_def), taken)
     inside = _inside(given, names)
     returns = [inside(function.ret.get(arg.name, arg.name)) for arg in function.signature.output_arg]
-    effects = tuple(names[node] for node in function.control_ret.values() if node in names)
+    # Each once: several names may be given to one effect.
+    effects = tuple(dict.fromkeys(names[node] for node in function.control_ret.values() if node in names))
     outside = _outside(call.name, returns, effects)
     nodes = {name: _moved(node, name, outside) for name, node in block.nodes.items() if name != call.name}
     for node in function.node_def:
@@ -65,6 +67,12 @@ def open_call(block: Block, call: NodeDef, function: FunctionDef) -> Block:
         tuple(new for result in block.results for new in outside(result)),
         (*(effect for effect in block.effects if effect != call.name), *effects),
     )
+
+
+def waits(block: Block, call: NodeDef, function: FunctionDef) -> int:
+    """How many control inputs are written where the call is opened: all that waited for it wait for every effect."""
+    waiting = sum(f"^{call.name}" in node.input for node in block.nodes.values())
+    return waiting * len(function.control_ret)
 
 
 class FreeNames:
@@ -132,5 +140,8 @@ def _moved(node: NodeDef, name: str, translate: Callable[[str], list[str]]) -> N
     made = NodeDef()
     made.CopyFrom(node)
     made.name = name
-    made.input[:] = [new for each in node.input for new in translate(each)]
+    inputs = [new for each in node.input for new in translate(each)]
+    # A tensor may be taken twice; to wait twice for one node is to wait once.
+    waits = dict.fromkeys(each for each in inputs if each.startswith("^"))
+    made.input[:] = [*(each for each in inputs if not each.startswith("^")), *waits] if waits else inputs
     return made

@@ -41,7 +41,7 @@ from graphviz_tb.read.opened import Opened
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
-EDGE = 64  # bytes of memory that an edge takes beside the path it is written with
+EDGE = 400  # bytes of memory that an edge takes in all stages, beside the path it is written with
 SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 

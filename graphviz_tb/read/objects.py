@@ -18,7 +18,9 @@ NODE_ID, LOCAL_NAME = 1, 2  # ObjectReference
 VARIABLE_NAME = 6  # SavedVariable
 KEY, VALUE = 1, 2  # an entry of a map
 BOUND_INPUTS = 2  # SavedConcreteFunction
-MOST_PARTS = 50  # attributes of a way that a name is made of; models are a few deep
+# Attributes of a way that a name is made of, and the letters of one: models are a few deep, and thousands of variables
+# may hang on one long attribute.
+MOST_PARTS, MOST_LETTERS = 50, 200
 LISTS = frozenset(
     (
         *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
@@ -60,7 +62,7 @@ def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) ->
             continue
         around, _, last = name.rpartition("/")
         parts = around.split("/")
-        inner = [part for part in way[:-1] if part not in parts]
+        inner = [part for part in way[:-1] if part not in parts and len(part) <= MOST_LETTERS]
         made.append("/".join(filter(None, (around, *inner, last))))
     return made
 

@@ -13,18 +13,21 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
 from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, functions_of, tidied
 from graphviz_tb.read.inline import (
     HANDLES,
     MOST_OPENED,
+    MOST_WAITS,
     Block,
     FreeNames,
     complete,
     data_inputs,
     node_of,
     open_call,
+    waits,
 )
 from graphviz_tb.read.merge import merge
 
@@ -35,6 +38,7 @@ STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2
 NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
 COUNTING = HANDING | {NEXT, "OptionalHasValue", "IteratorGetNextAsOptional", "Less", "LogicalAnd", "Add", "AddV2"}
 BRANCHING = CALLS | {"While", "StatelessWhile", "If", "StatelessIf"}
+MOST_OPS = 10**9  # that are counted: functions that call two others make 2²⁰⁰
 RECORDED = (*HANDLES, "_output_shapes")  # attributes of arguments
 
 Library = Mapping[str, FunctionDef]
@@ -65,12 +69,16 @@ def without_wrappers(graph: GraphDef) -> GraphDef:
     start = repeated_step(graph.node, library) or list(graph.node)
     block = Block({node.name: node for node in start}, ())
     opened: set[str] = set()
+    written = 0
     recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
     # As bodies of signatures are opened (body.py), but never into a function that calls itself.
     while len(opened) < MOST_OPENED and (call := only_call(block.nodes)) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = in_circles(library) if recursive is None else recursive
         if function is None or not does_something(function) or function.signature.name in recursive:
+            break
+        written += waits(block, call, function)
+        if written > MOST_WAITS:
             break
         opened.add(function.signature.name)
         tell_arguments(block, call, function)
@@ -85,14 +93,19 @@ def does_something(function: FunctionDef) -> bool:
 
 def in_circles(library: Library) -> set[str]:
     """The functions that call themselves, directly or not."""
-    number = {name: place for place, name in enumerate(library)}
-    after = [
-        [number[callee] for node in function.node_def for callee in functions_of(node, library)]
-        for function in library.values()
-    ]
+    after = callees(library)
     component = strong_components(after)
     size = Counter(component)
-    return {name for name, place in number.items() if size[component[place]] > 1 or place in after[place]}
+    return {name for place, name in enumerate(library) if size[component[place]] > 1 or place in after[place]}
+
+
+def callees(library: Library) -> list[list[int]]:
+    """The functions that each function calls, each once, by their places in the library."""
+    number = {name: place for place, name in enumerate(library)}
+    return [
+        list(dict.fromkeys(number[callee] for node in function.node_def for callee in functions_of(node, library)))
+        for function in library.values()
+    ]
 
 
 def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] | None:
@@ -102,6 +115,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     beside them but counters and what comes from the iterator.
     """
     seen: set[str] = set()
+    ops: dict[str, int] = {}
     # Only counters and branches so far: what is done with the data lies further inside.
     gets = False
     while len(seen) < MOST_OPENED and all(node.op in COUNTING | BRANCHING for node in nodes):
@@ -112,16 +126,26 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
         function, *others = inside.values()
         # Weighed only against others: of a chain of calls each would be followed to its end.
         if others:
-            function = max(inside.values(), key=lambda each: reach(each, library))
+            ops = ops or ops_through_calls(library)
+            function = library[max(inside, key=ops.__getitem__)]
         seen |= set(inside)
         nodes = function.node_def
     return list(call_of(function, (), {}, FreeNames(()))) if gets else None
 
 
-def reach(function: FunctionDef, library: Library) -> int:
-    """How many ops a function has, with those of the functions that it calls."""
-    called = called_functions(function.node_def, library)
-    return len(function.node_def) + sum(len(library[name].node_def) for name in called)
+def ops_through_calls(library: Library) -> dict[str, int]:
+    """How many ops each function has, with those of the functions that it calls; of what leads into a circle its own
+    alone."""
+    inside = callees(library)
+    callers: list[list[int]] = [[] for _ in inside]
+    for place, called in enumerate(inside):
+        for callee in called:
+            callers[callee].append(place)
+    ops = [len(function.node_def) for function in library.values()]
+    # Callees first: all are summed up in one pass.
+    for place in topological(callers):
+        ops[place] = min(ops[place] + sum(ops[callee] for callee in inside[place]), MOST_OPS)
+    return dict(zip(library, ops, strict=True))
 
 
 def only_call(nodes: Mapping[str, NodeDef]) -> NodeDef | None:

@@ -32,7 +32,7 @@ USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
 DTYPES = 2**31 - 1  # the most that the number of a dtype may be
-ENTRY = 200  # bytes that an entry takes beside its texts
+ENTRY, DIMENSION = 200, 100  # bytes that an entry takes beside its texts, and a size of an output
 DIGITS = 18  # of a size that fits in 63 bits
 
 
@@ -238,6 +238,7 @@ def allocated(entry: Any, allocations: Iterable[Event], budget: Budget) -> None:
             output = entry.output.add(slot=len(entry.output))
             output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)
             sizes = shape[1].replace(" ", "").split(",", MOST_DIMENSIONS)[:MOST_DIMENSIONS]
+            budget.take(ENTRY + DIMENSION * len(sizes))
             for dim in filter(None, sizes):
                 output.tensor_description.shape.dim.add(size=int(dim) if len(dim) <= DIGITS else -1)
 

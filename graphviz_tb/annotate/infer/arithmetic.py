@@ -6,7 +6,6 @@ Folds are as in `fold`: from an op to the elements of its first output, row by r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product as every_index
 
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
 from graphviz_tb.annotate.infer.rules.common import axis_of
@@ -61,10 +60,14 @@ def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]])
     steps = [1] * len(dims)
     for axis in range(len(dims) - 2, -1, -1):
         steps[axis] = steps[axis + 1] * dims[axis + 1]
-    return tuple(
-        value[sum(index_on_axis * step for index_on_axis, step in zip(index, steps, strict=True))]
-        for index in every_index(*ranges)
-    )
+    # Axis by axis: one with a single position, as most of hundreds are, moves all elements and makes no more of them.
+    places, offset = [0], 0
+    for indices, step in zip(ranges, steps, strict=True):
+        if len(indices) == 1:
+            offset += indices[0] * step
+        else:
+            places = [place + index * step for place in places for index in indices]
+    return tuple(value[offset + place] for place in places)
 
 
 def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[Op, int, int], int]:

@@ -7,7 +7,7 @@ While                             a fixed point: what goes in, joined with what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ class Calls:
         self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
         self._made: dict[int, list[Frame]] = {}  # by function
         self._rounds: dict[tuple[Frame, int], Round] = {}
+        self._born: dict[tuple[Frame, tuple[Out, ...]], list[int]] = {}  # symbols that results do not owe to arguments
 
     def argument(self, frame: Frame, node: int) -> Out:
         """What is known of an argument: what the caller hands in and what the file says of it."""
@@ -53,9 +54,8 @@ class Calls:
             return self._round(frame, node).results()
         subs = self._entered(frame, node)
         self.opened[frame, node] = tuple(subs)
-        given = self.arguments(frame, node)
         # Each call of a function has symbols of its own for what the body makes.
-        each = [self.fresh(self.given(sub), given) for sub in subs]
+        each = [self.fresh(sub, self.given(sub)) for sub in subs]
         if not each or len(subs) < len(self._functions(node)):
             return ()  # one of the branches calls what we are in: it may give anything
         joined = each[0]
@@ -97,21 +97,23 @@ class Calls:
         """The nodes that make the results of a frame."""
         return [(frame, node) for node, _ in self.graph.functions[frame.function].returns if node >= 0]
 
-    def given(self, frame: Frame) -> list[Out]:
+    def given(self, frame: Frame) -> tuple[Out, ...]:
         """The results of a frame that is inferred."""
         place = self.inference.wiring.place
         returns = self.graph.functions[frame.function].returns
-        return [self.inference.input(frame, (node, place(node, key)) if node >= 0 else None) for node, key in returns]
+        outs = (self.inference.input(frame, (node, place(node, key)) if node >= 0 else None) for node, key in returns)
+        return tuple(outs)
 
-    def fresh(self, outs: Sequence[Out], args: Iterable[Out]) -> tuple[Out, ...]:
+    def fresh(self, frame: Frame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
         """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
         symbols = self.inference.symbols
-        # A size made of arguments ("batch * 7") is the same in and out of the body.
-        given = set(symbols_of(args))
-        new: dict[int, int] = {}
-        for symbol in symbols_of(outs):
-            if symbol not in new:
-                new[symbol] = symbol if symbols.made_of(symbol, given) else symbols.fresh()
+        born = self._born.get((frame, outs))
+        if born is None:
+            # A size made of arguments ("batch * 7") is the same in and out of the body.
+            decided = dict.fromkeys(symbols_of(frame.args), True)
+            found = dict.fromkeys(symbols_of(outs))
+            born = self._born[frame, outs] = [symbol for symbol in found if not symbols.made_of(symbol, decided)]
+        new = {symbol: symbols.fresh() for symbol in born}
         return tuple(Out(renamed(out.shape, new), renamed(out.value, new), renamed(out.held, new)) for out in outs)
 
     def _round(self, frame: Frame, node: int) -> Round:

@@ -15,7 +15,7 @@ from graphviz_tb.annotate.infer.calls import Calls
 from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import Frame, Task
 from graphviz_tb.annotate.infer.loops import BACK, Loops
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op
+from graphviz_tb.annotate.infer.op import MOST_FOLDED, Given, Op
 from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
@@ -27,6 +27,7 @@ from graphviz_tb.proto import NodeDef
 
 Declared = Callable[[int, NodeDef | None], list[Shape] | None]
 MERGES = frozenset({"Merge", "RefMerge"})
+FEW_SIZES = 128  # of the outputs of one op: a dozen tensors of any model
 
 
 class Inference:
@@ -139,7 +140,8 @@ class Inference:
         if node in self._layers:
             outs: tuple[Out, ...] = ()
         elif node in self.wiring.calls:
-            outs = self.calls.results(frame, node)
+            results = self.calls.results(frame, node)
+            outs = results if self.kept(results) else ()
         else:
             outs = self.inferred(Op(definition, ins, self.symbols))
         return self.with_declared(node, outs, self.declared(node, definition))
@@ -150,7 +152,10 @@ class Inference:
         if rule is None:
             return ()
         try:
-            outs = tuple([sensible(each) for each in rule(op)])
+            given = rule(op)
+            if not self.kept(given):
+                return ()
+            outs = tuple([sensible(each) for each in given])
             fold = FOLDS.get(op.definition.op)
             value = fold(op) if fold is not None and outs and self.followed(outs[0].shape) else None
         except (Contradiction, *ILL_FORMED):
@@ -166,6 +171,12 @@ class Inference:
             return False
         number = count(shape)
         return number <= MOST_DIMENSIONS or (number <= MOST_FOLDED and self.symbols.room_for(number))
+
+    def kept(self, given: Given) -> bool:
+        """Whether there is room for the sizes of some outputs; a few always find it. A few bytes make an op whose many
+        outputs have the longest shape, or a call of it."""
+        number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)
+        return number <= FEW_SIZES or self.symbols.room_for(number)
 
     def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Declared shapes count where they say more, and where they contradict."""

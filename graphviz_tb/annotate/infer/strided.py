@@ -32,6 +32,9 @@ def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
     masks = {
         name: int(op.attr(f"{name}_mask") or 0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     }
+    # TensorFlow refuses a second ellipsis; hundreds would each be all dimensions.
+    if (masks["ellipsis"] & ((1 << count) - 1)).bit_count() > 1:
+        return None
     # Entries that take a dimension of the input: all but new axes and the ellipsis, which takes what is left over.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
     specification: list[Entry] = []

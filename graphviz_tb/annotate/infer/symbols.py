@@ -6,14 +6,15 @@ not known: a symbol. Equal symbols are equal numbers, certainly; different ones 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from math import gcd, prod
 
-from graphviz_tb.model.tensors import MOST_OUTPUTS
+from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
-MOST_CLAIMED = 4_000_000  # numbers, all together, that a few bytes speak of: sizes of outputs, elements of vectors
+MOST_CLAIMED = 2_000_000  # numbers, all together, that a few bytes speak of: sizes of outputs, elements of vectors
 MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
 
 
@@ -91,6 +92,8 @@ class Symbols:
         """Numbers of which nothing is known. Raises ValueError for more than any op has outputs or sizes."""
         if count > MOST_OUTPUTS:
             raise ValueError(f"{count} sizes")
+        if count > MOST_DIMENSIONS:
+            self.claim(count)
         return tuple(self.fresh() for _ in range(count))
 
     def room_for(self, count: int) -> bool:
@@ -179,10 +182,8 @@ class Symbols:
         """The quotient of two products where it is a whole number, as that of a reshape is."""
         (over, left), (under, right) = self._factors(above), self._factors(below)
         # What is above and below goes; each symbol once for each time that it occurs.
-        for symbol in list(right):
-            if symbol in left:
-                left.remove(symbol)
-                right.remove(symbol)
+        above_only, below_only = Counter(left) - Counter(right), Counter(right) - Counter(left)
+        left, right = list(above_only.elements()), list(below_only.elements())
         common = gcd(over, under) or 1  # gcd(0, 0) is 0
         over, under = over // common, under // common
         if under == 1 and not right:
@@ -200,19 +201,24 @@ class Symbols:
             self._made.append(key)
         return symbol
 
-    def made_of(self, symbol: int, given: set[int]) -> bool:
-        """Whether a symbol is an expression of known numbers and of `given` symbols alone."""
-        waiting, seen = [symbol], set()
+    def made_of(self, symbol: int, decided: dict[int, bool]) -> bool:
+        """Whether a symbol is an expression of known numbers and of such symbols alone as are; `decided` says it of
+        some, and afterwards of all parts of this one."""
+        waiting = [symbol]
+        # Parts first: sizes along a chain are expressions of those before, and each is decided once.
         while waiting:
-            number = waiting.pop()
-            if number > HIDDEN or number in given or number in seen:
+            current = waiting[-1]
+            made = self._made[HIDDEN - current]
+            if current in decided or made is None:
+                decided.setdefault(current, False)
+                waiting.pop()
                 continue
-            made = self._made[HIDDEN - number]
-            if made is None:
-                return False
-            seen.add(number)
-            waiting += made[1]
-        return True
+            parts = [part for part in made[1] if part <= HIDDEN]
+            if missing := [part for part in parts if part not in decided]:
+                waiting += missing
+                continue
+            decided[current] = all(decided[part] for part in parts)
+        return decided[symbol]
 
     def with_all(self, symbol: int, number: int) -> int:
         """What a symbol comes to if all sizes of which nothing is known were `number`.
