@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -82,8 +83,7 @@ def send(path: Path | None, data: bytes) -> None:
     """Write to a stream (None: standard output)."""
     number = None if path is None else descriptor(path)
     if path is None or number == STANDARD["stdout"]:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        put(data)
         return
     with file_errors(path):
         if number is None:
@@ -91,6 +91,20 @@ def send(path: Path | None, data: bytes) -> None:
         else:  # behind what is in it already; to open it by its name would empty a file
             with os.fdopen(os.dup(number), "wb") as stream:
                 stream.write(data)
+
+
+def put(data: bytes) -> None:
+    """Write to standard output, all of it: where it has no buffer, as with `python -u`, a call may write a part."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        raise CannotWrite("cannot write standard output: it takes no bytes", hint="name a file")
+    left = memoryview(data)
+    while left:
+        written = stream.write(left)
+        if written is None:  # it would have to wait, and was told never to
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[written:]
+    stream.flush()
 
 
 def draft(path: Path, data: bytes, drafts: ExitStack) -> Path:
@@ -168,7 +182,7 @@ def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]
 
 def what_is_at(target: str | os.PathLike[str]) -> os.stat_result | None:
     """What would be written over; None where there is nothing, or nothing that can be looked at."""
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: a program without standard output
         return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
     return None
 

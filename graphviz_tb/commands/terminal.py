@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
@@ -90,8 +90,17 @@ def open_streams() -> None:
         sys.stderr = Messages(os.fdopen(os.open(os.devnull, os.O_WRONLY), "wb"), "utf-8")
     elif isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr = Messages.instead_of(sys.stderr)
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        if isinstance(sys.stdout.buffer, io.RawIOBase):
+            sys.stdout = with_buffer(sys.stdout)
+        if sys.stdout.errors == "strict":
+            sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def with_buffer(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """A stream that writes all or says why not: with PYTHONUNBUFFERED, what a full disk has no room for is lost."""
+    encoding, errors = stream.encoding, stream.errors
+    return io.TextIOWrapper(io.BufferedWriter(cast(io.RawIOBase, stream.detach())), encoding, errors)
 
 
 class Messages(io.TextIOWrapper):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from graphviz_tb import load
 from graphviz_tb.commands import run
+from graphviz_tb.errors import CannotWrite
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"
@@ -71,6 +74,36 @@ def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> Non
     assert "No space left" in done.stderr
     assert done.stderr.startswith("error: cannot write ")
     assert "fault of tbgraph" not in done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --all"]
+)
+def test_a_disk_with_room_for_a_part_is_a_fault_of_the_machine(line: str, unbuffered: str, tmp_path: Path) -> None:
+    done = shell(f"ulimit -f 1; $tbgraph {line} > part", tmp_path, PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, (tmp_path / "part").stat().st_size) == (5, 1024), done.stderr
+    assert done.stderr.startswith("error: cannot write standard output")
+
+
+def test_from_python_standard_output_takes_all_or_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = "import os, graphviz_tb; graphviz_tb.load(os.environ['good']).save('-')"
+    done = shell(f'ulimit -f 1; {sys.executable} -u -c "{saved}" > part', tmp_path)
+    assert (done.returncode, (tmp_path / "part").stat().st_size) == (1, 1024)
+    assert "File too large" in done.stderr
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    with pytest.raises(CannotWrite, match="takes no bytes"):
+        load(GOOD).save("-")
+
+
+@pytest.mark.parametrize("columns", ["9" * 20, "1000000", "0", "-1", "x"])
+def test_a_terminal_of_any_width(
+    columns: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for command in ("tree", "info"):
+        assert run([command, str(GOOD)]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 10_000
 
 
 @needs_full
