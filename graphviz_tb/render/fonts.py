@@ -70,11 +70,9 @@ def typeface(name: str) -> Typeface:
     try:
         if not path.is_file():
             raise RequestError(f"no font file {name!r}")
-        return Typeface(path.read_bytes())
+        return Typeface(path.read_bytes(), name)
     except OSError as error:
         raise ToolError(f"cannot read {spoken(name)} as a font: {error.strerror}") from None
-    except ValueError as error:
-        raise RequestError(f"{name!r} is {error}", hint="give a .ttf or .otf file") from error
 
 
 def strange_texts(drawing: Drawing) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-import struct
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from graphviz_tb.errors import RequestError
 
 if TYPE_CHECKING:
     from fontTools.ttLib import TTFont
@@ -19,22 +20,23 @@ NEEDED = ("head", "hhea", "maxp", "hmtx", "cmap")
 class Typeface:
     """A font, of a collection its first; of a variable font the default instance.
 
-    Raises `ValueError` where the data are no font, or a damaged one.
+    Raises `RequestError` where the data are no font, or a damaged one.
     """
 
-    def __init__(self, data: bytes) -> None:
-        from fontTools.ttLib import TTFont, TTLibError  # takes 60 ms to import
+    def __init__(self, data: bytes, name: str = "the font") -> None:
+        from fontTools.ttLib import TTFont  # takes 60 ms to import
 
-        self._data = data
-        try:
+        self._data, self._name = data, name
+        with sound(name):
             self._font: TTFont = TTFont(io.BytesIO(data), fontNumber=0, lazy=True)  # `lazy` only saves time
             for table in NEEDED:  # decoded now: what is damaged is found here
                 self._font[table]
-            self.glyphs: dict[int, int] = {
-                code: self._font.getGlyphID(name) for code, name in self._font.getBestCmap().items()
-            }
-        except (TTLibError, struct.error, AttributeError, KeyError, ValueError, IndexError, AssertionError) as error:
-            raise ValueError("no font, or a damaged one") from error
+            metrics = self._font["hmtx"].metrics
+            self._advances: list[int] = [metrics[glyph][0] for glyph in self._font.getGlyphOrder()]
+            numbers = ((code, self._font.getGlyphID(glyph)) for code, glyph in self._font.getBestCmap().items())
+            self.glyphs: dict[int, int] = {code: glyph for code, glyph in numbers if glyph < len(self._advances)}
+            if not self.em:
+                raise ValueError("letters of no size")
 
     @property
     def outlined(self) -> bool:
@@ -62,17 +64,16 @@ class Typeface:
         """Ascent and descent, in units."""
         return self._font["hhea"].ascent, self._font["hhea"].descent
 
-    @cached_property
-    def _advances(self) -> list[int]:
-        metrics = self._font["hmtx"].metrics
-        return [metrics[name][0] for name in self._font.getGlyphOrder()]
-
     def advance(self, glyph: int) -> int:
         """The advance of a glyph, in units."""
         return self._advances[glyph]
 
     def subset(self, glyphs: Iterable[int]) -> bytes:
         """The outlines of `glyphs` and of their parts, as a font file or as bare CFF; all keep their numbers."""
+        with sound(self._name):  # outlines are decoded here
+            return self._subset(glyphs)
+
+    def _subset(self, glyphs: Iterable[int]) -> bytes:
         from fontTools.subset import Options, Subsetter
         from fontTools.ttLib import TTFont
 
@@ -88,3 +89,14 @@ class Typeface:
         file = io.BytesIO()
         font.save(file, reorderTables=None)
         return file.getvalue()
+
+
+@contextmanager
+def sound(name: str) -> Iterator[None]:
+    """What a damaged font leads to, which may be any error, becomes a `RequestError`."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise RequestError(f"{name!r} is no font, or a damaged one", hint="give a .ttf or .otf file") from error

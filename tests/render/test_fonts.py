@@ -17,6 +17,7 @@ from fontTools.ttLib import TTCollection, TTFont
 from pdf_reader import characters, document
 
 import graphviz_tb
+from graphviz_tb.errors import RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import fonts
 from graphviz_tb.render.pdf import pdf
@@ -188,3 +189,44 @@ def test_of_a_collection_the_first_face_is_taken(face: Path, tmp_path: Path) -> 
     found = fonts.typeface(str(path))
     assert (found.em, found.postscript, sorted(found.glyphs)) == (1000, True, sorted(map(ord, "합성곱층")))
     assert CFFFontSet().decompile(io.BytesIO(found.subset([1])), None) is None
+
+
+def as_woff(face: Path) -> bytes:
+    """The same font, its tables compressed."""
+    font, file = TTFont(face), io.BytesIO()
+    font.flavor = "woff"
+    font.save(file)
+    return file.getvalue()
+
+
+def without_size(face: Path) -> bytes:
+    """The same font, its letters of no size."""
+    font, file = TTFont(face), io.BytesIO()
+    font["head"].unitsPerEm = 0
+    font.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("made", [Path.read_bytes, as_woff])
+def test_a_font_that_is_damaged_anywhere_is_drawn_with_or_refused(
+    made: Callable[[Path], bytes], face: Path, tmp_path: Path
+) -> None:
+    data, path = made(face), tmp_path / "damaged.otf"
+    told = []
+    drawing = graphviz_tb.load(KOREAN).picture().drawing
+    for at in range(0, len(data), 7):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :])
+        try:
+            pdf(drawing, PictureOptions(font_files=(str(path),)))
+        except RequestError as error:
+            told.append(error.message)
+    assert told
+    assert all(repr(str(path)) in message for message in told)
+
+
+@pytest.mark.parametrize("made", [without_size, lambda face: b"wOF2" + face.read_bytes()[4:]])
+def test_fonts_that_nothing_can_be_drawn_with(made: Callable[[Path], bytes], face: Path, tmp_path: Path) -> None:
+    path = tmp_path / "odd.otf"
+    path.write_bytes(made(face))
+    with pytest.raises(RequestError, match="no font"):
+        graphviz_tb.load(KOREAN).render("pdf", font_files=str(path))
