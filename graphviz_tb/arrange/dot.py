@@ -34,8 +34,10 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     """The layers of each part, as Graphviz has them.
 
     Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered`
-    where the time limit was over.
+    where the time limit was over, or a quick order is asked for.
     """
+    if options.quick:
+        return layered(parts, options)
     drawings = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]
     text = run("\n".join(source(parts[number]) for number in asked), options.limit) if asked else ""

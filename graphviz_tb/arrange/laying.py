@@ -14,10 +14,12 @@ from graphviz_tb.model.skeleton import Skeleton
 # Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
 # training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
 BENDS = 10_000
+PROGRAM = 25  # bends: what the start of an engine that is another program takes the time of
 
 
 class Laying:
-    """Arranges levels one after the other; from the one on that comes after `BENDS` bends, quickly.
+    """Arranges levels one after the other; from the one on that comes after `BENDS` bends, or as much work of another
+    program, quickly and without it.
 
     Equal levels have one order. What was found before for other pictures (`known`) saves time and changes nothing.
     """
@@ -25,7 +27,7 @@ class Laying:
     def __init__(self, options: ArrangeOptions, known: Arrangements) -> None:
         check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
-        self._quick = 0
+        self._quick = self._started = 0
 
     @property
     def made(self) -> int:
@@ -40,11 +42,15 @@ class Laying:
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:
-            if self._here.bends > BENDS:
+            if self._here.bends + self._started > BENDS:
                 self._quick += 1
                 # Remembered for this picture alone: in another one there may be time for a better order.
                 skeleton = anew(level, replace(self._options, quick=True), outside)
-            elif (skeleton := self._known.recall(key, rows)) is None:
+            else:
+                # As much whether it is remembered or not: the same picture has the same orders.
+                self._started += PROGRAM + len(level.edges) if self._options.engine != "layered" else 0
+                skeleton = self._known.recall(key, rows)
+            if skeleton is None:
                 skeleton = anew(level, self._options, outside)
                 self._known.keep(key, rows, skeleton)
             self._here.keep(key, rows, skeleton)

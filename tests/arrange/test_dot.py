@@ -13,6 +13,7 @@ from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.dot import run
 from graphviz_tb.errors import ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import check, levels
 
 needs_dot = pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
@@ -48,3 +49,17 @@ def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.Mon
     with pytest.raises(ToolMissing) as caught:
         run("digraph{}", 5)
     assert "install Graphviz" in str(caught.value.hint)
+
+
+def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
+    made = GraphDef()
+    for scope in range(500):  # no two are alike: a chain of eleven ops, and shortcuts where the number has a bit
+        for at in range(11):
+            inputs = [at - 1] * (at > 0) + [at - 2] * (at > 1 and scope >> at - 2 & 1)
+            word = "".join(chr(ord("a") + int(digit)) for digit in str(scope))
+            made.node.add(name=f"{word}s/x{at}", op=f"Op{at}", input=[f"{word}s/x{one}" for one in inputs])
+    picture = graphviz_tb.load(made, folds=False).picture(engine="dot", open_all=True, max_open=100_000)
+    assert 200 < len(asked) < 300
+    assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
