@@ -266,7 +266,7 @@ class Model(Folded):
 
     def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
         """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
-        return renderer(format).shortfalls(self, options or self.options.picture)
+        return renderer(format).shortfalls(self, self._wanted(options, {}))
 
     def show(self, height: int = 640, **choices: Any) -> Frame:
         """The page in a notebook's cell, `height` pixels high; `choices` are fields of `PictureOptions`."""

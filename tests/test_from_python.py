@@ -112,12 +112,19 @@ def test_a_wrong_type_anywhere(value: Any) -> None:
         *(lambda value: load(GOOD, value), lambda value: load(GOOD, None, value)),
         *(lambda value: diff(GOOD, GOOD, options=value), lambda value: diff(GOOD, GOOD, run=value and {})),
         *(lambda value: changes.filter(under=value), lambda value: changes.picture(theme=value)),
-        *(lambda value: model.skeleton((0,), value), lambda value: model.show(repr(value))),
-        *(lambda value: changes.explain("text", repr(value)), lambda value: diff(GOOD, GOOD, [[value]])),
+        *(lambda value: model.skeleton((0,), value), lambda value: model.shortfalls("svg", value)),
+        *(lambda value: model.show(repr(value)), lambda value: changes.explain("text", repr(value))),
+        lambda value: diff(GOOD, GOOD, [[value]]),
     ]
     for call in calls:
         with pytest.raises(WrongType):
             call(value)
+
+
+@pytest.mark.parametrize("height", [0, -1, 100_001, 10**5000], ids=["none", "negative", "more", "number"])
+def test_a_frame_that_no_notebook_can_draw(height: int) -> None:
+    with pytest.raises(RequestError, match=r"height is .*; it takes 1 to 100,000 pixels"):
+        load(GOOD).show(height)
 
 
 @pytest.mark.parametrize("path", [(), (-1,), (10**9,), ("layer",), (1, 2), (None,)])

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html import escape
 
-from graphviz_tb.errors import demand
+from graphviz_tb.errors import RequestError, demand, spoken
 
+HIGHEST = 100_000  # pixels: as wide as a PNG may be
 MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page can reach neither it nor its server
 
 
@@ -23,6 +24,8 @@ class Frame:
 
     def __post_init__(self) -> None:
         demand("height", self.height, int)
+        if not 1 <= self.height <= HIGHEST:
+            raise RequestError(f"height is {spoken(self.height)}; it takes 1 to {HIGHEST:,} pixels")
 
     def _repr_html_(self) -> str:
         held = escape(self.page.decode(), quote=True)
