@@ -123,3 +123,26 @@ def test_calls_of_a_body_whose_sizes_follow_from_one_another() -> None:
     graph.node.add(name="end", op="Pack", input=[f"c{number}" for number in range(200)])
     with seconds(5):
         assert load(graph).shapes()["c199", 0] == (None,) * 250
+
+
+@pytest.mark.parametrize(("nodes", "known"), [(100, 30), (20_000, 16)])
+def test_a_long_body_is_not_inferred_for_each_of_many_arguments(nodes: int, known: int) -> None:
+    # x0 … x29, each of another size, ─▶ a call of one function each: a chain of so many nodes
+    graph = GraphDef()
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="a", type=1)
+    function.signature.output_arg.add(name="o", type=1)
+    for number in range(nodes - 1):
+        function.node_def.add(name=f"n{number}", op="Relu", input=[f"n{number - 1}:activations:0" if number else "a"])
+    function.ret["o"] = f"n{nodes - 2}:activations:0"
+    for number in range(30):
+        graph.node.add(name=f"x{number}", op="Placeholder").attr["shape"].shape.dim.add(size=number)
+        call = graph.node.add(name=f"c{number}", op="PartitionedCall", input=[f"x{number}"])
+        call.attr["f"].func.name = "f"
+        call.attr["Tout"].list.type.append(1)
+    shapes = load(graph).shapes()
+    # The first, and 15 more of 20,000 nodes: 300,000.
+    assert [shapes[f"c{number}", 0] for number in range(30)] == [
+        (number,) if number < known else None for number in range(30)
+    ]

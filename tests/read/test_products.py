@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -155,3 +156,17 @@ def test_names_that_thousands_of_bodies_may_explain() -> None:
     hierarchy = load(graph).hierarchy
     with seconds(15):
         assert len(TraceNames(hierarchy).places(entry.node_name for entry in device.node_stats)) == 300
+
+
+def test_layers_of_which_a_far_output_is_taken() -> None:
+    # i ─▶ d0 ─▶ d1 …, each takes output 4,000 of the one before
+    def taking(number: int) -> Any:
+        history = [f"d{number - 1}", 0, 4000 if number > 1 else 0]
+        tensor = {"class_name": "__keras_tensor__", "config": {"shape": [None, number], "keras_history": history}}
+        return layer(f"d{number}", {"args": [tensor], "kwargs": {}})
+
+    with seconds(10):
+        content = read(model(layer("d0"), *(taking(number) for number in range(1, 1500))))
+    outputs = [len(content.layers[f"m/d{number}"].outputs) for number in range(1500)]
+    assert outputs[:3] == [1, 4001, 4001]
+    assert sum(outputs) < 300_000

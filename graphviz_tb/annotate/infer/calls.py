@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from graphviz_tb.annotate.infer.frame import Frame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
 
 MOST_FRAMES = 32  # sets of arguments of one function; a shared layer has a handful
+MOST_AGAIN = 300_000  # nodes, all together, of bodies that are inferred for further sets of arguments
 MOST_ROUNDS = 8  # of a loop, before what still changes is not known
 
 
@@ -33,6 +36,7 @@ class Calls:
         self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
         self._made: dict[int, list[Frame]] = {}  # by function
         self._rounds: dict[tuple[Frame, int], Round] = {}
+        self._again = 0  # nodes of bodies that were inferred for further sets of arguments
         self._born: dict[tuple[Frame, tuple[Out, ...]], list[int]] = {}  # symbols that results do not owe to arguments
 
     def argument(self, frame: Frame, node: int) -> Out:
@@ -85,10 +89,11 @@ class Calls:
             # Recursion: the results of a call inside of itself are not known.
             return None
         # One more frame, for all further calls, in which nothing is known of the arguments.
-        if len(made) >= MOST_FRAMES:
-            args = ()
+        if len(made) >= MOST_FRAMES or (made and self._again + self._sizes[function] > MOST_AGAIN):
+            args = args if (function, args) in self._frames else ()
         frame = self._frames.get((function, args))
         if frame is None:
+            self._again += self._sizes[function] if made else 0
             frame = self._frames[function, args] = Frame(function, args, caller)
             made.append(frame)
         return frame
@@ -137,6 +142,13 @@ class Calls:
                 self._made.setdefault(function, []).append(frame)
             frames = [frame]
         return frames
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        """How many nodes each function has."""
+        inside = self.graph.function[self.graph.function >= 0]
+        sizes: list[int] = np.bincount(inside, minlength=len(self.graph.functions)).tolist()
+        return sizes
 
     @cached_property
     # Functions by the frames that calls lead to, from the main graph on.

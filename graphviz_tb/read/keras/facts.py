@@ -18,6 +18,7 @@ from graphviz_tb.read.keras.tree import config_of
 
 PARTS = frozenset({"layers", "input_layers", "output_layers"})  # of a model: the graph itself
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
+MOST_CLAIMED = 200_000  # outputs, all together, that consumers speak of by their numbers
 MOST_SHAPES = 3  # of weights on a second line; more are counted
 Source = tuple["Box", int]  # a layer that is no model, and which of its outputs
 Shapes = dict["Box", list[Shape]]
@@ -128,6 +129,7 @@ def name_of_class(json: Mapping[str, Any]) -> str:
 def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Iterator[tuple[Box, dict[int, Shape]]]:
     """The shapes that consumers state of a layer's outputs (Keras 3 writes them beside each tensor)."""
     shapes: dict[Box, dict[int, Shape]] = {}
+    room = MOST_CLAIMED
     for layer in layers:
         calls = layer.json.get("inbound_nodes")
         for call, takes in zip(calls if isinstance(calls, list) else (), sources(layer), strict=False):
@@ -135,7 +137,9 @@ def said(layers: list[Box], sources: Callable[[Box], list[list[Source]]]) -> Ite
             # Where some of the tensors are constants, which belongs to which is not known.
             if len(stated) == len(takes):
                 for (source, output), shape in zip(takes, stated, strict=True):
-                    if shape is not None and output < MOST_OUTPUTS:
+                    if shape is not None and output < min(MOST_OUTPUTS, room):
+                        # The outputs before it are listed, too.
+                        room -= output
                         shapes.setdefault(source, {}).setdefault(output, shape)
     yield from shapes.items()
 
