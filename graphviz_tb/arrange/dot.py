@@ -45,7 +45,10 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
         late = f"dot took more than {options.limit} s for a level; it is laid out by the engine layered"
         notices = (Notice("engine-limit", late, strict=False),)
         return [replace(laid, notices=notices) for laid in layered(parts, options)]
-    for number, plain in zip(asked, split(text), strict=True):
+    plains = list(split(text))
+    if len(plains) != len(asked):
+        raise ToolFailed("the program 'dot' printed no positions: it is not that of Graphviz")
+    for number, plain in zip(asked, plains, strict=True):
         drawings[number] = layers(parts[number], plain)
     return [drawings[number] for number in range(len(parts))]
 
@@ -75,7 +78,13 @@ def run(text: str, limit: int) -> str | None:
     """What `dot -Tplain` prints, or None when the time limit was over."""
     try:
         done = subprocess.run(
-            command("dot", "plain"), input=text, capture_output=True, text=True, timeout=limit, check=False
+            command("dot", "plain"),
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=limit,
+            check=False,
         )
     except FileNotFoundError:
         hint = "install Graphviz (apt-get install graphviz, brew install graphviz), or use the engine 'layered'"
@@ -92,7 +101,7 @@ def split(text: str) -> Iterator[Plain]:
     nodes: dict[int, Point] = {}
     lines: dict[tuple[int, int], list[list[Point]]] = {}
     for line in text.splitlines():
-        word = line.split()
+        word = line.split() or [""]
         if word[0] == "node":  # node name x y width height label …; lengths in inches
             nodes[int(word[1])] = (float(word[2]), -float(word[3]))
         elif word[0] == "edge":  # edge tail head n x1 y1 … xn yn …

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.dot import run
-from graphviz_tb.errors import ToolMissing
+from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import check, levels
@@ -63,3 +63,13 @@ def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: py
     picture = graphviz_tb.load(made, folds=False).picture(engine="dot", open_all=True, max_open=100_000)
     assert 200 < len(asked) < 300
     assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
+
+
+@pytest.mark.parametrize("printed", ["", "hello\n\nworld", r"\377"])
+def test_another_program_of_that_name_is_told(printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "dot"
+    program.write_text(f"#!/bin/sh\nprintf '{printed}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(ToolFailed, match="Graphviz"):
+        graphviz_tb.load(b'node { name: "a" } node { name: "b" input: "a" }').picture(engine="dot")
