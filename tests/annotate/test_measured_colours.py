@@ -30,7 +30,7 @@ def test_the_scale_ends_at_the_largest_box_shown_closed(model: Model, scheme: st
     picture = model.picture(color_by=scheme, open=("train", "conv1"), theme=theme)
     colouring = measured(model, scheme, theme)
     closed = [at for at, box in enumerate(picture.scene.boxes) if not box.open]
-    values = {at: colouring.value(colouring.figures((picture.scene.boxes[at].row,))) for at in closed}
+    values = {at: colouring.figures((picture.scene.boxes[at].row,)).of(colouring.quantity) for at in closed}
     largest = max(values, key=values.__getitem__)
     assert picture.paint.boxes[largest].fill == colouring.ramp[-1]
     assert sum(picture.paint.boxes[at].fill == colouring.ramp[-1] for at in closed) == 1
