@@ -78,7 +78,7 @@ class App extends Acting {
     if (from) await this.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every(Number.isFinite) && !foreign) {
+    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST) && !foreign) {
       this.looked = true;
       this.camera.set(place[0], place[1], place[2]);
       this.camera.settle();

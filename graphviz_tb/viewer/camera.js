@@ -4,6 +4,7 @@
 const LEAST = 0.05; // less only where a picture does not fit then
 const MOST = 8;
 const NOTHING = 1e-6;
+const FARTHEST = 1e9; // pixels: no picture reaches so far, and what is farther no browser draws
 const EASE = 200; // milliseconds
 const PATIENCE = 3; // milliseconds of a frame that drawing may take while the camera moves
 

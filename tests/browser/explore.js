@@ -83,6 +83,16 @@ test("a link to another graph leaves the picture as it is and says so", async ({
   ok(/^This link .*\.$/.test(told), "a sentence");
 });
 
+test("a link to where no picture can be shows the whole picture", async ({ tab, page }) => {
+  await page("mnist.html");
+  const place = await node(tab, "conv1").boundingBox();
+  for (const at of ["1e308,1e308,1e308", "-1e300,0,1", "0,1e10,1", "NaN,0,1"]) {
+    await tab.goto("about:blank");
+    await page("mnist.html", `at=${at}`);
+    await becomes(() => node(tab, "conv1").boundingBox(), place);
+  }
+});
+
 test("of a link to an older graph, what is still there is opened", async ({ tab, page }) => {
   await page("mnist.html", "open=conv1/weights/gone,conv2");
   await until(async () => {
