@@ -142,6 +142,6 @@ def _moved(node: NodeDef, name: str, translate: Callable[[str], list[str]]) -> N
     made.name = name
     inputs = [new for each in node.input for new in translate(each)]
     # A tensor may be taken twice; to wait twice for one node is to wait once.
-    waits = dict.fromkeys(each for each in inputs if each.startswith("^"))
-    made.input[:] = [*(each for each in inputs if not each.startswith("^")), *waits] if waits else inputs
+    control = dict.fromkeys(each for each in inputs if each.startswith("^"))
+    made.input[:] = [*(each for each in inputs if not each.startswith("^")), *control] if control else inputs
     return made
