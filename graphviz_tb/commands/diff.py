@@ -96,11 +96,12 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
     old, new = pick(sources, values["run"])
+    read = choices(values)
     if are_collections(old, new):
         from graphviz_tb.commands.diff_folders import folders
 
-        return folders(old, new, lambda before, after: compare(before, after, options, choices(values)), style, values)
-    changes = compare(old, new, options, choices(values))
+        return folders(old, new, lambda before, after: compare(before, after, options, read), style, values)
+    changes = compare(old, new, options, read)
     if values["outputs"]:
         write_outputs(changes, values)
     if not values["quiet"]:

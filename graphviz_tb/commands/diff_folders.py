@@ -14,24 +14,33 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.folders import Pair
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
+    from graphviz_tb.errors import TbGraphError
 
 
 def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]) -> int:
     """Print what changed in each pair; what came or went is a line."""
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.folders import pairs
-    from graphviz_tb.errors import RequestError
+    from graphviz_tb.errors import RequestError, TbGraphError, UnknownChoice
     from graphviz_tb.output import keep_inputs
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
-    sections, code = [], SAME
+    sections, code, unknown = [], SAME, []
     paired = pairs(old, new)
     keep_inputs([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
-        words, differs = section(pair, compare, style, values)
+        try:
+            words, differs = section(pair, compare, style, values)
+        except TbGraphError as error:
+            words, differs = not_compared(pair, error, style)
+            if isinstance(error, UnknownChoice):
+                unknown.append(error.with_traceback(None))  # which would keep the graphs of the pair
         sections.append(words)
         code = max(code, differs)
+    # A word that no pair knows is no matter of one pair.
+    if unknown and len(unknown) == sum(None not in (pair.old, pair.new) for pair in paired):
+        raise unknown[0]
     if not values["quiet"]:
         print_report("[\n" + ",\n".join(sections) + "\n]\n" if style == "json" else "\n".join(sections))
     return code
@@ -42,23 +51,28 @@ def section(
 ) -> tuple[str, int]:
     """One pair in words, and the exit code that it calls for."""
     from graphviz_tb.diff.report.explain import printable
-    from graphviz_tb.errors import ReadError
 
     if pair.old is None or pair.new is None:
         word = "added" if pair.old is None else "removed"
         return lone(pair.path, word, style), DIFFERENT if values["fail_on"] != "none" else SAME
-    try:
-        changes = compare(str(pair.old), str(pair.new))
-    except ReadError as error:
-        # Files that only end like models, as other JSON does, are said and no difference.
-        code = error.exit_code if is_model(pair.old) or is_model(pair.new) else SAME
-        return lone(pair.path, f"not compared: {error}", style), code
+    changes = compare(str(pair.old), str(pair.new))
     if style == "json":
         return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code_of(changes, values["fail_on"])
     text = changes.explain(style, None if values["everything"] else TOP)
     path = printable(pair.path)
     head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
     return head + text, code_of(changes, values["fail_on"])
+
+
+def not_compared(pair: Pair, error: TbGraphError, style: Style) -> tuple[str, int]:
+    """A pair that cannot be compared, in words, and the exit code that it calls for: the other pairs still are."""
+    from graphviz_tb.errors import ReadError
+
+    # Files that only end like models, as other JSON does, are said and no difference.
+    none = isinstance(error, ReadError) and not any(path and is_model(path) for path in (pair.old, pair.new))
+    first, *listed = map(str.strip, error.message.splitlines() or [""])
+    why = f"{first} {', '.join(listed)}" if listed else first
+    return lone(pair.path, f"not compared: {why}", style), SAME if none else error.exit_code
 
 
 def is_model(path: Path) -> bool:

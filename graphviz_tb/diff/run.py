@@ -28,7 +28,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting, plain_files
-from graphviz_tb.options import ReadOptions
+from graphviz_tb.options import FlattenOptions, ReadOptions
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
 
@@ -113,8 +113,9 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     legal = [field.name for field in fields(ReadOptions)]
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of reading", strange[0], legal)
-    loaded = read(source, ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()}))
-    graph = replace(flatten(loaded.graph_def), layers=loaded.layers)
+    asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
+    loaded = read(source, asked)
+    graph = replace(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict)), layers=loaded.layers)
     return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 
