@@ -96,7 +96,7 @@ def caption_of(model: Model, colouring: Colouring, scene: Scene, options: Pictur
 
 def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
     """Addresses picked out with `select`."""
-    return tuple(address(model.hierarchy, path) for pattern in options.select for path in model.names.find(pattern))
+    return tuple(address(model.hierarchy, path) for paths in model.names.find_each(options.select) for path in paths)
 
 
 def drawn_again(model: Model, options: PictureOptions) -> Picture:

@@ -178,7 +178,7 @@ def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
 
 def selected(model: Model, options: PictureOptions) -> str:
     """What is chosen when the page is opened, "" for nothing: a page chooses one."""
-    paths = (path for pattern in options.select for path in model.names.find(pattern))
+    paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((address(model.hierarchy, path) for path in paths), "")
 
 

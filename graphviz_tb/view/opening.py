@@ -35,8 +35,7 @@ def open_groups(
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
     boxes = sum(len(metagraph(path).children) for path in opened) if options.open else 0
-    for pattern in options.open:
-        paths = names.find(pattern)
+    for paths in names.find_each(options.open):
         boxes, odd = open_found(hierarchy, metagraph, opened, paths, options.max_open, boxes)
         notices += odd
     return opened, (*notices, *unlisted(hierarchy, opened))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -15,6 +15,7 @@ from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_s
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
+MOST_NAMES = 100_000_000  # names that the patterns of one picture are held against: about a minute
 
 COLONS = re.compile(r"::+")
 
@@ -69,6 +70,7 @@ class Names:
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
         self.index = lru_cache(maxsize=None)(self._index)
+        self._groups = lru_cache(maxsize=None)(self._openable)
 
     def _index(self, root: int) -> dict[str, int]:
         """The first row of each name below `root` (a group before an op of the same name: its rows come first)."""
@@ -80,6 +82,21 @@ class Names:
         if root == 0:
             index.setdefault("", 0)  # the whole graph, unless a scope has no name
         return index
+
+    def _openable(self, root: int) -> list[int]:
+        """The rows below `root` that open."""
+        return [row for row in range(root + 1, int(self.hierarchy.end[root])) if self.hierarchy.opens(row)]
+
+    def find_each(self, patterns: Iterable[str]) -> Iterator[list[Path]]:
+        """The paths that each pattern means, of equal ones once; more than can be looked for are refused."""
+        asked = list(dict.fromkeys(patterns))
+        wild = sum(map(is_wild, asked))
+        if wild and wild * len(self._groups(0)) > MOST_NAMES:
+            raise RequestError(
+                f"{wild:,} patterns for {len(self._groups(0)):,} groups are too many",
+                hint="let fewer patterns mean more: 'layer_*' for all whose names begin so",
+            )
+        yield from map(self.find, asked)
 
     def find(self, pattern: str) -> list[Path]:
         """The paths that `pattern` means: an address first, then a literal name, then wild cards; names of the file
@@ -145,25 +162,30 @@ class Names:
         A function that is open already on its own path is not gone into again; places far inside are looked at no
         more when 50,000 were.
         """
-        wanted, hierarchy = Pattern(pattern), self.hierarchy
-        paths: list[Path] = [(row,) for row in range(1, int(hierarchy.end[0])) if hierarchy.opens(row)]
-        matches = [path for path in paths if wanted.matches(joined([hierarchy.name[path[0]]]))]
-        waiting = deque(path for path in paths if path[-1] in hierarchy.calls)
-        seen = 0
-        while waiting and seen <= LARGEST_SEARCH:
-            for path in self._inside(waiting.popleft()):
-                seen += 1
-                if wanted.matches(address(hierarchy, path)):
-                    matches.append(path)
-                if path[-1] in hierarchy.calls:
-                    waiting.append(path)
-        if not matches and waiting:
+        wanted, name = Pattern(pattern), self.hierarchy.name
+        matches: list[Path] = [(row,) for row in self._groups(0) if wanted.matches(joined([name[row]]))]
+        places, more = self._places_inside
+        matches += [path for path, called in places if wanted.matches(called)]
+        if not matches and more:
             raise RequestError(
                 f"{pattern!r} means none of {LARGEST_SEARCH:,} places that were looked at", hint="say more of the name"
             )
         if not matches:
             raise self._unknown(pattern, [()])
         return matches
+
+    @cached_property
+    def _places_inside(self) -> tuple[list[tuple[Path, str]], bool]:
+        """What opens inside calls, with its address, call by call; and whether there is more."""
+        hierarchy = self.hierarchy
+        waiting: deque[Path] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
+        places: list[tuple[Path, str]] = []
+        while waiting and len(places) <= LARGEST_SEARCH:
+            for path in self._inside(waiting.popleft()):
+                places.append((path, address(hierarchy, path)))
+                if path[-1] in hierarchy.calls:
+                    waiting.append(path)
+        return places, bool(waiting)
 
     def _inside(self, call: Path) -> Iterator[Path]:
         """What opens inside a call, functions left out that the call lies in."""
@@ -173,7 +195,7 @@ class Names:
         for body in dict.fromkeys(body for _, body in bodies if body not in around):
             if len(bodies) > 1:
                 yield (*call, body)
-            yield from ((*call, row) for row in range(body + 1, int(hierarchy.end[body])) if hierarchy.opens(row))
+            yield from ((*call, row) for row in self._groups(body))
 
     def _unknown(self, pattern: str, around: list[Path]) -> UnknownNode:
         """The error that names the nearest, and says where all names are."""
@@ -243,9 +265,5 @@ class Names:
         if exact or not is_wild(part):
             return []
         wanted = Pattern(part)
-        hierarchy = self.hierarchy
-        return [
-            row
-            for row in range(root + 1, int(hierarchy.end[root]))
-            if hierarchy.opens(row) and wanted.matches(hierarchy.name[row])
-        ]
+        name = self.hierarchy.name
+        return [row for row in self._groups(root) if wanted.matches(name[row])]

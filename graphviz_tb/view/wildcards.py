@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +16,7 @@ BORDER = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at
 SEGMENT = rf"(?:(?!{BORDER.pattern})[^/])*"
 WORDS = frozenset(("*", "**", "?"))
 STEPS = 10_000  # that a regular expression may take at most: with three stars, a name's length cubed
+ANY = {"**": ".", "*": "[^/]", "?": "[^/]"}  # what a wild card takes of a name that goes through no call
 
 
 class Pattern:
@@ -32,9 +34,12 @@ class Pattern:
             last = wildcard.end()
         self.tokens += text[last:]
         self._stars = self.tokens.count("*") + self.tokens.count("**")
+        self._both = "*" in self.tokens and "**" in self.tokens
 
     def matches(self, name: str) -> bool:
         """Whether the pattern is one of a whole name."""
+        if "::" not in name and (not self._both or len(name) ** 2 <= STEPS):
+            return self._straight.fullmatch(name) is not None
         if self._stars < 2 or len(name) ** self._stars <= STEPS:
             return self._regex.fullmatch(name) is not None
         return read(self.tokens, name)
@@ -44,6 +49,28 @@ class Pattern:
         """The same, where it is not gone back over the name again and again."""
         wild = {"**": ".*", "*": SEGMENT, "?": "[^/]"}
         return re.compile("".join(wild.get(token) or re.escape(token) for token in self.tokens), re.DOTALL)
+
+    @cached_property
+    def _straight(self) -> re.Pattern[str]:
+        """The same for names without `::`, where nothing is tried twice: what follows a star is taken where it comes
+        first, for the next star reaches from there whatever it would reach from farther on. So is all from one `**`
+        to the next, of which each place is tried as a beginning."""
+        parts: list[str] = []
+        begun = False
+        stars = [at for at, token in enumerate(self.tokens) if token in ("*", "**")]
+        for at, end in pairwise((-1, *stars, len(self.tokens))):
+            text = "".join(ANY.get(token) or re.escape(token) for token in self.tokens[at + 1 : end])
+            if at < 0:
+                parts.append(text)
+                continue
+            star = f"{ANY[self.tokens[at]]}*?{text}"
+            if self.tokens[at] == "**":
+                parts.append(")" * begun)
+                begun = "**" in self.tokens[end:]
+                parts.append("(?>" * begun + star)
+            else:
+                parts.append(f"(?>{star})" if end < len(self.tokens) else star)
+        return re.compile("".join(parts), re.DOTALL)
 
 
 def read(tokens: list[str], name: str) -> bool:

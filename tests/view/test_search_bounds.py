@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 import graphviz_tb
@@ -40,3 +42,30 @@ def test_what_was_found_before_the_search_ends_counts(monkeypatch: pytest.Monkey
     names = doubling(6).names
     monkeypatch.setattr("graphviz_tb.view.select.LARGEST_SEARCH", 3)
     assert [len(path) for path in names.find("**a")][:3] == [1, 2, 2]
+
+
+def test_very_many_patterns_are_looked_for_in_seconds_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 10,000 groups of two levels: gI ─ aIxbI
+    graph = GraphDef(node=[{"name": f"g{i}/a{i}xbyyyyyyyyyyyyyyyyyy{i}/n", "op": "X"} for i in range(5000)])
+    model = graphviz_tb.load(graph, folds=False, series_min=9999)
+    patterns = tuple(f"?*/a*{i}*b*" for i in range(300))
+    start = time.process_time()
+    assert len(list(model.names.find_each(patterns))) == 300
+    assert time.process_time() - start < 5
+    monkeypatch.setattr("graphviz_tb.view.select.MOST_NAMES", 100 * 10_000)
+    again = patterns[:100] * 2  # equal ones count once
+    assert len(list(model.names.find_each(again))) == 100
+    for choice in ({"open": patterns[:101]}, {"select": patterns[:101]}):
+        with pytest.raises(RequestError, match="101 patterns for 10,000 groups are too many"):
+            model.picture(**choice).render("svg")
+    # What is no pattern is looked up.
+    assert len(list(model.names.find_each([f"g{i}" for i in range(500)]))) == 500
+
+
+def test_places_inside_calls_are_listed_once_for_all_patterns() -> None:
+    names = doubling(17).names
+    start = time.process_time()
+    for number in range(60):
+        with pytest.raises(RequestError):
+            names.find(f"**/nothing{number}")
+    assert time.process_time() - start < 10
