@@ -13,23 +13,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
 from graphviz_tb.annotate.devices import bare
+from graphviz_tb.annotate.trace_scopes import FEW, Calls, cuts, path_of
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
 
-LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY = "Func/"
-MOST_LOOKED, FEW = 300_000, 8  # functions in which names are looked for, in all and of one name after that
+MOST_LOOKED = 300_000  # functions in which names are looked for, in all; in a few for each name after that
 MOST_CALLS = 200  # in each other: a path has one part for each
-MOST_WAYS = 1000  # of reading one name; only hostile names have more
-MOST_CUT = 2_000_000  # parts of names that are looked up as calls, in all; of each name after that in a few ways only
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,45 +43,6 @@ class Place:
     whole: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """The rows of the calls of one body by name, and how long their names are."""
-
-    rows: dict[str, int]
-    lengths: frozenset[int]
-
-
-# A call, the calls around it, how many they are together: tuples of them would take their depth squared.
-Chain = tuple[int, "Chain", int] | None
-
-
-def path_of(chain: Chain) -> Path:
-    """The calls of a chain, the outermost first.
-
-    >>> path_of((8, (3, None, 1), 2))
-    (3, 8)
-    """
-    rows: list[int] = []
-    while chain is not None:
-        row, chain, _ = chain
-        rows.append(row)
-    return tuple(rows[::-1])
-
-
-def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
-    """Before which slashes a name may be cut that is read from `start` on, so that the part has one of some lengths.
-
-    >>> list(cuts("a/b/cd", 0, frozenset({1, 2, 3, 6})))
-    [1, 3]
-    """
-    longest = max(lengths, default=-1)
-    cut = name.find("/", start)
-    while 0 <= cut - start <= longest:
-        if cut - start in lengths:
-            yield cut
-        cut = name.find("/", cut + 1)
-
-
 class TraceNames:
     """Finds the ops that the names of a trace mean. Before: `names` are all names of the trace."""
 
@@ -90,8 +50,7 @@ class TraceNames:
         self.hierarchy = hierarchy
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
-        self._calls: dict[int, Calls] = {}
-        self._cut = 0  # parts of names that were looked up so far
+        self._calls = Calls(hierarchy, self.index)
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
@@ -162,7 +121,7 @@ class TraceNames:
         left = MOST_LOOKED
         for name in names:
             # Names that every one of thousands of functions has say little: of very many only a few are looked at.
-            functions = self._functions_with(name, None if left > 0 and self._cut < MOST_CUT else FEW)
+            functions = self._functions_with(name, None if left > 0 and self._calls.at_leisure else FEW)
             left -= len(functions)
             for function in functions:
                 row = self.index(function).get(bare(name))
@@ -174,12 +133,13 @@ class TraceNames:
 
     def _functions_with(self, name: str, most: int | None) -> list[int]:
         """The functions in which a name may mean something: those with an op of that name, or a call that it begins
-        with, of each the first `most`."""
+        with; the first `most`."""
         inner = FOLDED.sub("", name.removeprefix(MACHINERY))
         # The parts are made one by one: of a name of thousands of segments all together would take its length squared.
         parts = (inner[:cut] for cut in cuts(inner, 0, self._lengths))
-        heads = {bare(name), inner, *(part for part in parts if part in self._owners)}
-        return sorted({function for head in heads for function in self._owners.get(head, [])[:most]})
+        heads = dict.fromkeys((bare(name), inner, *(part for part in parts if part in self._owners)))
+        owners = dict.fromkeys(function for head in heads for function in self._owners.get(head, [])[:most])
+        return sorted(islice(owners, most))
 
     @cached_property
     def _owners(self) -> dict[str, list[int]]:
@@ -193,7 +153,7 @@ class TraceNames:
     @cached_property
     def _lengths(self) -> frozenset[int]:
         """How long the names of calls in functions are."""
-        return frozenset().union(*(self._calls_in(function).lengths for function in self.hierarchy.function_rows))
+        return frozenset().union(*(self._calls.inside(function).lengths for function in self.hierarchy.function_rows))
 
     def _outward(self, function: int, place: Place) -> Place:
         """The same place seen from the main graph, if only one chain of calls leads to the function."""
@@ -203,55 +163,15 @@ class TraceNames:
         return Place((*chain, *place.path), place.within)
 
     def follow(self, block: int, name: str) -> Place | None:
-        """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery.
-
-        Every way of cutting the name is tried, the longest call first.
-        """
+        """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery."""
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
-        # A body, where in the name its part begins, and the calls that lead to it, the last first.
-        waiting: list[tuple[int, int, Chain]] = [(block, 0, None)]
-        seen: set[tuple[int, int]] = set()
-        deepest: Chain = None
-        most = MOST_WAYS if self._cut < MOST_CUT else FEW
-        while waiting and len(seen) < most:
-            inside, start, chain = waiting.pop()
-            if (inside, start) in seen:
-                continue
-            seen.add((inside, start))
+        ways, deepest = self._calls.ways(block, name[: name.rfind("/") + 1])
+        for inside, start, chain in ways if self._calls.at_leisure else ways[:FEW]:
+            self._calls.looked += 1
             row = self.index(inside).get(name[start:])
             if row is not None:
                 return Place((*path_of(chain), row))
-            calls = self._calls_in(inside)
-            for cut in cuts(name, start, calls.lengths):
-                self._cut += 1
-                call = calls.rows.get(name[start:cut])
-                if call is None:
-                    continue
-                # The longest is popped first: of calls "a" and "a/b", "a/b/x" is x in "a/b".
-                longer = call, chain, 1 if chain is None else chain[2] + 1
-                if deepest is None or longer[2] > deepest[2]:
-                    deepest = longer
-                waiting += [(body, at, longer) for body, at in self._tails(call, name, cut + 1)]
         return Place(path_of(deepest), within=True) if deepest else None
-
-    def _calls_in(self, block: int) -> Calls:
-        known = self._calls.get(block)
-        if known is None:
-            calls = self.hierarchy.calls
-            rows = {name: row for name, row in self.index(block).items() if row in calls}
-            known = self._calls[block] = Calls(rows, frozenset(map(len, rows)))
-        return known
-
-    def _tails(self, call: int, name: str, start: int) -> list[tuple[int, int]]:
-        """The functions of a call that a name may go on in from `start`, and where it does."""
-        bodies = self.hierarchy.calls[call]
-        lowered = LOWERED.match(name, start)
-        if lowered is None:
-            return [(body, start) for _, body in dict.fromkeys(bodies)]
-        # The attributes are cond, body, then_branch, else_branch and, of Case, branches[0], branches[1], …
-        word = f"branches[{lowered[2]}]" if lowered[2] else lowered[1]
-        chosen = [body for attr, body in bodies if attr in (word, f"{word}_branch")]
-        return [(body, lowered.end()) for body in dict.fromkeys(chosen)]
 
     def only_call(self, function: int) -> Path | None:
         """The chain of calls from the main graph to a function, if there is only one; none where it is longer than any

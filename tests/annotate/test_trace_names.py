@@ -128,3 +128,23 @@ def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(
     monkeypatch.setattr(trace_names, "MOST_LOOKED", 0)
     monkeypatch.setattr(trace_names, "FEW", 2)
     assert functions() == ["f0", "f0", "f3", "f3", None]
+
+
+def test_calls_of_thousands_of_functions_are_read_in_no_time() -> None:
+    """A Case in `loop` calls thousands of functions, `loop` itself last: each part of a name may go on in any."""
+    graph = GraphDef()
+    many = [f"f{number}" for number in range(5000)]
+    graph.node.append(call("top", "PartitionedCall", ["loop"], []))
+    for name in [*many, "loop"]:
+        function = graph.library.function.add()
+        function.signature.name = name
+        function.node_def.add(name="x", op="Neg")
+    branches = function.node_def.add(name="c", op="Case").attr["branches"].list.func
+    for name in [*many, "loop"]:
+        branches.add(name=name)
+    names = [f"top{'/c' * 300}/n{number}/y" for number in range(30)]
+    traced = TraceNames(group(flatten(graph)))
+    start = process_time()
+    places = traced.places(names)
+    assert process_time() - start < 5
+    assert set(places) == set(names)
