@@ -16,6 +16,7 @@ DIRECT = {
 }
 CHOOSING = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 LOOPING = frozenset({"While", "StatelessWhile"})
+MOST_KEPT = np.iinfo(np.int32).max  # as a position; only hostile files count further
 Input = tuple[int, int]  # node, position of its output
 
 
@@ -46,6 +47,9 @@ class Wiring:
         if -1 in positions:
             keys = self._key[start:stop].tolist()
             positions = [self.position(*each) for each in zip(sources, keys, strict=True)]
+            # Looked up once: a body is inferred for many sets of arguments.
+            if max(positions) <= MOST_KEPT:
+                self._position[start:stop] = positions
         pairs: list[Input | None] = list(zip(sources, positions, strict=True))
         if self._whole:
             return pairs

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.infer import symbols
-from graphviz_tb.proto import GraphDef
+from graphviz_tb.annotate import outputs
+from graphviz_tb.annotate.infer import symbols, wiring
+from graphviz_tb.proto import GraphDef, NodeDef
 
 FLOAT, INT = {"type": 1}, {"type": 3}
 
@@ -306,3 +307,21 @@ def test_an_inverted_permutation() -> None:
     fill = node("fill", "Fill", "target", "value", T=FLOAT, index_type=INT)
     found = shapes(*vectors, number("zero", 0), placeholder("value"), inverse, target, fill)
     assert found["fill", 0] == (6, 7, 5, 8)
+
+
+def test_an_output_is_looked_up_once_for_all_sets_of_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body of two ops is called with vectors of six lengths."""
+    asked: list[str] = []
+
+    def output_index(definition: NodeDef, key: str) -> int:
+        asked.append(key)
+        return outputs.output_index(definition, key)
+
+    monkeypatch.setattr(wiring, "output_index", output_index)
+    body = function("f", ["x"], "last:activations:0", node("first", "Abs", "x", T=FLOAT),
+                    node("last", "Relu", "first:y:0", T=FLOAT))  # fmt: skip
+    call = {"f": func("f"), "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    calls = [node(f"call{size}", "PartitionedCall", f"x{size}", **call) for size in range(1, 7)]
+    found = shapes(*[placeholder(f"x{size}", size) for size in range(1, 7)], *calls, library=[body])
+    assert found["call6", 0] == (6,)
+    assert asked.count("y:0") == 1
