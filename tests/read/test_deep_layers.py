@@ -9,8 +9,12 @@ import pytest
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.diff.changes.names import exchanged
 from graphviz_tb.diff.changes.precision import shared_scope
-from graphviz_tb.read.keras.objects import hung
+from graphviz_tb.read.keras.facts import KEPT
+from graphviz_tb.read.keras.objects import Json, hung
+from graphviz_tb.read.keras.subclassed import ROOT, give
+from graphviz_tb.read.keras.weights_file import Kept
 from tests.conftest import cpu_seconds
+from tests.read.test_depth_of_files import seconds
 
 DEEP = "/".join("s" * 10_000)  # all scopes around it have 100 million letters
 
@@ -51,3 +55,15 @@ def test_what_holds_a_layer_of_a_deep_path() -> None:
 def test_a_scope_without_a_name_is_no_layer(name: str) -> None:
     assert layers_of_scopes([name, "m/a/MatMul"], ["m", "m/a", "", "/a"]) == {"m": "m", "m/a": "m/a"}
     assert layers_of_scopes([name], ["k", "k/b"]) == {}
+
+
+def test_weights_in_deep_objects_are_given_in_no_time() -> None:
+    # m ⊃ a ⊃ a ⊃ …; only the holder "b" of "b/c" is configured and keeps nothing itself
+    paths = ["/".join("a" * depth) for depth in range(1, 4000)]
+    weights = {path: Kept("a", [(depth,)]) for depth, path in enumerate(paths)} | {"b/c": Kept("c", [(7,)])}
+    objects: dict[str, Json] = {ROOT: {"class_name": "Mine"}, f"{ROOT}/b": {"class_name": "LSTM"}}
+    objects |= {f"{ROOT}/{path}": {"class_name": "Layer"} for path in weights}
+    with seconds(3):
+        give(objects, weights)
+    assert objects[f"{ROOT}/b"][KEPT] == [[7]]
+    assert objects[f"{ROOT}/{paths[-1]}"][KEPT] == [[3998]]

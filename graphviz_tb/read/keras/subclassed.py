@@ -95,13 +95,14 @@ def alone(layer: Json) -> Json:
 def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
     """The shapes that are kept, to the layers that show them: those inside a class of Keras's own to that."""
     holders = Holders(objects, "/")
+    # Of each object the outermost layer of a class of Keras's own, it or one around it: what that holds is not shown.
+    outermost: dict[str, str] = {}
+    for path in sorted(objects, key=len):  # what is around comes first
+        around = outermost.get(holders.of(path))
+        outermost[path] = around or (path if own_class(objects[path]) else "")
     for path, kept_object in weights.items():
-        # Outwards, to the outermost layer of a class of Keras's own: what it holds is not shown.
-        owner = shown = f"{ROOT}/{path}" if path else ROOT
-        while owner:
-            shown = owner if own_class(objects[owner]) else shown
-            owner = holders.of(owner)
-        objects[shown].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
+        owner = f"{ROOT}/{path}" if path else ROOT
+        objects[outermost[owner] or owner].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
 
 
 def snake(kind: str) -> str:
