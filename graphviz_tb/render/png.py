@@ -23,10 +23,11 @@ from graphviz_tb.render.svg import Window, svg
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
 LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
-NEVER = 256_000_000  # the rasteriser would take gigabytes, and end the process where there are none
 USUAL = 2.0  # pixels per unit, for screens of double density
 WORK = 10_000_000  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
-MOST_WORK = 2 * WORK
+MOST_WORK = 2 * WORK  # what an asked size may take, its pixels with its lines: about 20 seconds
+PIXELS = 8  # of the sheet are made, and written, in the time in which one pixel of a line is drawn
+NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 # What the rasteriser draws at once: it takes 7 bytes for a pixel and 10 kB for a text.
 BAND_PIXELS, BAND_TEXTS = 16_000_000, 8_000
@@ -143,17 +144,18 @@ def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) 
             zoom = min(zoom, max(ink.zoom(WORK), FAINTEST))
             limit = f"the work of lines of {WORK // 1_000_000} million pixels"
     size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
-    if ink.at(zoom) > MOST_WORK:
-        lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
-        raise RequestError(
-            "this PNG would take minutes: "
-            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another",
-            hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
-        )
-    if size.width * size.height > NEVER:
+    pixels = size.width * size.height
+    if pixels > NEVER:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
             hint="ask for a smaller --scale or --width, open fewer groups, or write SVG",
+        )
+    if ink.at(zoom) + pixels / PIXELS > MOST_WORK:
+        lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
+        raise RequestError(
+            f"this PNG of {size.width} × {size.height} pixels would take too long: "
+            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another",
+            hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
         )
     return size
 

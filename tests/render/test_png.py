@@ -13,7 +13,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.ink import Ink, ink_of
-from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, NEVER, WIDEST, WORK, notices, raster
+from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, NEVER, PIXELS, WIDEST, WORK, notices, raster
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -116,7 +116,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines are 20 million pixels long"):
         size(thicket(int(MOST_WORK / FAINTEST) // 1000 + 1))
-    with pytest.raises(RequestError, match="would take minutes"):
+    with pytest.raises(RequestError, match="would take too long"):
         size(thicket(MOST_WORK // 2000 + 1), scale=2)
 
 
@@ -192,10 +192,20 @@ def test_a_font_file_that_is_given_is_used() -> None:
 
 def test_the_limits_themselves_are_drawn() -> None:
     asked = PictureOptions(scale=1.0)
-    assert raster(100, 100, asked, Ink(lines=MOST_WORK)).width == 100
+    lines = MOST_WORK - 100 * 100 // PIXELS
+    half = Ink(lines=MOST_WORK / 2)  # what is left is for pixels
+    assert raster(100, 100, asked, Ink(lines=lines)).width == 100
     assert raster(NEVER // 100, 100, asked).width == NEVER // 100
-    for size, ink in (((100, 100), Ink(lines=MOST_WORK + 1)), ((NEVER // 100 + 1, 100), Ink())):
+    assert raster(NEVER // 200, 100, asked, half).width == NEVER // 200
+    refused = (100, 100, Ink(lines=lines + 1)), (NEVER // 100 + 1, 100, Ink()), (NEVER // 200 + 1, 100, half)
+    for *size, ink in refused:
         with pytest.raises(RequestError):
             raster(*size, asked, ink)
     assert raster(100, 100, PictureOptions(), Ink(lines=WORK / 2)).zoom == 2
     assert (raster(1, 1, PictureOptions(scale=0.1)).width, raster(1, 1, PictureOptions(scale=0.1)).height) == (1, 1)
+
+
+def test_what_is_drawn_unasked_is_never_refused() -> None:
+    # The most pixels that there are unasked, with as much ink as is drawn.
+    for ink in (Ink(lines=WORK), Ink(lines=10 * WORK), Ink(filled=10**11)):
+        assert raster(8_000, 8_000, PictureOptions(), ink).width > 0
