@@ -162,6 +162,7 @@ class Model(Folded):
 
     def coloured(self, colouring: Colouring) -> Model:
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
+        demand("colouring", colouring, Colouring)
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
         model.colouring, model.inputs = colouring, self.inputs
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of

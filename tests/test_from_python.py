@@ -114,7 +114,7 @@ def test_a_wrong_type_anywhere(value: Any) -> None:
         *(lambda value: changes.filter(under=value), lambda value: changes.picture(theme=value)),
         *(lambda value: model.skeleton((0,), value), lambda value: model.shortfalls("svg", value)),
         *(lambda value: model.show(repr(value)), lambda value: changes.explain("text", repr(value))),
-        lambda value: diff(GOOD, GOOD, [[value]]),
+        *(model.coloured, lambda value: diff(GOOD, GOOD, [[value]])),
     ]
     for call in calls:
         with pytest.raises(WrongType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
 KEPT = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 NEEDED = ("head", "hhea", "maxp", "hmtx", "cmap")
+# What fontTools finds odd in a font is told where somebody listens, and is not printed: our errors say what matters.
+logging.getLogger("fontTools").addHandler(logging.NullHandler())
 
 
 class Typeface:
