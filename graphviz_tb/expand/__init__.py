@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from threading import RLock
@@ -214,9 +216,10 @@ class Expander:
             included = frozenset(index for index, name in enumerate(names) if name in self._main)
             if included:
                 mask = decide(replace(level, included=included), self.options)
-            for index, name in enumerate(names):
-                if name in self._aux and index not in mask.extracted:
-                    mask = put_away(mask, level, index)
+            away = mask.extracted
+            mask = put_away(
+                mask, level, [index for index, name in enumerate(names) if name in self._aux and index not in away]
+            )
         return automatic, mask
 
     def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
@@ -252,12 +255,13 @@ def left_over(hierarchy: Hierarchy) -> Bools:
     return kept
 
 
-def put_away(mask: Mask, level: Level, node: int) -> Mask:
-    """Move one child to the auxiliary area by hand: more edges out than in, to the right column of sources."""
-    out = [index for index, edge in enumerate(level.edges) if edge.source == node]
-    into = [index for index, edge in enumerate(level.edges) if edge.target == node]
-    stubbed = mask.stubbed.union(out, into)
+def put_away(mask: Mask, level: Level, nodes: Sequence[int]) -> Mask:
+    """Move children to the auxiliary area by hand: more edges out than in, to the right column of sources."""
+    # Each edge is looked at once, however many children move.
+    out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)
+    moved = set(nodes)
+    touched = {index for index, edge in enumerate(level.edges) if edge.source in moved or edge.target in moved}
     # TensorBoard's rule for what a user removes from the main graph.
-    if len(out) > len(into):
-        return Mask(mask.in_extract, (*mask.out_extract, node), stubbed)
-    return Mask((*mask.in_extract, node), mask.out_extract, stubbed)
+    sources = [node for node in nodes if out[node] > into[node]]
+    others = [node for node in nodes if out[node] <= into[node]]
+    return Mask((*mask.in_extract, *others), (*mask.out_extract, *sources), mask.stubbed.union(touched))

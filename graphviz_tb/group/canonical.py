@@ -17,6 +17,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 MAX_REFINEMENTS = 64  # of a graph, those of its components by their share: real levels need two or three
+# Edges looked at where nodes are tried one by one, in all graphs of a file together: seconds.
+MOST_EDGES = 3_000_000
 DEEPEST = 50  # nodes that are singled out one after the other, each in what the last one left tied
 
 Edge = tuple[int, int, int]
@@ -33,10 +35,12 @@ class Cut(NamedTuple):
 
 @dataclass
 class Room:
-    """How many nodes may still be refined; less than none: it was not enough. `depth` are the nodes singled out now."""
+    """How many nodes may still be refined; less than none: it was not enough. `depth` are the nodes singled out now,
+    `edges` how many may still be looked at, in all graphs that share the room."""
 
     left: int
     depth: int = 0
+    edges: int = MOST_EDGES
 
 
 def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) -> tuple[bytes, bool]:
@@ -58,6 +62,7 @@ def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) ->
         cuts = list(filter(None, (cut_of(part, cell, links) for part in parts)))
         if not cuts or room.left < 0:
             break
+        room.edges -= len(edges)
         work = single_out(cell, links, cuts, room)
     order = rank(cell, parts, edges)
     place = {node: index for index, node in enumerate(order)}
@@ -197,7 +202,7 @@ def least(cut: Cut, cell: list[int], links: Links, room: Room) -> list[int]:
     """Which set of twins to single out in a component: that of the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
-    if len(cut.sets) * len(cut.part) > room.left or room.depth > DEEPEST:
+    if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > DEEPEST:
         room.left = -1
         return cut.sets[0]
     # All see the same cells, but one may lie in a ring of two and another in one of three. Where two give the
@@ -215,6 +220,7 @@ def tried(nodes: list[int], part: list[int], cell: list[int], links: Links, room
         for other, flag in links[node]
         if flag > 0 and other in place
     ]
+    room.edges -= len(edges)
     # No cell has a number below 0.
     room.depth += 1
     certificate = canonical([-1 if node in single else cell[node] for node in part], edges, room)[0]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.group.canonical import canonical
+from graphviz_tb.group.canonical import MAX_REFINEMENTS, Room, canonical
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
@@ -48,7 +48,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     slot[child_order] = np.arange(len(child_order))
     child_color = np.append(color[child_order], types)  # in their order, as a gather for each height is square in depth
     known: dict[bytes, int] = {}
-    gave_up = 0
+    room, gave_up = Room(0), 0
     # All templates of lower heights are known, so that children have their colours.
     for height in groups_by_height(hierarchy):
         level = height[~given[height]]
@@ -56,7 +56,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
         metaedges = Runs(codes, starts[level], starts[level + 1])
         heads, same_as = equal_runs(children, metaedges)
         forms = [(children.bytes(head), metaedges.bytes(head)) for head in heads]
-        certificates, failed = certify(forms, outlines(children, metaedges, np.array(heads, np.int64)))
+        certificates, failed = certify(forms, outlines(children, metaedges, np.array(heads, np.int64)), room)
         gave_up += failed
         numbers = np.array([first + known.setdefault(certificates[form], len(known)) for form in forms], np.int64)
         template[level] = numbers[same_as]
@@ -225,8 +225,8 @@ def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
     return hashes
 
 
-def certify(forms: list[Form], outlines: list[int]) -> tuple[dict[Form, bytes], int]:
-    """A certificate for each distinct raw form, and for how many the search was cut short.
+def certify(forms: list[Form], outlines: list[int], room: Room) -> tuple[dict[Form, bytes], int]:
+    """A certificate for each distinct raw form, and for how many the search was cut short; `room` is that of a file.
 
     A form that no other resembles needs no search: it is its own.
     """
@@ -241,7 +241,9 @@ def certify(forms: list[Form], outlines: list[int]) -> tuple[dict[Form, bytes], 
             certificates[members[0]] = b"alone" + b"".join(members[0])
             continue
         for form in members:
-            certificate, complete = canonical(*unpack(form))
+            colors, edges = unpack(form)
+            room.left = MAX_REFINEMENTS * len(colors)
+            certificate, complete = canonical(colors, edges, room)
             certificates[form] = b"mapping" + certificate
             failed += not complete
     return certificates, failed

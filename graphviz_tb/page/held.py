@@ -36,7 +36,7 @@ class Held:
         self.hierarchy = hierarchy
         self.index: dict[str, Place] = {}
         self._table, self._limit = table, limit
-        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None), Lines(table)
+        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None, placed=False), Lines(table)
         self._known: dict[bytes, Place] = {}  # by the digest of a level: the levels themselves take a gigabyte
         self._blocks: list[Block] = []
         self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each

@@ -11,7 +11,7 @@ from dataclasses import field
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.model.scene import Direction, Point, Rule, Text
+from graphviz_tb.model.scene import Direction, Identity, Point, Rule, Text
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gate, gates_of
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
@@ -129,7 +129,7 @@ def _thing(piece: Piece) -> Thing:
 
 def lines_of(view: View) -> list[Text]:
     """The notes as lines of text, one below the other."""
-    undrawn = Undrawn(view)
+    identities = noted(view)
     return [
         Text(
             0,
@@ -140,10 +140,21 @@ def lines_of(view: View) -> list[Text]:
             width(note.content, SMALL_SIZE),
             "note",
             "start",
-            identities=tuple(undrawn.of_annotation(index) for index in note.annotations),
+            identities=tuple(identities[index] for index in note.annotations),
         )
         for number, note in enumerate(view.words.notes)
     ]
+
+
+def noted(view: View) -> dict[int, Identity]:
+    """What the annotations that are in notes represent."""
+    undrawn, annotations = Undrawn(view), view.metagraph.annotations
+    indices = [index for note in view.words.notes for index in note.annotations]
+    # Child by child, which is how they are found: a note has one stub of each of many boxes.
+    return {
+        index: undrawn.of_annotation(index)
+        for index in sorted(indices, key=lambda index: (annotations[index].child, index))
+    }
 
 
 def title_bar(view: View, heading: Heading | None, core: Core, area: Area, direction: Direction) -> Title:

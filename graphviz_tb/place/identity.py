@@ -28,9 +28,13 @@ def of_wire(view: View, index: int) -> Identity:
     return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.row)
 
 
-def of_loop(view: View, position: int) -> Identity:
+def loop_numbers(view: View) -> dict[int, int]:
+    """By child that has edges to itself where these are in `Metagraph.loops`."""
+    return {child: index for index, (child, _) in enumerate(view.metagraph.loops)}
+
+
+def of_loop(view: View, position: int, index: int) -> Identity:
     """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
-    index = [child for child, _ in view.metagraph.loops].index(position)
     address = view.node_labels[position].address
     return Identity(view.address, "loop", index, address, address, view.row)
 

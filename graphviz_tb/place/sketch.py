@@ -11,11 +11,11 @@ from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text, Web
 from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import LineWords, NodeLabel, View
-from graphviz_tb.place.attachment import gate_of
+from graphviz_tb.place.attachment import Gate, gate_of
 from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import Frame
 from graphviz_tb.place.groups import Open
-from graphviz_tb.place.identity import Undrawn, of_loop, of_wire
+from graphviz_tb.place.identity import Undrawn, loop_numbers, of_loop, of_wire
 from graphviz_tb.place.sizes import BASELINE, moved
 from graphviz_tb.place.webs import webs
 
@@ -48,8 +48,9 @@ class Sketch:
         numbers = self._boxes(number, box, depth, origin)
         if self.groups[number].view.skeleton.plain:
             self._webs(number, numbers, box)
+        gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
         for index in made.lines:
-            self._line(number, index, numbers, box, origin)
+            self._line(number, index, numbers, box, origin, gates)
         for port, wires in sorted(self.touched(number).items()):
             self._port(number, port, wires, box, origin)
         return numbers
@@ -85,7 +86,7 @@ class Sketch:
         """Draw the children of one group with their texts and stubs."""
         group, made = self.groups[number], self.frames[number]
         numbers: dict[int, int] = {}
-        areas, undrawn = areas_of(group.view), Undrawn(group.view)
+        areas, undrawn, loops = areas_of(group.view), Undrawn(group.view), loop_numbers(group.view)
         node_labels, words = group.node_labels, group.view.words
         for position, slot in enumerate(made.slots):
             if slot is None:
@@ -100,7 +101,7 @@ class Sketch:
             self.stubs += [_stub(stub, corner, box, undrawn) for stub in slot[0].stubs]
             if slot[0].loop:
                 points = tuple(_add(point, corner) for point in slot[0].loop)
-                identity = of_loop(group.view, position)
+                identity = of_loop(group.view, position, loops[position])
                 loop = Route(points, "data", box, box, THIN, title=words.loops[position], identity=identity)
                 self.routes.append(loop)
         return numbers
@@ -111,13 +112,20 @@ class Sketch:
         ports = {port: self.port_number[number, port] for port in range(len(view.skeleton.ports))}
         self.webs += webs(view, box, numbers, ports)
 
-    def _line(self, number: int, index: int, numbers: Mapping[int, int], box: int, origin: Point) -> None:
-        """Draw one line of a group with its label."""
+    def _line(
+        self,
+        number: int,
+        index: int,
+        numbers: Mapping[int, int],
+        box: int,
+        origin: Point,
+        gates: Mapping[int, Mapping[Gate, int]],
+    ) -> None:
+        """Draw one line of a group with its label; `gates` are those of its open children."""
         made, view = self.frames[number], self.groups[number].view
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
         source, target = (numbers[end] if end < count else -1 for end in ends)  # -1: a port of the frame
-        gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
         # An arrow head is where a line ends, not where it crosses a frame and goes on.
         goes_on = [
             end >= count or gate_of(view, index, end_number, gates) is not None for end_number, end in enumerate(ends)

@@ -26,11 +26,13 @@ ENOUGH_NAMES = 1000  # that are looked at
 
 
 class NodeLabels:
-    """Makes the labels of nodes; `second(path)` is the second line that a picture wants, None for the usual one."""
+    """Makes the labels of nodes; `second(path)` is the second line that a picture wants, None for the usual one. Labels
+    that are not `placed` have no address."""
 
-    def __init__(self, hierarchy: Hierarchy, second: Callable[[Path], str | None]) -> None:
+    def __init__(self, hierarchy: Hierarchy, second: Callable[[Path], str | None], placed: bool = True) -> None:
         self.hierarchy = hierarchy
         self.second = second
+        self.placed = placed
         self.ops = OpsThroughCalls(hierarchy)
         self.nameless = without_names(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
@@ -44,7 +46,7 @@ class NodeLabels:
         said = self.second(path)
         return NodeLabel(
             row=row,
-            address=address(hierarchy, path),
+            address=address(hierarchy, path) if self.placed else "",
             kind=kind,
             label=self.label(path),
             full=hierarchy.name[row],

@@ -16,6 +16,9 @@ from graphviz_tb.view.select import Names
 
 OpenSet = dict[Path, None]
 
+# Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long.
+LETTERS = 100 << 20
+
 
 def open_groups(
     hierarchy: Hierarchy, metagraph: Open, options: PictureOptions, names: Names
@@ -57,9 +60,13 @@ def open_found(
 
     `boxes` is how many are shown before; given back is how many afterwards.
     """
+    letters = sum(letters_in(hierarchy, metagraph(path), path) for path in opened)
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
         boxes += sum(len(metagraph(group).children) for group in closed)
+        letters += sum(letters_in(hierarchy, metagraph(group), group) for group in closed)
+        if letters > LETTERS:
+            return boxes, (too_long(hierarchy.name[path[-1]]),)
         if boxes > limit and len(paths) > 1:  # a single place that was named is opened however large it is
             return limit, (too_many(limit, hierarchy.name[path[-1]]),)
         opened.update(dict.fromkeys(closed))
@@ -70,6 +77,18 @@ def too_many(limit: int, where: str) -> Notice:
     """The notice for a picture where opening the next group would exceed the limit."""
     text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
     return Notice("max-open", text, where, strict=False)
+
+
+def too_long(where: str) -> Notice:
+    """The notice for a picture in which the names of calls would be repeated too often."""
+    text = f"not everything is open: names of calls would take more than {LETTERS:,} letters in addresses"
+    return Notice("long-addresses", text, where, strict=False)
+
+
+def letters_in(hierarchy: Hierarchy, metagraph: Metagraph, path: Path) -> int:
+    """How many letters of the names of calls the addresses of an open group's children have."""
+    calls = path if path[-1] in hierarchy.calls else path[:-1]
+    return len(metagraph.children) * sum(len(hierarchy.name[call]) for call in calls)
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
@@ -103,7 +122,7 @@ def open_to_depth(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth:
 
 def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None) -> tuple[Notice, ...]:
     """Breadth first from the root."""
-    boxes = len(metagraph(ROOT).children)
+    boxes, letters = len(metagraph(ROOT).children), 0
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
     while queue:
         path, level = queue.popleft()
@@ -113,6 +132,9 @@ def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, d
             inside = len(metagraph(child).children)
             if boxes + inside > limit:
                 return (too_many(limit, hierarchy.name[child[-1]]),)
+            letters += letters_in(hierarchy, metagraph(child), child)
+            if letters > LETTERS:
+                return (too_long(hierarchy.name[child[-1]]),)
             boxes += inside
             opened[child] = None
             queue.append((child, level + 1))

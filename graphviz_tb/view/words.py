@@ -17,7 +17,7 @@ def words_of(view: View, limit: int) -> Words:
     node_labels = (*view.node_labels, *view.functions)
     notes = notes_of(view)
     beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
-    links = [linked_names(view, position) for position in range(len(node_labels))]
+    links = linked_names(view)
     return Words(
         seconds=tuple(second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
         titles=tuple(title(node, links[position]) for position, node in enumerate(node_labels)),
@@ -42,15 +42,13 @@ def stubs_by_child(view: View, noted: set[int]) -> list[list[tuple[int, Annotati
     return by_child
 
 
-def linked_names(view: View, position: int) -> list[str]:
-    """What the stubs of an open group represent; nothing for a closed one, which shows them."""
-    if position not in view.opened:
-        return []
-    return [
-        view.names.get(annotation.other, NAMELESS)
-        for annotation in view.metagraph.annotations
-        if annotation.child == position
-    ]
+def linked_names(view: View) -> list[list[str]]:
+    """What the stubs of each open group represent; nothing for a closed one, which shows them."""
+    by_child: list[list[str]] = [[] for _ in (*view.node_labels, *view.functions)]
+    for annotation in view.metagraph.annotations:
+        if annotation.child in view.opened:
+            by_child[annotation.child].append(view.names.get(annotation.other, NAMELESS))
+    return by_child
 
 
 def second_line(node: NodeLabel, links: int = 0) -> str:

@@ -2670,12 +2670,12 @@ class Obstacles {
     }
   }
   add_line(owner, points, thick) {
-    let run, noted, cell;
+    let run, noted_, cell;
     for (run of runs_of_label_places(points)) {
-      noted = [owner, Math.floor(thick / 20), run, around_of_label_places(run)];
+      noted_ = [owner, Math.floor(thick / 20), run, around_of_label_places(run)];
       for (cell of passed(run)) {
         this.work += 1;
-        py_setdefault(this.runs, cell, []).push(noted);
+        py_setdefault(this.runs, cell, []).push(noted_);
       }
     }
   }
@@ -3017,9 +3017,11 @@ function of_wire(view, index) {
   ends_ = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
   return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_), view.row);
 }
-function of_loop(view, position) {
-  let index, address_;
-  index = py_index((() => { const out = []; for (const [child, _] of view.metagraph.loops) { out.push(child); } return out; })(), position);
+function loop_numbers(view) {
+  return (() => { const out = new Map(); for (const [index, [child, _]] of py_enumerate(view.metagraph.loops)) { out.set(child, index); } return out; })();
+}
+function of_loop(view, position, index) {
+  let address_;
   address_ = view.node_labels.at(position).address;
   return new Identity(view.address, "loop", index, address_, address_, view.row);
 }
@@ -3180,9 +3182,15 @@ function _thing(piece_) {
   return [piece_.width, piece_.height, (piece_.x + Math.floor(piece_.box[0] / 2))];
 }
 function lines_of(view) {
-  let undrawn;
-  undrawn = new Undrawn(view);
-  return (() => { const out = []; for (const [number, note_] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE * number) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(undrawn.of_annotation(index)); } return out; })()])); } return out; })();
+  let identities;
+  identities = noted(view);
+  return (() => { const out = []; for (const [number, note_] of py_enumerate(view.words.notes)) { out.push(new Text(0, ((NOTE_LINE * number) + 10), note_.content, note_.full, SMALL_SIZE, hand_width(note_.content, SMALL_SIZE), "note", "start", undefined, undefined, undefined, [...(() => { const out = []; for (const index of note_.annotations) { out.push(identities.get(index)); } return out; })()])); } return out; })();
+}
+function noted(view) {
+  let undrawn, annotations, indices;
+  [undrawn, annotations] = [new Undrawn(view), view.metagraph.annotations];
+  indices = (() => { const out = []; for (const note_ of view.words.notes) for (const index of note_.annotations) { out.push(index); } return out; })();
+  return (() => { const out = new Map(); for (const index of py_sorted(indices, {key: (index) => [annotations.at(index).child, index]})) { out.set(index, undrawn.of_annotation(index)); } return out; })();
 }
 function title_bar(view, heading, core, area, direction) {
   let side_, ports;
@@ -3365,7 +3373,7 @@ class Sketch {
     this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   group(number, box, depth_, origin) {
-    let made, numbers, index, port, wires;
+    let made, numbers, gates, index, port, wires;
     made = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
@@ -3373,8 +3381,9 @@ class Sketch {
     if (this.groups.at(number).view.skeleton.plain) {
       this._webs(number, numbers, box);
     }
+    gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     for (index of made.lines.keys()) {
-      this._line(number, index, numbers, box, origin);
+      this._line(number, index, numbers, box, origin, gates);
     }
     for ([port, wires] of py_sorted(this.touched(number).entries())) {
       this._port(number, port, wires, box, origin);
@@ -3399,10 +3408,10 @@ class Sketch {
     return lines_;
   }
   _boxes(number, parent, depth_, origin) {
-    let group, made, numbers, areas, undrawn, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
+    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
     [group, made] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
-    [areas, undrawn] = [areas_of(group.view), new Undrawn(group.view)];
+    [areas, undrawn, loops] = [areas_of(group.view), new Undrawn(group.view), loop_numbers(group.view)];
     [node_labels, words] = [group.node_labels, group.view.words];
     for ([position, slot] of py_enumerate(made.slots)) {
       if ((slot == null)) {
@@ -3419,7 +3428,7 @@ class Sketch {
       py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_stub_of_sketch(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
         points = [...(() => { const out = []; for (const point of slot[0].loop) { out.push(_add_of_sketch(point, corner)); } return out; })()];
-        identity = of_loop(group.view, position);
+        identity = of_loop(group.view, position, loops.get(position));
         loop = new Route(points, "data", box, box, THIN_of_thickness, undefined, undefined, undefined, words.loops.get(position), identity);
         this.routes.push(loop);
       }
@@ -3432,13 +3441,12 @@ class Sketch {
     ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number, port])); } return out; })();
     py_extend(this.webs, webs(view, box, numbers, ports));
   }
-  _line(number, index, numbers, box, origin) {
-    let made, view, wire, line, ends_, count, source, target, gates, goes_on, route_;
+  _line(number, index, numbers, box, origin, gates) {
+    let made, view, wire, line, ends_, count, source, target, goes_on, route_;
     [made, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
     [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
-    gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
     route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
@@ -3606,24 +3614,28 @@ function words_of(view, limit) {
   node_labels = [...view.node_labels, ...view.functions];
   notes = notes_of(view);
   beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
-  links_ = (() => { const out = []; for (const position of py_range(node_labels.length)) { out.push(linked_names(view, position)); } return out; })();
+  links_ = linked_names(view);
   return new Words([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
-function stubs_by_child(view, noted) {
+function stubs_by_child(view, noted_) {
   let by_child, index, annotation;
   by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
   for ([index, annotation] of py_enumerate(view.metagraph.annotations)) {
-    if ((!noted.has(index) && !view.opened.has(annotation.child))) {
+    if ((!noted_.has(index) && !view.opened.has(annotation.child))) {
       by_child.at(annotation.child).push([index, annotation]);
     }
   }
   return by_child;
 }
-function linked_names(view, position) {
-  if (!view.opened.has(position)) {
-    return [];
+function linked_names(view) {
+  let by_child, annotation;
+  by_child = (() => { const out = []; for (const _ of [...view.node_labels, ...view.functions]) { out.push([]); } return out; })();
+  for (annotation of view.metagraph.annotations) {
+    if (view.opened.has(annotation.child)) {
+      by_child.at(annotation.child).push(py_get(view.names, annotation.other, NAMELESS));
+    }
   }
-  return (() => { const out = []; for (const annotation of view.metagraph.annotations) if ((annotation.child === position)) { out.push(py_get(view.names, annotation.other, NAMELESS)); } return out; })();
+  return by_child;
 }
 function second_line(node, links_ = 0) {
   let second, number;

@@ -14,6 +14,7 @@ from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 from tests.conftest import cpu_seconds
+from tests.read.test_depth_of_files import seconds
 
 OURS, THEIRS = ExpandOptions(), ExpandOptions(tensorboard=True)
 NONE: frozenset[str] = frozenset()
@@ -196,9 +197,9 @@ def test_children_on_a_cycle_have_no_order() -> None:
 def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_fed() -> None:
     # 0 ─▶ 1 ─▶ 2 and 1 ─▶ 3: of 0 an edge leaves, 1 has two out and one in
     edges = data((0, 1), (1, 2), (1, 3))
-    assert put_away(Mask(), level(4, edges), 1) == Mask((), (1,), frozenset({0, 1, 2}))
+    assert put_away(Mask(), level(4, edges), [1]) == Mask((), (1,), frozenset({0, 1, 2}))
     # of 1 as many leave as come in
-    even = put_away(Mask(), level(3, data((0, 1), (1, 2))), 1)
+    even = put_away(Mask(), level(3, data((0, 1), (1, 2))), [1])
     assert even == Mask((1,), (), frozenset({0, 1}))
 
 
@@ -220,3 +221,13 @@ def test_sinks_that_feed_others_are_told_from_those_that_do_not_in_one_pass() ->
         return cpu_seconds(lambda: decide(many, OURS))
 
     assert seconds(16_000) < 24 * seconds(2_000)  # eight times as many
+
+
+def test_thousands_of_children_are_put_away_at_once() -> None:
+    # 3,000 children, each of which feeds the next thirty
+    edges = data(*((child, child + step) for child in range(2970) for step in range(1, 31)))
+    wide = level(3000, edges)
+    with seconds(5):
+        mask = put_away(Mask(), wide, range(3000))
+    assert len(mask.extracted) == 3000
+    assert len(mask.stubbed) == len(edges)

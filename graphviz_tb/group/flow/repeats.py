@@ -114,11 +114,20 @@ def in_phase(
     free = count >= LONG or (count > 2 and sequence[start].side)
     shifts = range(period if free else min(slack, period - 1) + 1)
     choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
+    words = tuple([element.word for element in sequence[start:stop]])
+    # The same for each choice: to sort as many words for every one of them takes the square of their number.
+    held = multiset(words[:period])
     best = choices[0]
     if len(choices) > 1:  # only saves time
-        best = max(choices, key=lambda repeat: phase_key(sequence, repeat, setting, rotations))
-    key = tuple(element.word for element in sequence[best.start : best.start + period])
-    rotations.setdefault(multiset(key), key)
+        known = rotations.get(held)
+        best = max(
+            choices,
+            key=lambda repeat: (
+                words[repeat.start - start : repeat.start - start + period] == known,
+                *phase_key(sequence, repeat, setting),
+            ),
+        )
+    rotations.setdefault(held, words[best.start - start : best.start - start + period])
     return best
 
 
@@ -127,10 +136,9 @@ def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(sorted(map(str, words)))
 
 
-def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotations: Rotations) -> tuple[object, ...]:
-    """What speaks for a phase: known templates, narrow borders, side outputs kept with what they hang on, borders that
-    names keep, the shape of a template."""
-    key = tuple(element.word for element in sequence[repeat.start : repeat.start + repeat.period])
+def phase_key(sequence: list[Element], repeat: Found, setting: Setting) -> tuple[object, ...]:
+    """What speaks for a phase, beside a known template: narrow borders, side outputs kept with what they hang on,
+    borders that names keep, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
     cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # the ends speak for no phase
@@ -142,7 +150,6 @@ def phase_key(sequence: list[Element], repeat: Found, setting: Setting, rotation
     first, last = sequence[repeat.start], sequence[repeat.start + repeat.period - 1]
     # Compared from the first to the last: a later one decides only between equals.
     return (
-        rotations.get(multiset(key)) == key,
         -sum(cuts) / len(cuts),
         not first.side,
         -close / len(inner),

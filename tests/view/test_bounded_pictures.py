@@ -1,0 +1,62 @@
+"""Two lists of a file do not multiply in a picture: stubs and open groups, names of calls and boxes inside."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import graphviz_tb
+from graphviz_tb.proto import GraphDef
+from tests.read.test_depth_of_files import seconds
+
+
+def test_many_stubs_beside_many_open_groups() -> None:
+    # 40 hubs ┄▶ x in each of 2,400 scopes: 96,000 stubs, 2,400 groups open
+    graph = GraphDef(node=[{"name": f"h{hub}", "op": "Hub"} for hub in range(40)])
+    for scope in range(2400):
+        graph.node.add(name=f"s{scope}/x", op=f"T{scope % 200}", input=[f"^h{hub}" for hub in range(40)])
+    model = graphviz_tb.load(graph, folds=False)
+    with seconds(40):
+        boxes = model.picture(open_all=True).scene.boxes
+    assert sum(box.open and box.kind == "scope" for box in boxes) == 2400
+
+
+def called(name: str, count: int) -> GraphDef:
+    """x ─▶ a call of a function of unlike nodes in a row ─▶ y"""
+    graph = GraphDef(node=[{"name": "x", "op": "P"}, {"name": name, "op": "PartitionedCall", "input": ["x"]}])
+    graph.node[1].attr["f"].func.name = "f"
+    graph.node.add(name="y", op="Relu", input=[name])
+    graph.node.add(name="z", op="Relu6", input=["y"])
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="a", type=1)
+    for number in range(count):
+        source = f"n{number - 1}:o:0" if number else "a"
+        function.node_def.add(name=f"n{number}", op=f"T{number}", input=[source])
+    return graph
+
+
+def test_the_name_of_a_call_is_not_repeated_without_end() -> None:
+    # a name of 200,000 letters, and 1,500 boxes inside that each begin with it: 300 MB
+    model = graphviz_tb.load(called("q" * 200_000, 1500), folds=False)
+    tracemalloc.start()
+    for picture in (model.picture(open_all=True), model.picture(depth=2), model.picture(open=["q" * 200_000])):
+        [notice] = [notice for notice in picture.notices if notice.code == "long-addresses"]
+        assert (
+            notice.message
+            == "not everything is open: names of calls would take more than 104,857,600 letters in addresses"
+        )
+        assert not any(box.open for box in picture.scene.boxes)
+    assert tracemalloc.get_traced_memory()[1] < 200e6
+    tracemalloc.stop()
+
+
+def test_a_call_with_a_usual_name_opens() -> None:
+    picture = graphviz_tb.load(called("call", 1500), folds=False).picture(open_all=True)
+    assert [box.address for box in picture.scene.boxes if box.open] == ["call"]
+
+
+def test_a_page_makes_no_addresses() -> None:
+    # as many boxes in the call as would make 2 GB
+    model = graphviz_tb.load(called("q" * 400_000, 5000))
+    with seconds(20):
+        assert len(model.render("html")) < 5e6
