@@ -15,7 +15,7 @@ from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_s
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
-MOST_NAMES = 100_000_000  # names that the patterns of one picture are held against: about a minute
+MOST_NAMES = 30_000_000  # names that the patterns of one picture are held against: about 20 seconds
 
 COLONS = re.compile(r"::+")
 
