@@ -15,6 +15,7 @@ from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_s
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
+LETTERS = 20_000_000  # of the addresses of such places, which each begin with the names of their calls
 MOST_NAMES = 30_000_000  # names that the patterns of one picture are held against: about 20 seconds
 
 COLONS = re.compile(r"::+")
@@ -168,7 +169,8 @@ class Names:
         matches += [path for path, called in places if wanted.matches(called)]
         if not matches and more:
             raise RequestError(
-                f"{pattern!r} means none of {LARGEST_SEARCH:,} places that were looked at", hint="say more of the name"
+                f"{pattern!r} means none of {len(places):,} places in calls that were looked at",
+                hint="say more of the name",
             )
         if not matches:
             raise self._unknown(pattern, [()])
@@ -180,9 +182,13 @@ class Names:
         hierarchy = self.hierarchy
         waiting: deque[Path] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
         places: list[tuple[Path, str]] = []
+        letters = 0
         while waiting and len(places) <= LARGEST_SEARCH:
             for path in self._inside(waiting.popleft()):
                 places.append((path, address(hierarchy, path)))
+                letters += len(places[-1][1])
+                if letters > LETTERS:
+                    return places, True
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
         return places, bool(waiting)
@@ -219,14 +225,20 @@ class Names:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
             return [joined([name]) for name in (*self.index(0), *functions)]
         by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
-        addresses = [address(hierarchy, (row,)) for function in by_itself for row in self.index(function).values()]
-        addresses += [
-            address(hierarchy, (*path, row))
+        paths: list[Path] = [(row,) for function in by_itself for row in self.index(function).values()]
+        paths += [
+            (*path, row)
             for path in around
             for _, body in hierarchy.calls.get(path[-1], ())
             for row in (body, *self.index(body).values())
         ]
-        return addresses or [address(hierarchy, path) for path in around]
+        addresses: list[str] = []
+        left = LETTERS  # where addresses are long, the first are enough
+        for path in paths or around:
+            if left > 0:
+                addresses.append(address(hierarchy, path))
+                left -= len(addresses[-1])
+        return addresses
 
     def _step(self, path: Path, part: str, exact: bool = False) -> list[Path]:
         """The rows named `part` in the main graph, or in the functions of the call at the end of `path`; `exact`: with
