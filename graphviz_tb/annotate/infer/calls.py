@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
 
 MOST_FRAMES = 32  # sets of arguments of one function; a shared layer has a handful
-MOST_AGAIN = 300_000  # nodes, all together, of bodies that are inferred for further sets of arguments
+MOST_AGAIN = 150_000  # nodes, all together, of bodies that are inferred for further sets of arguments
 MOST_ROUNDS = 8  # of a loop, before what still changes is not known
 
 
