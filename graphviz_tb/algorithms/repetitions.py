@@ -7,12 +7,14 @@ from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
 
 def repetitions(hierarchy: Hierarchy, row: int) -> int:
     """The repetitions of a series; of a fold, what it holds."""
+    if hierarchy.kind[row] != SERIES:
+        return len(hierarchy.children(row))
     count = 0
     todo = [row]
     while todo:
         held = hierarchy.children(todo.pop())
         ranges = (hierarchy.kind[held] == FOLD) & (hierarchy.how[held] == SEGMENT)
-        if ranges.all() and hierarchy.kind[row] == SERIES:
+        if ranges.all():
             todo += held.tolist()
         else:
             count += len(held)

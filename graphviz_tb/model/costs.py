@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from itertools import accumulate
 from numbers import Integral
+from operator import add, attrgetter
 from typing import Any
 
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
@@ -41,7 +42,7 @@ class Cost:
                 object.__setattr__(self, name, min(MOST, getattr(self, name)))
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(*(getattr(self, name) + getattr(other, name) for name in FIELDS))
+        return Cost(*map(add, VALUES(self), VALUES(other)))
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in QUANTITIES)
@@ -53,6 +54,7 @@ class Cost:
 
 FIELDS = tuple(each.name for each in fields(Cost))
 QUANTITIES = FIELDS[:5]
+VALUES = attrgetter(*FIELDS)
 NOTHING = Cost()
 
 
