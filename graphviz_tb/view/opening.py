@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from graphviz_tb.algorithms.calls import listed_functions
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -37,9 +38,9 @@ def open_groups(
     elif not options.open:
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
-    boxes = sum(len(metagraph(path).children) for path in opened) if options.open else 0
+    shown = size_of(hierarchy, metagraph, opened if options.open else ())
     for paths in names.find_each(options.open):
-        boxes, odd = open_found(hierarchy, metagraph, opened, paths, options.max_open, boxes)
+        shown, odd = open_found(hierarchy, metagraph, opened, paths, options.max_open, shown)
         notices += odd
     return opened, (*notices, *unlisted(hierarchy, opened))
 
@@ -54,23 +55,22 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
 
 
 def open_found(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, paths: list[Path], limit: int, boxes: int
-) -> tuple[int, tuple[Notice, ...]]:
+    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, paths: list[Path], limit: int, shown: Size
+) -> tuple[Size, tuple[Notice, ...]]:
     """Open what a name or pattern means; of several places no more than fit into `limit` boxes.
 
-    `boxes` is how many are shown before; given back is how many afterwards.
+    `shown` is what the picture shows before; given back is what it does afterwards.
     """
-    letters = sum(letters_in(hierarchy, metagraph(path), path) for path in opened)
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
-        boxes += sum(len(metagraph(group).children) for group in closed)
-        letters += sum(letters_in(hierarchy, metagraph(group), group) for group in closed)
-        if letters > LETTERS:
-            return boxes, (too_long(hierarchy.name[path[-1]]),)
-        if boxes > limit and len(paths) > 1:  # a single place that was named is opened however large it is
-            return limit, (too_many(limit, hierarchy.name[path[-1]]),)
+        more = shown.plus(size_of(hierarchy, metagraph, closed))
+        if more.letters > LETTERS:
+            return shown, (too_long(hierarchy.name[path[-1]]),)
+        if more.boxes > limit and len(paths) > 1:  # a single place that was named is opened however large it is
+            return more._replace(boxes=limit), (too_many(limit, hierarchy.name[path[-1]]),)
+        shown = more
         opened.update(dict.fromkeys(closed))
-    return boxes, ()
+    return shown, ()
 
 
 def too_many(limit: int, where: str) -> Notice:
@@ -85,10 +85,26 @@ def too_long(where: str) -> Notice:
     return Notice("long-addresses", text, where, strict=False)
 
 
-def letters_in(hierarchy: Hierarchy, metagraph: Metagraph, path: Path) -> int:
-    """How many letters of the names of calls the addresses of an open group's children have."""
-    calls = path if path[-1] in hierarchy.calls else path[:-1]
-    return len(metagraph.children) * sum(len(hierarchy.name[call]) for call in calls)
+class Size(NamedTuple):
+    """How many boxes there are, and how many letters of the names of calls their addresses have."""
+
+    boxes: int
+    letters: int
+
+    def plus(self, other: Size) -> Size:
+        """Both together."""
+        return Size(self.boxes + other.boxes, self.letters + other.letters)
+
+
+def size_of(hierarchy: Hierarchy, metagraph: Open, groups: Iterable[Path]) -> Size:
+    """The size of what groups hold."""
+    boxes = letters = 0
+    for path in groups:
+        count = len(metagraph(path).children)
+        calls = path if path[-1] in hierarchy.calls else path[:-1]
+        boxes += count
+        letters += count * sum(len(hierarchy.name[call]) for call in calls)
+    return Size(boxes, letters)
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
@@ -122,20 +138,18 @@ def open_to_depth(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth:
 
 def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None) -> tuple[Notice, ...]:
     """Breadth first from the root."""
-    boxes, letters = len(metagraph(ROOT).children), 0
+    shown = size_of(hierarchy, metagraph, [ROOT])
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
     while queue:
         path, level = queue.popleft()
         if depth is not None and level >= depth:  # breadth first: all that follow are as deep
             break
         for child in groups_below(hierarchy, metagraph(path), path):
-            inside = len(metagraph(child).children)
-            if boxes + inside > limit:
+            shown = shown.plus(size_of(hierarchy, metagraph, [child]))
+            if shown.boxes > limit:
                 return (too_many(limit, hierarchy.name[child[-1]]),)
-            letters += letters_in(hierarchy, metagraph(child), child)
-            if letters > LETTERS:
+            if shown.letters > LETTERS:
                 return (too_long(hierarchy.name[child[-1]]),)
-            boxes += inside
             opened[child] = None
             queue.append((child, level + 1))
     return ()
