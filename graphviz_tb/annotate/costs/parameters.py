@@ -57,7 +57,7 @@ def weights_of(inference: Inference, roles: Sequence[int]) -> Iterator[Weight]:
         # Several handles of one `shared_name` are one variable.
         shared = definition.attr["shared_name"].s.decode("utf-8", "replace") if "shared_name" in definition.attr else ""
         name = shared or graph.name[node]
-        out = inference.outs(node)[0]
+        out = inference.first(node)
         # A handle is a scalar; the variable has the shape of what it holds.
         shape = out.held if definition.op == "VarHandleOp" else out.shape
         if name not in seen and fixed(shape):
@@ -129,7 +129,7 @@ def constants(inference: Inference) -> Iterator[Weight]:
     for node in sorted(held_in_slots(inference) | named_frozen(graph)):
         definition = graph.node_def(node)
         dtype = output_dtypes(definition)(0) if definition is not None else ""
-        shape = inference.outs(node)[0].shape
+        shape = inference.first(node).shape
         if dtype in FLOATS and fixed(shape):
             yield Weight(node, count(shape), dtype)
 

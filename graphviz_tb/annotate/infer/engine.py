@@ -71,6 +71,10 @@ class Inference:
             self._shared[node] = outs
         return outs
 
+    def first(self, node: int) -> Out:
+        """What is known of the first output of a node; nothing where none is followed."""
+        return next(iter(self.outs(node)), UNKNOWN)
+
     def ask(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The outputs of a node of a frame, inferred with all that they need."""
         if node not in frame.outs:
