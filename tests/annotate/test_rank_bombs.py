@@ -10,7 +10,7 @@ from graphviz_tb import load
 from graphviz_tb.annotate.costs.rules import RULES as COSTED
 from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.proto import GraphDef, TensorProto
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 HUGE = 2**31
 

@@ -14,7 +14,7 @@ from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 from tests.conftest import cpu_seconds
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 OURS, THEIRS = ExpandOptions(), ExpandOptions(tensorboard=True)
 NONE: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.setting import Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.proto import GraphDef
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 
 def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:

@@ -14,7 +14,7 @@ from graphviz_tb.read.keras.objects import Json, hung
 from graphviz_tb.read.keras.subclassed import ROOT, give
 from graphviz_tb.read.keras.weights_file import Kept
 from tests.conftest import cpu_seconds
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 DEEP = "/".join("s" * 10_000)  # all scopes around it have 100 million letters
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
@@ -20,16 +17,9 @@ from graphviz_tb.read.inline import MOST_OPENED
 from graphviz_tb.read.leavings import resolved, without_leavings
 from graphviz_tb.read.objects import MOST_PARTS, attributes
 from graphviz_tb.read.traced import without_wrappers
+from tests.timing import seconds
 
 DEEP = "/".join("s" * 100_000)
-
-
-@contextmanager
-def seconds(most: float) -> Iterator[None]:
-    """Fail where what is inside takes more CPU; squared, it takes minutes."""
-    start = time.process_time()
-    yield
-    assert time.process_time() - start < most
 
 
 def wrappers(count: int, last: str = "Neg") -> GraphDef:

@@ -18,6 +18,7 @@ from graphviz_tb.read.keras.parameters import COUNTS
 from graphviz_tb.read.keras.possible import OF_EACH, SIZES
 from graphviz_tb.read.keras.shapes import RULES
 from graphviz_tb.read.keras_model import conceptual_graph
+from tests.timing import slowness
 
 INPUTS = {"images": [None, 8, 8, 4], "sequence": [None, 6, 4], "vector": [None, 4], "wide": [2**62] * 4}
 CELL = {"class_name": "LSTMCell", "config": {"units": 3}}
@@ -109,7 +110,7 @@ def test_many_numbers_of_many_digits_take_no_time() -> None:
     start = time.process_time()
     load(model([layer("Reshape", {"name": "r", "target_shape": [10**4000] * 3000}, 0, "vector")]))
     load(model([layer("Flatten", {"name": "f", "batch_input_shape": [2**62] * 200_000}, 0, "nowhere")]))
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 20 * slowness()
 
 
 def test_ways_within_ways_have_no_states_without_end() -> None:
@@ -121,7 +122,7 @@ def test_ways_within_ways_have_no_states_without_end() -> None:
     layers = [layer("Bidirectional", {"layer": inner["config"]["layer"], "name": "x0"}, 0, "sequence")]
     found = conceptual_graph(model(layers), "m").layers
     assert found["m/x0"].outputs == ()
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 5 * slowness()
 
 
 @pytest.mark.parametrize("output", [10**12, 2**63, -(10**12)])

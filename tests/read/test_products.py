@@ -15,7 +15,7 @@ from graphviz_tb.read import profiles, read
 from graphviz_tb.read.objects import disambiguate
 from graphviz_tb.read.traced import repeated_step
 from tests.read.test_bounded import layer, model
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 
 def served(graph: GraphDef, *outputs: str) -> bytes:
@@ -102,7 +102,7 @@ def test_a_model_whose_inputs_share_one_name() -> None:
     calls = [[[f"q{number}", 0, 0]] for number in range(2200)]
     config = {"name": "n", "layers": inside, "input_layers": [["i", 0, 0]], "output_layers": [["i", 0, 0]]}
     nested = {"class_name": "Functional", "name": "n", "config": config, "inbound_nodes": calls}
-    with seconds(10), pytest.raises(TooLarge, match="would take more than"):
+    with seconds(20), pytest.raises(TooLarge, match="would take more than"):
         read(model(*(layer(f"q{number}") for number in range(2200)), nested))
 
 

@@ -6,7 +6,7 @@ import tracemalloc
 
 import graphviz_tb
 from graphviz_tb.proto import GraphDef
-from tests.read.test_depth_of_files import seconds
+from tests.timing import seconds
 
 
 def test_many_stubs_beside_many_open_groups() -> None:
