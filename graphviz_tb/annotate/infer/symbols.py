@@ -7,7 +7,7 @@ not known: a symbol. Equal symbols are equal numbers, certainly; different ones 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd, prod
 
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
@@ -204,20 +204,9 @@ class Symbols:
     def made_of(self, symbol: int, decided: dict[int, bool]) -> bool:
         """Whether a symbol is an expression of known numbers and of such symbols alone as are; `decided` says it of
         some, and afterwards of all parts of this one."""
-        waiting = [symbol]
-        # Parts first: sizes along a chain are expressions of those before, and each is decided once.
-        while waiting:
-            current = waiting[-1]
+        for current in self._parts_first(symbol, decided):
             made = self._made[HIDDEN - current]
-            if current in decided or made is None:
-                decided.setdefault(current, False)
-                waiting.pop()
-                continue
-            parts = [part for part in made[1] if part <= HIDDEN]
-            if missing := [part for part in parts if part not in decided]:
-                waiting += missing
-                continue
-            decided[current] = all(decided[part] for part in parts)
+            decided[current] = made is not None and all(decided[part] for part in made[1] if part <= HIDDEN)
         return decided[symbol]
 
     def with_all(self, symbol: int, number: int) -> int:
@@ -228,24 +217,29 @@ class Symbols:
         15
         """
         values = self._values.setdefault(number, {})  # kept: sizes along a chain are expressions of those before
-        waiting = [symbol]
-        while waiting:
-            current = waiting[-1]
+        for current in self._parts_first(symbol, values):
             made = self._made[HIDDEN - current]
-            if current in values or made is None:
-                values.setdefault(current, number)
-                waiting.pop()
-                continue
-            # Parts first: expressions may be nested deeper than Python recurses.
-            missing = [part for part in made[1] if part <= HIDDEN and part not in values]
-            if missing:
-                waiting += missing
+            if made is None:
+                values[current] = number
                 continue
             numbers = [values.get(part, part) for part in made[1]]
             # Bounded: a square of squares has twice as many digits each time.
             values[current] = max(-LARGEST, min(_evaluate(made[0], numbers, number), LARGEST))
-            waiting.pop()
         return values[symbol]
+
+    def _parts_first(self, symbol: int, known: Mapping[int, object]) -> Iterator[int]:
+        """A symbol and those that it is made of, each after its own parts, but for the known ones; what is given is
+        known before the next is asked for."""
+        waiting = [symbol]  # expressions may be nested deeper than Python recurses
+        while waiting:
+            if waiting[-1] in known:
+                waiting.pop()
+                continue
+            made = self._made[HIDDEN - waiting[-1]]
+            if missing := [part for part in (made[1] if made else ()) if part <= HIDDEN and part not in known]:
+                waiting += missing
+            else:
+                yield waiting.pop()
 
 
 def _evaluate(operation: str, numbers: list[int], otherwise: int) -> int:

@@ -117,17 +117,14 @@ def in_phase(
     words = tuple([element.word for element in sequence[start:stop]])
     # The same for each choice: to sort as many words for every one of them takes the square of their number.
     held = multiset(words[:period])
-    best = choices[0]
+    known, best = rotations.get(held), choices[0]
+
+    def template(repeat: Found) -> tuple[object, ...]:
+        return words[repeat.start - start : repeat.start - start + period]
+
     if len(choices) > 1:  # only saves time
-        known = rotations.get(held)
-        best = max(
-            choices,
-            key=lambda repeat: (
-                words[repeat.start - start : repeat.start - start + period] == known,
-                *phase_key(sequence, repeat, setting),
-            ),
-        )
-    rotations.setdefault(held, words[best.start - start : best.start - start + period])
+        best = max(choices, key=lambda repeat: (template(repeat) == known, *phase_key(sequence, repeat, setting)))
+    rotations.setdefault(held, template(best))
     return best
 
 
