@@ -6,6 +6,8 @@ theme and no option of looks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -133,3 +135,14 @@ class Drawing:
     def shapes(self) -> tuple[Shape, ...]:
         """Every primitive, in drawing order, each in the coordinates of its group."""
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
+
+    def mapped(self, change: Callable[[Shape], Shape | None]) -> Drawing:
+        """The same sheet with each primitive changed, or left out where the change gives none."""
+        parts = []
+        for part in self.parts:
+            groups = []
+            for group in part.groups:
+                kept = tuple(after for shape in group.shapes if (after := change(shape)) is not None)
+                groups.append(replace(group, shapes=kept))
+            parts.append(replace(part, groups=tuple(groups)))
+        return replace(self, parts=tuple(parts))

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import sqrt
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.model.drawing import Curve, Drawing, Hatch, Pen, Shape, Step
+from graphviz_tb.model.drawing import Curve, Hatch, Pen, Shape, Step
 
 STEP = 6 * sqrt(2)  # px from line to line along a side: they are 6 apart, as in the pattern of the SVG
 FAINT = 40  # per cent of its colour in a line, as there
-
-
-def with_lines(drawing: Drawing) -> Drawing:
-    """The same drawing with lines in place of hatches."""
-    parts = []
-    for part in drawing.parts:
-        groups = [
-            replace(group, shapes=tuple(without_hatch(each, drawing.ground) for each in group.shapes))
-            for group in part.groups
-        ]
-        parts.append(replace(part, groups=tuple(groups)))
-    return replace(drawing, parts=tuple(parts))
 
 
 def without_hatch(shape: Shape, ground: str) -> Shape:

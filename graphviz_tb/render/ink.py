@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import hypot, sqrt
 
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Rect, Shape, Step
 from graphviz_tb.model.frozen import dataclass
 
 FILLED = 1000  # pixels are filled in the time in which one pixel of a line is drawn (measured with resvg 0.45)
@@ -63,6 +63,19 @@ def part_of(shape: Shape) -> tuple[float, float]:
             return scale * length(steps) if pen else 0, scale * scale * extent(steps) if fill else 0
         case _:
             return 0, 0
+
+
+def covered(shape: Shape) -> float:
+    """About the area that a shape covers, in squares of the drawing's unit, its outline included.
+
+    >>> covered(Rect(0, 0, 30, 10, fill="#FFFFFF"))
+    300
+    """
+    if isinstance(shape, Hatch):
+        return shape.width * shape.height
+    lines, filled = part_of(shape)
+    pen = shape.pen if isinstance(shape, Rect | Disc | Curve) else None
+    return filled + lines * (pen.width if pen else 0)
 
 
 def length(steps: tuple[Step, ...]) -> float:

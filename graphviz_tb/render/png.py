@@ -9,14 +9,14 @@ from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.model.drawing import Drawing, Label
+from graphviz_tb.model.drawing import Drawing, Label, Shape
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
-from graphviz_tb.render.hatches import with_lines
-from graphviz_tb.render.ink import Ink, ink_of
+from graphviz_tb.render.hatches import without_hatch
+from graphviz_tb.render.ink import Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
 from graphviz_tb.render.svg import Window, svg
 
@@ -50,8 +50,8 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as PNG bytes. After: never more pixels than the cap."""
     size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     rasterise = rasteriser(drawing, options)
-    drawn = with_lines(drawing)
-    count = bands_for(drawing, size)
+    drawn = drawable(drawing, size.zoom)
+    count = bands_for(drawn, size)
     if count == 1:
         # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
         return rasterise(svg(drawn).decode(), size.width)
@@ -62,6 +62,29 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     cut = bands(drawn, [top / zoom for top in tops])
     made = (rasterise(svg(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
     return joined(made, size.width, height)
+
+
+def drawable(drawing: Drawing, zoom: float) -> Drawing:
+    """The drawing with lines in place of hatches, and without what cannot be seen at this scale: each such shape would
+    take as long as one that can, and there may be hundreds of thousands.
+    """
+
+    def seen(shape: Shape) -> Shape | None:
+        return without_hatch(shape, drawing.ground) if visible(shape, zoom) else None
+
+    return drawing.mapped(seen)
+
+
+def visible(shape: Shape, zoom: float) -> bool:
+    """Whether a shape may change a pixel by more than one of the 256 steps of a colour; a text, whether it is a pixel
+    high.
+
+    >>> visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.01), visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.001)
+    (True, False)
+    """
+    if isinstance(shape, Label):
+        return shape.size * zoom >= 1
+    return covered(shape) * zoom * zoom >= 1 / 256
 
 
 def bands_for(drawing: Drawing, size: Raster) -> int:
@@ -160,12 +183,21 @@ def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) 
     return size
 
 
+def scale_of(zoom: float) -> str:
+    """A scale in words: two decimals, or its first figure.
+
+    >>> scale_of(0.5), scale_of(0.00094)
+    ('0.50', '0.0009')
+    """
+    return f"{zoom:.2f}" if zoom >= 0.01 else f"{zoom:.1g}"
+
+
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
     size = raster(drawing.width, drawing.height, options, ink_of(drawing))
     raised = []
     if size.zoom < size.asked:
-        scaled = f"the PNG is drawn at scale {size.zoom:.2f} to stay within {size.limit}"
+        scaled = f"the PNG is drawn at scale {scale_of(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

@@ -17,7 +17,7 @@ from graphviz_tb.model.paint import Caption
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import compose
 from graphviz_tb.render.dot import dot
-from graphviz_tb.render.hatches import with_lines
+from graphviz_tb.render.hatches import without_hatch
 from graphviz_tb.render.ink import Ink, ink_of
 from graphviz_tb.render.legend import Block, Entry
 from graphviz_tb.render.pdf import pdf
@@ -53,7 +53,7 @@ def written(name: str) -> Iterator[Any]:
 
 def hatched(drawing: Drawing) -> Iterator[Any]:
     """The lines of hatches."""
-    pairs = zip(with_lines(drawing).shapes(), drawing.shapes(), strict=True)
+    pairs = ((without_hatch(shape, drawing.ground), shape) for shape in drawing.shapes())
     return (lines for lines, before in pairs if lines != before)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Part, Pen
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.hatches import lines, with_lines
+from graphviz_tb.render.hatches import lines, without_hatch
 from graphviz_tb.render.png import png
 
 
@@ -45,11 +45,10 @@ def test_none_leaves_the_rounded_corners(radius: float) -> None:
         assert away <= radius + 0.02
 
 
-def test_the_rest_of_a_drawing_stays() -> None:
-    text = Label("a", 0, 9, 9, 7, "#000000")
-    assert with_lines(sheet(text)) == sheet(text)
-    drawn = with_lines(sheet(Hatch(0, 0, 30, 12, 2, "#FF0000"), text))
-    assert drawn.shapes() == (lines(Hatch(0, 0, 30, 12, 2, "#FF0000"), "#FFFFFF"), text)
+def test_another_shape_stays() -> None:
+    text, hatch = Label("a", 0, 9, 9, 7, "#000000"), Hatch(0, 0, 30, 12, 2, "#FF0000")
+    assert without_hatch(text, "#FFFFFF") == text
+    assert without_hatch(hatch, "#FFFFFF") == lines(hatch, "#FFFFFF")
 
 
 def test_thousands_cost_a_png_little() -> None:

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import struct
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Part, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.ink import Ink, ink_of
-from graphviz_tb.render.png import FAINTEST, LARGEST_PIXELS, MOST_WORK, NEVER, PIXELS, WIDEST, WORK, notices, raster
+from graphviz_tb.render.png import (
+    FAINTEST,
+    LARGEST_PIXELS,
+    MOST_WORK,
+    NEVER,
+    PIXELS,
+    WIDEST,
+    WORK,
+    notices,
+    png,
+    raster,
+)
+from tests.timing import seconds
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
 
@@ -209,3 +222,27 @@ def test_what_is_drawn_unasked_is_never_refused() -> None:
     # The most pixels that there are unasked, with as much ink as is drawn.
     for ink in (Ink(lines=WORK), Ink(lines=10 * WORK), Ink(filled=10**11)):
         assert raster(8_000, 8_000, PictureOptions(), ink).width > 0
+
+
+def test_what_nobody_can_see_costs_nothing() -> None:
+    """At a scale where letters are no pixel high, 300,000 of them took a minute and 3 GB."""
+    row = tuple(Rect(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(20_000))
+    texts = tuple(Label("an op", 30 * x, 25, 12, 20, "#000000") for x in range(20_000))
+    beam = Rect(0, 0, 8_000_000, 600, fill="#336699")
+    bare, full = (
+        Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        for shapes in ((beam,), (beam, *row, *texts))
+    )
+    with seconds(1.5):  # 2.5 s where all are drawn
+        made = png(full, PictureOptions())
+    assert made == png(bare, PictureOptions())
+    assert "at scale 0.001 " in notices(full, PictureOptions())[0].message
+
+
+def test_what_can_be_seen_is_drawn_however_small() -> None:
+    sheet = Drawing(80_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group((DOT,)),)),))
+    blank = replace(sheet, parts=())
+    assert png(sheet, PictureOptions()) != png(blank, PictureOptions())
+
+
+DOT = Disc(40_000, 500, 3, "#000000")
