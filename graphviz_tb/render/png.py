@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from math import isqrt
+from math import inf, isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
 from graphviz_tb.model.drawing import Drawing, Label, Shape
@@ -31,6 +32,7 @@ NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 # What the rasteriser draws at once: it takes 7 bytes for a pixel and 10 kB for a text.
 BAND_PIXELS, BAND_TEXTS = 16_000_000, 8_000
+MOST_TEXTS = 50_000  # it takes 0.1 ms for each
 NO_INK = Ink()
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
@@ -68,28 +70,43 @@ def drawable(drawing: Drawing, zoom: float) -> Drawing:
     """The drawing with lines in place of hatches, and without what cannot be seen at this scale: each such shape would
     take as long as one that can, and there may be hundreds of thousands.
     """
+    least = smallest(drawing, zoom)
 
     def seen(shape: Shape) -> Shape | None:
-        return without_hatch(shape, drawing.ground) if visible(shape, zoom) else None
+        kept = shape.size >= least if isinstance(shape, Label) else visible(shape, zoom)
+        return without_hatch(shape, drawing.ground) if kept else None
 
     return drawing.mapped(seen)
 
 
 def visible(shape: Shape, zoom: float) -> bool:
-    """Whether a shape may change a pixel by more than one of the 256 steps of a colour; a text, whether it is a pixel
-    high.
+    """Whether a shape may change a pixel by more than one of the 256 steps of a colour.
 
     >>> visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.01), visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.001)
     (True, False)
     """
-    if isinstance(shape, Label):
-        return shape.size * zoom >= 1
     return covered(shape) * zoom * zoom >= 1 / 256
+
+
+def smallest(drawing: Drawing, zoom: float) -> float:
+    """The size of the smallest texts that are drawn: a pixel high, and with those that are larger not too many."""
+    sizes, count, least = sizes_of(drawing), 0, inf
+    for size in sorted(sizes, reverse=True):
+        count += sizes[size]
+        if size * zoom < 1 or count > MOST_TEXTS:
+            break
+        least = size
+    return least
+
+
+def sizes_of(drawing: Drawing) -> Counter[int]:
+    """How many texts of each size a drawing has."""
+    return Counter(shape.size for shape in drawing.shapes() if isinstance(shape, Label))
 
 
 def bands_for(drawing: Drawing, size: Raster) -> int:
     """In how many bands a drawing is made into pixels."""
-    texts = sum(isinstance(shape, Label) for shape in drawing.shapes())
+    texts = sizes_of(drawing).total()
     most = max(-(-size.width * size.height // BAND_PIXELS), -(-texts // BAND_TEXTS), 1)
     return min(most, size.height)
 
@@ -199,5 +216,10 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {scale_of(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
+    sizes, least = sizes_of(drawing), smallest(drawing, size.zoom)
+    small = sum(count for height, count in sizes.items() if height * size.zoom >= 1 and height < least)
+    if small:
+        more = f"{small:,} names are left out of the PNG: up to {MOST_TEXTS:,}, the largest, are drawn"
+        raised.append(Notice("png-names", more, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

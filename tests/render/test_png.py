@@ -17,6 +17,7 @@ from graphviz_tb.render.ink import Ink, ink_of
 from graphviz_tb.render.png import (
     FAINTEST,
     LARGEST_PIXELS,
+    MOST_TEXTS,
     MOST_WORK,
     NEVER,
     PIXELS,
@@ -237,6 +238,20 @@ def test_what_nobody_can_see_costs_nothing() -> None:
         made = png(full, PictureOptions())
     assert made == png(bare, PictureOptions())
     assert "at scale 0.001 " in notices(full, PictureOptions())[0].message
+
+
+def test_of_too_many_names_the_largest_are_drawn() -> None:
+    small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(MOST_TEXTS))
+    title = Label("the model", 24, 24, 16, 90, "#000000", semibold=True)
+    full, bare, fits = (
+        Drawing(8000, 6000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        for shapes in ((title, *small), (title,), small)
+    )
+    assert png(full, PictureOptions(scale=0.2)) == png(bare, PictureOptions(scale=0.2))
+    told = {notice.code: notice.message for notice in notices(full, PictureOptions(scale=0.2))}
+    assert "50,000 names are left out" in told["png-names"]
+    assert not notices(fits, PictureOptions(scale=0.2))
+    assert not notices(bare, PictureOptions(scale=0.2))
 
 
 def test_what_can_be_seen_is_drawn_however_small() -> None:
