@@ -18,6 +18,7 @@ BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
 OF_LEVEL = 32  # one for each so many boxes of the level
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
+STEPS = 1_000_000  # inputs that are looked at in a level for all such values together: a second
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
 
@@ -83,20 +84,25 @@ def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> se
     come from one part, as the sines and cosines of positions do."""
     # Counted once: in a dense level many such boxes have many sources in common.
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
-    memory = {box for box in wide if given_alone(dag, [box], early, users)}
+    most = STEPS // max(1, len(wide))
+    memory = {box for box in wide if given_alone(dag, [box], early, users, most)}
     rest = [box for box in wide if box not in memory]
-    return memory.union(rest) if given_alone(dag, rest, early, users) else memory
+    return memory.union(rest) if given_alone(dag, rest, early, users, STEPS) else memory
 
 
-def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int]) -> bool:
+def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:
     """Whether all that `boxes` need, but for `early`, is needed by nothing else that the deepest end needs: by how many
-    boxes each box is needed for that is `users`."""
-    given = early.union(boxes)
+    boxes each box is needed for that is `users`. Not where more than `most` inputs had to be looked at."""
+    given = set(boxes)
     left: dict[int, int] = {}
     todo = list(boxes)
     while todo:
-        for source in dag.before[todo.pop()]:
-            if source in given:
+        sources = dag.before[todo.pop()]
+        most -= len(sources)
+        if most < 0:
+            return False
+        for source in sources:
+            if source in given or source in early:
                 continue
             if source not in left:
                 left[source] = users[source]  # those not accounted for; at 0 `boxes` alone need it
@@ -129,8 +135,9 @@ def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[in
     """Boxes and all they need; the search ends when more than `most` are found."""
     needed = set(boxes)
     todo = list(needed)
+    enough = None if most is None else most + 1  # inputs of one box: each is there once
     while todo and (most is None or len(needed) <= most):
-        for source in dag.before[todo.pop()]:
+        for source in dag.before[todo.pop()][:enough]:
             if source not in needed:
                 needed.add(source)
                 todo.append(source)

@@ -37,12 +37,16 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
     good: list[Named] = []
     for _ in range(ROUNDS):
         later: list[Named] = []
+        taken = {box for named in good for box in named.members}
         for named in todo:
             if len({dag.boxes[number].symbol for number in named.named}) == 1:
                 continue  # numbered equals are a repeat, not a scope
-            taken = accepted(dag, order, named, good)  # None: too large, or in several pieces; its next words are tried
-            if taken:
-                good.append(taken)
+            found = accepted(
+                dag, order, named, taken
+            )  # None: too large, or in several pieces; its next words are tried
+            if found:
+                good.append(found)
+                taken.update(found.members)
             else:
                 later += below(words, named)
         good = disjoint(good)
@@ -78,27 +82,28 @@ def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list
     for box in members:
         by_next[words[box][depth : depth + 1]].append(box)
     # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance where `dense_1/MatMul` has the same next words.
-    numbers = [word for word in by_next if word and word[0].isdigit()]
+    numbers = dict.fromkeys(word for word in by_next if word and word[0].isdigit())
     own = [box for word, held in by_next.items() if word not in numbers for box in held]
     ours = {words[box][depth : depth + 1] for box in own}
     rest, split = list(own), []
     for number in numbers:
         theirs = {words[box][depth + 1 : depth + 2] for box in by_next[number]}
-        if own and len(ours & theirs) >= INSTANCE * max(1, len(ours | theirs)):
+        both = len(ours & theirs)  # the union is counted, not made: a level may have thousands of numbers and of words
+        if own and both >= INSTANCE * max(1, len(ours) + len(theirs) - both):
             split.append((prefix + number, by_next[number]))
         else:
             rest += by_next[number]
     return [(prefix, sorted(rest)), *split]
 
 
-def accepted(dag: Dag, order: Order, named: Named, good: list[Named]) -> Named | None:
-    """The group with what it adopts, if it is no more than a part of the level and hangs together."""
+def accepted(dag: Dag, order: Order, named: Named, taken: set[int]) -> Named | None:
+    """The group with what it adopts, if it is no more than a part of the level and hangs together; `taken` are the
+    boxes of other groups."""
     if len(named.named) > MOST_OF * len(dag):
         return None
     members = with_between(dag, order, named.named)
-    if len(members) > len(named.named):  # only saves time: else there is nothing to give back
-        taken = {box for other in good for box in other.members}
-        members = named.named if taken.intersection(members) else members
+    if len(members) > len(named.named) and not taken.isdisjoint(members):
+        members = named.named
     if len(members) > WITH_ADOPTED * len(dag) or not hangs_together(dag, members):
         return None
     return Named(named.words, named.named, members)
