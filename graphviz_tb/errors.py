@@ -180,12 +180,12 @@ def demand(name: str, value: object, *kinds: type) -> None:
 
     >>> demand("height", "tall", int)
     Traceback (most recent call last):
-    graphviz_tb.errors.WrongType: height is 'tall', a str; it takes int
+    graphviz_tb.errors.WrongType: height is 'tall', of type str; it takes int
     """
     refuse_bytes(name, value)
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         words = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {words}")
+        raise WrongType(f"{name} is {spoken(value)}, of type {type(value).__name__}; it takes {words}")
 
 
 class Ambiguous(RequestError):

@@ -54,7 +54,7 @@ def check(options: DataclassInstance) -> None:
     graphviz_tb.errors.RequestError: depth is -1; the least is 0
     >>> PictureOptions(scale="2")
     Traceback (most recent call last):
-    graphviz_tb.errors.WrongType: scale is '2', a str; it takes float or None
+    graphviz_tb.errors.WrongType: scale is '2', of type str; it takes float or None
     """
     for option in fields(options):
         value = getattr(options, option.name)
@@ -92,7 +92,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
         refuse_bytes(name, path)
     value = strange[0] if strange and not wrong else value
     if wrong or strange:
-        raise WrongType(f"{name} is {spoken(value)}, a {type(value).__name__}; it takes {' or '.join(words)}")
+        raise WrongType(f"{name} is {spoken(value)}, of type {type(value).__name__}; it takes {' or '.join(words)}")
 
 
 @dataclass(frozen=True, slots=True)

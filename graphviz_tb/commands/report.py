@@ -72,7 +72,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
         size = f", {format_bytes(entry.bytes)}" if entry.bytes else ""
         # Without the name of the source, which the first line says.
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
-        label = f"{one_line(chosen)} · " if chosen not in ("", "these bytes") else ""
+        label = f"{one_line(chosen)} · " if chosen not in ("", "the data") else ""
         return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:

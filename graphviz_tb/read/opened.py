@@ -98,7 +98,7 @@ class Opened:
 
 
 def open_bytes(data: bytes, options: ReadOptions) -> Opened:
-    return Opened("these bytes", io.BytesIO(data), options)
+    return Opened("the data", io.BytesIO(data), options)
 
 
 def open_stdin(options: ReadOptions) -> Opened:
