@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+STEPS = 2_000_000  # lines looked at in one level while its order is kept up to date: more take seconds
 Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
 
@@ -94,12 +95,15 @@ class Order:
         self.place = list(range(count))
         self.after: list[list[int]] = [[] for _ in range(count)]
         self.before: list[list[int]] = [[] for _ in range(count)]
+        self.left = STEPS
 
     def add(self, source: int, target: int) -> bool:
-        """Put in the edge unless it closes a cycle."""
+        """Put in the edge unless it closes a cycle; where that takes too long, unless it runs against the order."""
         # Only what lies between the two places can be out of order; the rest of the graph is not looked at.
         low, high = self.place[target], self.place[source]
         if low < high:
+            if self.left < 0:
+                return False
             ahead = self.reach(self.after, target, low, high)
             if source in ahead:
                 return False
@@ -116,7 +120,9 @@ class Order:
         """Nodes reached from `start` whose place lies between `low` and `high`."""
         seen, todo = {start}, [start]
         while todo:
-            for node in links[todo.pop()]:
+            near = links[todo.pop()]
+            self.left -= len(near)
+            for node in near:
                 if node not in seen and low <= self.place[node] <= high:
                     seen.add(node)
                     todo.append(node)

@@ -42,8 +42,10 @@ class Expander:
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
-        # By open group: `order_of` its children, `continuations` of their lines (both in `drawable`).
+        # By open group: `order_of` its children, `continuations` of their lines, by group and neighbour their `places`
+        # (all in `drawable`).
         self.orders: dict[Path, dict[int, int | None]] = {}
+        self.places: dict[tuple[Path, int], tuple[int | None, int | None]] = {}
         self.going_on: dict[Path, dict[int, set[tuple[int, bool]]]] = {}
         self._cache: dict[Path, Metagraph] = {}
         self._lock = RLock()  # threads may draw one model at once

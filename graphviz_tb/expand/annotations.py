@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviz_tb.expand.calls import constants_inside
-from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.columns import Longs, positions
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 from graphviz_tb.model.metagraph import Annotation, Bridge, Mask, Metaedge, Side, StubKind
@@ -61,15 +61,18 @@ class MarkFiles:
 def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[Beside]:
     """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
     # A call of several functions shows these; then the arguments are in one of them.
-    call = path[-2] if len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION else path[-1]
+    one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION
+    call = path[-2] if one else path[-1]
     if call not in hierarchy.calls:
         return []
-    constants = []
-    for mark, inner in constants_inside(hierarchy, call):
-        child = next((child for child, row in enumerate(rows) if row <= inner < hierarchy.end[row]), None)
-        if child is not None:
-            constants.append(Beside(child, mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1))
-    return constants
+    pairs = constants_inside(hierarchy, call, path[-1] if one else None)
+    children = positions(rows, np.array([inner for _, inner in pairs], np.int64)) if pairs else ()
+    # An argument that is drawn as a mark itself, a weight, is in no child.
+    return [
+        Beside(int(child), mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)
+        for (mark, inner), child in zip(pairs, children, strict=True)
+        if rows[child] <= inner < hierarchy.end[rows[child]]
+    ]
 
 
 def list_annotations(

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from itertools import islice
+from operator import itemgetter
+
+import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.wiring import Wiring, wiring
+from graphviz_tb.model.wiring import Wiring, output_number, wiring
+
+# Ends of lines that leave one call, in all its functions: of thousands of branches whose results thousands of ops read
+# only the first are joined.
+MOST_RESULTS = 100_000
 
 
 def through_call(
@@ -21,46 +29,65 @@ def through_call(
     """
     graph = hierarchy.graph
     node = int(hierarchy.node[call])
+    data = ~graph.control[edges]
+    # Of an edge that leaves the call `slot` is an output key, of one that comes in the position of an input. What a
+    # call waits for reaches no argument of its body.
+    into, out = by_slot(slots, inbound & data), by_slot(slots, ~inbound & data)
+    leaving = sorted((output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
+    room = MOST_RESULTS
     for attr, body in first_of_each(hierarchy.calls[call]):
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]
         joined = joined_to(graph, node, attr, function)
-        # Of an edge that leaves the call `slot` is an output key, of one that comes in the position of an input.
-        leaving = dict.fromkeys(slots[~inbound & ~graph.control[edges]].tolist())
-        ends_of = dict(zip(leaving, joined.results(function, [graph.keys[key] for key in leaving]), strict=True))
-        for index, (edge, slot, comes_in) in enumerate(
-            zip(edges.tolist(), slots.tolist(), inbound.tolist(), strict=True)
-        ):
-            # What a call waits for reaches no argument of its body.
-            if graph.control[edge]:
-                continue
-            ends = [(function.args[to], "0") for to in joined.takes(slot)] if comes_in else ends_of[slot]
-            for inner, key in ends:
-                row = int(hierarchy.row_of_node[inner])
-                # The end inside may be left out of the hierarchy (row -1), or be drawn as a mark.
-                if row >= 0 and not graph.mark[inner]:
-                    joined_ends.append((index, row, key_number[key]))
+        ends = [(index, function.args[to], "0") for slot, to in joined.arguments() for index in into.get(slot, ())]
+        keys = asked(joined, function, leaving)
+        made = zip(keys, joined.results(function, [graph.keys[key] for key in keys]), strict=True)
+        results = ((index, *end) for key, given in made for index in out[key] for end in given)
+        given = list(islice(results, room))
+        room -= len(given)
+        for index, inner, key in sorted([*ends, *given], key=itemgetter(0)):
+            row = int(hierarchy.row_of_node[inner])
+            # The end inside may be left out of the hierarchy (row -1), or be drawn as a mark.
+            if row >= 0 and not graph.mark[inner]:
+                joined_ends.append((index, row, key_number[key]))
     return joined_ends
 
 
-def constants_inside(hierarchy: Hierarchy, call: int) -> list[tuple[int, int]]:
-    """The constants that a call is given, and the argument that each of them leads to: `(row of mark, row inside)`."""
+def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
+    """The chosen positions by slot: a function is asked for its own arguments, not each of thousands for all inputs."""
+    positions: dict[int, list[int]] = {}
+    for index in np.flatnonzero(chosen).tolist():
+        positions.setdefault(int(slots[index]), []).append(index)
+    return positions
+
+
+def asked(joined: Wiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
+    """Those of the outputs (number, key) that results of a function can lead to, as keys. Before: by number."""
+    if joined.gives == "each" and not joined.named:
+        leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
+    return [key for _, key in leaving]
+
+
+def constants_inside(hierarchy: Hierarchy, call: int, body: int | None = None) -> list[tuple[int, int]]:
+    """The constants that a call is given, and the argument that each of them leads to, in one of its functions or in
+    all: `(row of mark, row inside)`."""
     graph, node = hierarchy.graph, int(hierarchy.node[call])
-    into = range(*span(graph.target, node, node + 1))
+    into = slice(*span(graph.target, node, node + 1))
     # From marks: they are no edges between ops, and cross no border.
-    given = [edge for edge in into if graph.mark[graph.source[edge]] and not graph.control[edge]]
-    if not given:
+    from_marks = (graph.mark[graph.source[into]] != 0) & ~graph.control[into]
+    slots = by_slot(graph.slot[into], from_marks)
+    if not slots:
         return []
+    marks = hierarchy.row_of_node[graph.source[into]].tolist()
     pairs: dict[tuple[int, int], None] = {}
-    for attr, body in first_of_each(hierarchy.calls[call]):
-        function = graph.functions[bisect_left(hierarchy.function_rows, body)]
-        joined = joined_to(graph, node, attr, function)
-        for edge in given:
-            mark = int(hierarchy.row_of_node[graph.source[edge]])
-            ends = [function.args[to] for to in joined.takes(int(graph.slot[edge]))]
-            pairs.update(((mark, int(hierarchy.row_of_node[end])), None) for end in ends)
-    return [(mark, row) for mark, row in pairs if mark >= 0 and row >= 0]
+    bodies = [(attr, row) for attr, row in first_of_each(hierarchy.calls[call]) if body in (None, row)]
+    for attr, row in bodies:
+        function = graph.functions[bisect_left(hierarchy.function_rows, row)]
+        for slot, to in joined_to(graph, node, attr, function).arguments():
+            end = int(hierarchy.row_of_node[function.args[to]])
+            pairs.update(((marks[index], end), None) for index in slots.get(slot, ()))
+    return [(mark, end) for mark, end in pairs if mark >= 0 and end >= 0]
 
 
 def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from graphviz_tb.expand import Expander
 
 
+Places = tuple[int | None, int | None]
 NOWHERE: set[tuple[int, bool]] = set()
 
 
@@ -91,16 +92,29 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
 
 def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOptions) -> bool:
     """Whether a control bridge runs against the data order at the level where both its ends are seen."""
+    inner, outer = places(expander, path, bridge.other, options)
+    if inner is None or outer is None:
+        return False
+    return outer > inner if bridge.inbound else inner > outer
+
+
+def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> Places:
+    """The places of a group, or of one around it, and of a neighbour in the order of the level that shows both."""
+    known = expander.places
+    found: Places = (None, None)
     ancestor = path
     while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
+        # The groups around are opened first: a line that goes in through thousands of them is looked for once.
+        if (ancestor, other) in known:
+            found = known[ancestor, other]
+            break
         order = order_of(expander, parent, options)
-        if bridge.other in order:
-            inner, outer = order[ancestor[-1]], order[bridge.other]
-            if inner is None or outer is None:
-                return False
-            return outer > inner if bridge.inbound else inner > outer
+        if other in order:
+            found = order[ancestor[-1]], order[other]
+            break
         ancestor = parent
-    return False
+    known[path, other] = found
+    return found
 
 
 def order_of(expander: Expander, path: Path, options: ExpandOptions) -> dict[int, int | None]:

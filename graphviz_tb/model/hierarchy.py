@@ -121,6 +121,11 @@ class Hierarchy:
         return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
 
     @cached_property
+    def attr_of(self) -> dict[tuple[int, int], str]:
+        """What a function is to a call, by the rows of both: the first of the attributes that name it."""
+        return {(call, body): attr for call, bodies in self.calls.items() for attr, body in reversed(bodies)}
+
+    @cached_property
     def shadowed(self) -> frozenset[int]:
         """The rows of functions that are called like something in the main graph, or like that itself: not at all."""
         rows = {self.name[row]: row for row in self.function_rows}

@@ -76,7 +76,7 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
     own content first where the row may lie `inside` it.
     """
     home = function_of(hierarchy, row)
-    if inside and any(body == home for _, body in hierarchy.calls.get(path[-1], ())):
+    if inside and (path[-1], home) in hierarchy.attr_of:
         return (*path, row)
     for depth in range(len(path) - 1, -1, -1):  # from the inside out: a function may call itself
         if function_of(hierarchy, path[depth]) == home:
@@ -96,9 +96,9 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
         words.append(hierarchy.name[around])
     for depth, row in enumerate(path):
         name = hierarchy.name[row]
-        if depth and len(bodies := hierarchy.calls[path[depth - 1]]) > 1:
+        if depth and len(hierarchy.calls[path[depth - 1]]) > 1:
             function = function_of(hierarchy, row)
-            attr = next(attr for attr, body in bodies if body == function)
+            attr = hierarchy.attr_of[path[depth - 1], function]
             name = attr if row == function else f"{attr}/{name}"
         words.append(name)
     return LIBRARY + BORDER.join(map(guarded, words)) if around in hierarchy.shadowed else joined(words)

@@ -60,6 +60,16 @@ class Wiring:
         first, _, count = self.elements
         return max([start + many for start, _, many in self.runs] + [first + 1] * bool(count), default=0)
 
+    def arguments(self) -> list[tuple[int, int]]:
+        """All pairs (input, argument), the arguments in their order.
+
+        >>> Wiring(((1, 0, 2),)).arguments(), Wiring(elements=(0, 1, 2)).arguments()
+        ([(1, 0), (2, 1)], [(0, 1), (0, 2)])
+        """
+        first, argument, count = self.elements
+        inner = [(first, to) for to in range(argument, argument + count)]
+        return inner + [(start + at, to + at) for start, to, many in self.runs for at in range(many)]
+
     def takes(self, slot: int) -> list[int]:
         """The arguments that input `slot` leads to.
 

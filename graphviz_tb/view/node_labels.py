@@ -83,7 +83,7 @@ class NodeLabels:
         if hierarchy.kind[row] != FUNCTION:
             return hierarchy.leaf(row) + self.number(row)
         if len(path) > 1:
-            return next(attr for attr, body in hierarchy.calls[path[-2]] if body == row)
+            return hierarchy.attr_of[path[-2], row]
         if hashed := HASHED.fullmatch(hierarchy.name[row]):
             return hashed[1]
         return hierarchy.leaf(row)

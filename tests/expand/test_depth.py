@@ -79,3 +79,16 @@ def test_letters_that_take_more_room_are_fewer(segment: str) -> None:
     name = "/".join([segment] * 30_000)
     names = load(GraphDef(node=[{"name": name, "op": "A"}])).hierarchy.name
     assert sum(len(json.dumps(each)) for each in names) < 400 << 20
+
+
+def test_lines_of_control_that_lead_thousands_of_groups_deep() -> None:
+    """The level where both ends are seen is looked for once, not from each group anew."""
+    deep = "/".join("s" * 4000)
+    graph = GraphDef(node=[{"name": f"x{number}", "op": "A"} for number in range(4)])
+    graph.node.add(name=f"{deep}/y", op="B", input=[f"^x{number}" for number in range(4)])
+    graph.node.add(name=f"{deep}/z", op="B", input=[f"{deep}/y"])
+    model = load(graph)
+    start = time.process_time()
+    picture = model.picture(open_all=True)
+    assert time.process_time() - start < 6 * slowness()
+    assert sum(box.open for box in picture.scene.boxes) == 4000

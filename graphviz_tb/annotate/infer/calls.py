@@ -75,7 +75,9 @@ class Calls:
 
     def _entered(self, frame: Frame, node: int) -> list[Frame]:
         args = self.arguments(frame, node)
-        frames = [self.enter(frame, function, args) for function in self._functions(node)]
+        # No function is given more than it has arguments: thousands may have none.
+        counts = ((function, len(self.graph.functions[function].args)) for function in self._functions(node))
+        frames = [self.enter(frame, function, args[:count]) for function, count in counts]
         return [sub for sub in frames if sub is not None]
 
     def _functions(self, node: int) -> list[int]:
