@@ -36,6 +36,7 @@ class OpsThroughCalls:
         )
         # Many ask for all ops: they are counted once.
         self.memo: dict[int, int | None] = hierarchy.ops_of_function if without is None else {}
+        self.called: dict[int, int | None] = {}
         if not self.memo:
             for function in self._callees_first():
                 self.memo[function] = self._sum(function)
@@ -52,14 +53,24 @@ class OpsThroughCalls:
     def _sum(self, row: int) -> int | None:
         total = int(self.total[self.hierarchy.end[row]] - self.total[row])
         for call in self._calls_below(row):
-            total -= 1
-            # A function that two attributes of one op name (both branches of an `If`) counts once.
-            for function in dict.fromkeys(function for _, function in self.hierarchy.calls[call]):
-                inside = self.memo.get(function)
-                if inside is None:  # recursion: the function, or one that it calls, calls itself
-                    return None
-                total += inside
+            if call not in self.called:  # once, however deep it lies: it may have thousands of branches
+                self.called[call] = self._through(call)
+            inside = self.called[call]
+            if inside is None:
+                return None
+            total += inside - 1
         return min(total, MOST_OPS)
+
+    def _through(self, call: int) -> int | None:
+        """The ops of all functions of a call; None where one of them, or one that it calls, calls itself."""
+        # A function that two attributes of one op name (both branches of an `If`) counts once.
+        total = 0
+        for function in dict.fromkeys(function for _, function in self.hierarchy.calls[call]):
+            inside = self.memo.get(function)
+            if inside is None:
+                return None
+            total += inside
+        return total
 
     def _calls_below(self, row: int) -> list[int]:
         start = bisect_left(self.call_rows, row)

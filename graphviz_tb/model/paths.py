@@ -143,9 +143,6 @@ def function_of(hierarchy: Hierarchy, row: int) -> int:
 def is_place(hierarchy: Hierarchy, path: Path) -> bool:
     """Whether a path leads anywhere: to a row, each step but the last through a call to what it calls."""
     rows = len(hierarchy)
-    if not path or not all(isinstance(row, Integral) and 0 <= row < rows for row in path):
+    if not path or not all(isinstance(row, int | Integral) and 0 <= row < rows for row in path):
         return False
-    return all(
-        any(function_of(hierarchy, row) == body for _, body in hierarchy.calls.get(call, ()))
-        for call, row in pairwise(path)
-    )
+    return all((call, function_of(hierarchy, row)) in hierarchy.attr_of for call, row in pairwise(path))

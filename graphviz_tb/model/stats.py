@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,7 @@ class Stats:
     executions: int = 0
     warm_up: str = ""
     _filed: list[list[Filed]] = field(default_factory=list, repr=False)  # all samples in the order of their paths, once
+    _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # of runs of them
 
     def column(self, quantity: str) -> Measure:
         """The "time" or the "bytes" of every row."""
@@ -171,24 +172,29 @@ class Stats:
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
-        here = self._below(row, path[:-1])
-        return self._of_samples(row, place, here) if here else self._of_samples(row, 0, self._below(row, ()))
+        if not (run := self._run(row, path[:-1])):
+            run, place = self._run(row, ()), 0
+        # Scopes that each hold only the next have the same samples, as do calls that the trace does not distinguish.
+        key = (run.start, run.stop, place) if run else (0, 0, 0)
+        if key not in self._known:
+            self._known[key] = self._of_samples(place, run)
+        return replace(self._known[key], ops=int(self.ops[row]), shapes=self.shapes.get(row, ()))
 
-    def _below(self, row: int, calls: tuple[int, ...]) -> list[list[Filed]]:
-        """The samples that lie in `calls` and, there, under `row`, for each of the steps that have any."""
+    def _run(self, row: int, calls: tuple[int, ...]) -> range:
+        """The samples that lie in `calls` and, there, under `row`: where they are among all."""
         if not self._filed:
             samples = ((path, step, sample) for step, each in enumerate(self.inside) for path, sample in each.items())
             self._filed.append(sorted(samples, key=lambda filed: filed[:2]))  # at once: threads may share statistics
         # In the order of paths, what begins with the same calls and goes on in a run of rows is a run itself.
         filed = self._filed[0]
         first = bisect_left(filed, ((*calls, row),))
-        stop = bisect_left(filed, ((*calls, int(self.end[row])),), first)
-        by_step: dict[int, list[Filed]] = {}
-        for each in filed[first:stop]:
-            by_step.setdefault(each[1], []).append(each)
-        return [by_step[step] for step in sorted(by_step)]
+        return range(first, bisect_left(filed, ((*calls, int(self.end[row])),), first))
 
-    def _of_samples(self, row: int, place: int, steps: list[list[Filed]]) -> Figures:
+    def _of_samples(self, place: int, run: range) -> Figures:
+        by_step: dict[int, list[Filed]] = {}
+        for each in self._filed[0][run.start : run.stop]:
+            by_step.setdefault(each[1], []).append(each)
+        steps = [by_step[step] for step in sorted(by_step)]
         rows = {path[place] for step in steps for path, _, _ in step}
         spans = [max(sample.end for *_, sample in step) - min(sample.start for *_, sample in step) for step in steps]
         count = len(self.inside)
@@ -205,8 +211,7 @@ class Stats:
             accelerator=middle("accelerator") / 1000,
             enqueue=middle("enqueue") / 1000,
             measured=sum(bool(self.ops[op]) for op in rows),  # 0: a mark, which is no op
-            ops=int(self.ops[row]),
-            shapes=self.shapes.get(row, ()),
+            ops=0,
             known=bool(steps),
             least=min(times) if times and len(times) == count else 0.0,
             most=max(times, default=0.0),

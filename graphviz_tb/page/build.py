@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 STEPWISE = 3_000_000  # rows of all steps together that are shown step by step
-OF_STEP = 1000  # rows that a step takes as long as, beside its own
+OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
 ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts: counts, names made shorter
@@ -72,7 +72,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     traced = each_step(model)
-    steps = dict(islice(traced.items(), max(1, STEPWISE // (OF_STEP + len(hierarchy)))))
+    each = OF_STEP + len(hierarchy) + INSIDE * len(inside)
+    steps = dict(islice(traced.items(), max(1, STEPWISE // each)))
     told = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
     left = [told] if len(steps) < len(traced) else []
     stepwise = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))

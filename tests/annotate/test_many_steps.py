@@ -15,7 +15,7 @@ from graphviz_tb.annotate.around import Around
 from graphviz_tb.annotate.columns import NEVER
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import build
 from graphviz_tb.page.build import data
@@ -23,7 +23,7 @@ from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, graph_of, trace
 from tests.conftest import cpu_seconds
 from tests.fuzz.families.measured import profiled
-from tests.timing import slowness
+from tests.timing import seconds, slowness
 
 
 def test_steps_that_measured_one_of_many_ops() -> None:
@@ -182,3 +182,37 @@ def test_steps_of_one_op_of_many_do_not_take_the_time_of_all() -> None:
     together = [trace(cpu=[entry(name, 0, 1) for name in names])]
     apart = cpu_seconds(lambda: join_statistics(hierarchy, each))
     assert apart < 5 * cpu_seconds(lambda: join_statistics(hierarchy, together))
+
+
+def test_samples_below_many_scopes_and_calls() -> None:
+    # Each of 50 steps ran each of 200 ops: they lie in 500 scopes, each in the next, of a function with 500 calls.
+    graph = GraphDef()
+    function = graph.library.function.add(signature={"name": "f"})
+    names = [f"{'s/' * 500}x{number}" for number in range(200)]
+    for name in names:
+        function.node_def.add(name=name, op="Relu")
+    for number in range(500):
+        graph.node.add(name=f"c{number}", op="f")
+    hierarchy = group(flatten(graph))
+    steps = [trace(cpu=[entry(name, number, number) for name in names]) for number in range(1, 51)]
+    stats = join_statistics(hierarchy, steps)
+    (body,), calls = hierarchy.function_rows, sorted(hierarchy.calls)
+    scopes = np.flatnonzero((hierarchy.kind == SCOPE) & (np.arange(len(hierarchy)) > body)).tolist()
+    with seconds(5):  # about 0.3
+        found = [stats.at((call, row)) for call in calls for row in scopes[:: 1 + (call > calls[0]) * 100]]
+    assert {(figures.time, figures.measured, figures.ops, figures.steps) for figures in found} == {
+        (200 * 25.5, 200, 200, 50)
+    }
+
+
+def test_boxes_inside_calls_count_towards_the_steps_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphDef(library={"function": [{"signature": {"name": "f"}}]})
+    for number in range(100):
+        graph.library.function[0].node_def.add(name=f"x{number}", op="Relu")
+        graph.node.add(name=f"c{number}", op="f")
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(profiled(["c0/x0:Relu"], 20, 20).SerializeToString())
+    model = load(graph, run_metadata=str(path))
+    monkeypatch.setattr(build, "STEPWISE", 5 * build.INSIDE * 100 * 100)
+    head, _ = data(model, PictureOptions())
+    assert 1 < len(head["steps"]) < 5  # folds and rows count, too
