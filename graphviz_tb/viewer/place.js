@@ -107,6 +107,19 @@ class Drawing {
   shapes() {
     return [...(() => { const out = []; for (const part of this.parts) for (const group of part.groups) for (const shape_ of group.shapes) { out.push(shape_); } return out; })()];
   }
+  mapped(change_) {
+    let parts, part, groups, group, kept_, after;
+    parts = [];
+    for (part of this.parts) {
+      groups = [];
+      for (group of part.groups) {
+        kept_ = [...(() => { const out = []; for (const shape_ of group.shapes) if (((after = change_(shape_)) != null)) { out.push(after); } return out; })()];
+        groups.push(py_replace(group, {shapes: kept_}));
+      }
+      parts.push(py_replace(part, {groups: [...groups]}));
+    }
+    return py_replace(this, {parts: [...parts]});
+  }
 }
 
 // model.units
