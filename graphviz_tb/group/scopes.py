@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 
@@ -256,17 +257,27 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
 
     Names are ordered by UTF-16 code units, function bodies under their prefix.
     """
-    names = [full_name(graph, node) for node in range(len(graph)) if not graph.mark[node] and graph.kept[node]]
-    if not names:
+    nodes = np.flatnonzero((graph.mark == 0) & graph.kept).tolist()
+    if not nodes:
         return frozenset()
-    last = max(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))  # as JavaScript compares strings
+    full = partial(full_name, graph)
+    # The last of each body by its own name: thousands of full names would each hold that of the function.
+    bodies = groupby(nodes, key=graph.function.__getitem__)
+    last = max((full(max(body, key=lambda node: utf_16(graph.name[node]))) for _, body in bodies), key=utf_16)
     # From the outside in: what a name lies in, it also lies in the scopes around.
-    scopes = sorted({name for name in map(partial(full_name, graph), marks) if last.startswith(f"{name}/")}, key=len)
+    scopes = sorted({name for name in map(full, marks) if last.startswith(f"{name}/")}, key=len)
     seen = 0
-    for name in names:
+    for name in map(full, nodes):
+        if seen == len(scopes):
+            break
         while name != last and seen < len(scopes) and name.startswith(f"{scopes[seen]}/"):
             seen += 1
     return frozenset(scopes[seen:])
+
+
+def utf_16(name: str) -> bytes:
+    """What JavaScript compares strings by."""
+    return name.encode("utf-16-be", "surrogatepass")
 
 
 def full_name(graph: Graph, node: int) -> str:

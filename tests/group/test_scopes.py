@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -123,3 +124,16 @@ def test_names_are_not_searched_again_for_each_scope_of_the_last() -> None:
         return cpu_seconds(lambda: unseen_scopes(graph, marks))
 
     assert seconds(400) < 4 * seconds(20)
+
+
+def test_a_long_name_of_a_function_is_not_put_before_each_of_its_nodes() -> None:
+    # a name of 100,000 letters and 3,000 nodes: 300 MB
+    graph = GraphDef(node=[{"name": "c", "op": "Const"}, {"name": "x", "op": "A", "input": ["c"]}])
+    function = graph.library.function.add()
+    function.signature.name = "f" * 100_000
+    for number in range(3_000):
+        function.node_def.add(name=f"{number}", op="B")
+    tracemalloc.start()
+    graphviz_tb.load(graph, preset="tensorboard")
+    assert tracemalloc.get_traced_memory()[1] < 50e6
+    tracemalloc.stop()
