@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from graphviz_tb.errors import RequestError
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
@@ -21,6 +22,9 @@ from graphviz_tb.model.metagraph import Metaedge, Metagraph
 
 VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `Kind`
+# Bytes of a document beyond which it is refused, and for each row more: the types and devices of ops are told again for
+# each group around them, which for long words and deep scopes is gigabytes.
+LARGEST, OF_ROW = 500_000_000, 2_000
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 Node = dict[str, Any]
 Open = Callable[[int], Metagraph]
@@ -64,12 +68,21 @@ class Document:
         return {"format": "tbgraph", "version": VERSION, "nodes": list(self.nodes()), "groups": groups}
 
     def encode(self) -> bytes:
-        """The document as UTF-8 text, one node and one group a line."""
+        """The document as UTF-8 text, one node and one group a line.
+
+        Raises `RequestError` where it is too large.
+        """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
         text = BytesIO()
+        most = LARGEST + OF_ROW * len(self.hierarchy)
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSION)
         for number, node in enumerate(self.nodes()):
             text.write(b",\n" * (number > 0) + compact(node))
+            if text.tell() > most:
+                raise RequestError(
+                    f"the JSON of this graph would be larger than {most // 1_000_000:,} MB",
+                    hint="its types or devices of ops have very long names; write SVG, or HTML",
+                )
         text.write(b'\n],\n"groups": {\n')
         for number, (key, edges, rest) in enumerate(self.groups()):
             text.write(b",\n" * (number > 0) + compact(key) + b':{"edges":[')

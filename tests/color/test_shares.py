@@ -88,3 +88,11 @@ def test_one_device_is_called_by_its_last_word() -> None:
 def test_devices_that_would_be_called_alike_keep_what_tells_them_apart() -> None:
     assert short(["/gpu:0", "/GPU:0"]) == ["gpu:0", "GPU:0"]
     assert short(["/device:GPU:0", "/GPU:0"]) == ["/device:GPU:0", "/GPU:0"]
+
+
+def test_very_long_names_of_types_are_cut_where_groups_tell_them() -> None:
+    long = "R" * 100_000
+    model = load(f'node {{ name: "s/x" op: "{long}" }} node {{ name: "s/y" op: "Relu" }}'.encode())
+    found = colour(model.hierarchy, model.facts, "op-type", "light").account(scope(model, "s"))
+    assert found.endswith("R 1, Relu 1") or found.startswith("Relu 1, RRR")
+    assert len(found) < 400

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import graphviz_tb
+from graphviz_tb.errors import RequestError
 from graphviz_tb.proto import GraphDef
 
 
@@ -59,3 +62,16 @@ def test_every_layer_of_a_keras_file_is_told_with_its_shapes() -> None:
     for name, layer in told.items():
         assert layer["outputs"] == [None if shape is None else list(shape) for shape in layers[name].outputs]
         assert layer["class"] == layers[name].class_name
+
+
+def test_types_and_devices_that_make_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphDef()
+    for number in range(2):
+        graph.node.add(name=f"{'a/' * 300}x{number}", op="R" * 10_000, device="d" * 10_000)
+    model = graphviz_tb.load(graph)
+    model.save(tmp_path / "a.json")
+    assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 7_000_000
+    monkeypatch.setattr("graphviz_tb.render.json.LARGEST", 3_000_000)
+    with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
+        model.save(tmp_path / "b.json")
+    assert not (tmp_path / "b.json").exists()
