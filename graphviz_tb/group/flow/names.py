@@ -41,10 +41,8 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
         for named in todo:
             if len({dag.boxes[number].symbol for number in named.named}) == 1:
                 continue  # numbered equals are a repeat, not a scope
-            found = accepted(
-                dag, order, named, taken
-            )  # None: too large, or in several pieces; its next words are tried
-            if found:
+            found = accepted(dag, order, named, taken)
+            if found:  # else too large, or in several pieces: its next words are tried
                 good.append(found)
                 taken.update(found.members)
             else:
