@@ -209,7 +209,9 @@ class Model(Folded):
             known = None
         if known is not None:
             return known
-        if not is_place(self.hierarchy, path):
+        # In an open call only the last step is new: paths through thousands of calls are not gone along each time.
+        opened = path[:-1] and self.expander.known(path[:-1]) is not None
+        if not is_place(self.hierarchy, path[-2:] if opened else path):
             raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
         with self.report.stage("expand"):
             return self.expander.metagraph(path)

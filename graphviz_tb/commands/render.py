@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal
 
 import click
@@ -106,6 +107,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     # All that can be refused is refused before the first byte is read.
     check_used(asked(values), formats, written)
     check_writable(outputs)
-    keep_inputs((model, *options.read.run_metadata, *options.read.against, *options.picture.font_files), outputs)
+    fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
+    keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
     with open_model(model, options, timing, quiet) as session:
         write_all(zip(outputs, session.encode(formats), strict=True))

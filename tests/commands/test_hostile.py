@@ -175,6 +175,18 @@ def test_a_font_file_that_is_not_there_is_refused_whatever_is_written(
     assert not target.exists()
 
 
+def test_a_folder_is_no_font_and_its_files_are_not_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("graphviz_tb.read.walk.MOST", 3)
+    for number in range(5):
+        (tmp_path / f"{number}.ttf").touch()
+    old = tmp_path / "a.png"  # which might be one of them
+    old.touch()
+    assert run(["render", str(GOOD), "-o", str(old), "--font-file", str(tmp_path)]) == 2
+    assert "no font file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("suffix", ["png", "pdf"])
 def test_a_font_file_that_is_cut_short(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import fontpkg_arimo
