@@ -82,7 +82,8 @@ def drawable(drawing: Drawing, zoom: float) -> Drawing:
 def visible(shape: Shape, zoom: float) -> bool:
     """Whether a shape may change a pixel by more than one of the 256 steps of a colour.
 
-    >>> visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.01), visible(Rect(0, 0, 80, 20, fill="#FFFFFF"), 0.001)
+    >>> from graphviz_tb.model.drawing import Disc
+    >>> visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
     (True, False)
     """
     return covered(shape) * zoom * zoom >= 1 / 256
