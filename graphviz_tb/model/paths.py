@@ -143,6 +143,7 @@ def function_of(hierarchy: Hierarchy, row: int) -> int:
 def is_place(hierarchy: Hierarchy, path: Path) -> bool:
     """Whether a path leads anywhere: to a row, each step but the last through a call to what it calls."""
     rows = len(hierarchy)
+    # An `int` is an Integral too, and found to be one in half the time.
     if not path or not all(isinstance(row, int | Integral) and 0 <= row < rows for row in path):
         return False
     return all((call, function_of(hierarchy, row)) in hierarchy.attr_of for call, row in pairwise(path))

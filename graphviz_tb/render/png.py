@@ -80,13 +80,13 @@ def drawable(drawing: Drawing, zoom: float) -> Drawing:
 
 
 def visible(shape: Shape, zoom: float) -> bool:
-    """Whether a shape may change a pixel by more than one of the 256 steps of a colour.
+    """Whether a shape may change a pixel by more than one of the 256 steps of a colour; at usual scales each may.
 
     >>> from graphviz_tb.model.drawing import Disc
     >>> visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
     (True, False)
     """
-    return covered(shape) * zoom * zoom >= 1 / 256
+    return zoom >= FAINTEST or covered(shape) * zoom * zoom >= 1 / 256
 
 
 def smallest(drawing: Drawing, zoom: float) -> float:
