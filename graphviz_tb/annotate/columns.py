@@ -12,7 +12,8 @@ from graphviz_tb.annotate.around import Around
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
-from graphviz_tb.model.stats import Measure, Sample, Stats
+from graphviz_tb.model.samples import Sample
+from graphviz_tb.model.stats import Measure, Stats
 from graphviz_tb.model.tensors import Shape
 
 Samples = Mapping[Path, Sample]

@@ -20,7 +20,8 @@ from graphviz_tb.annotate.trace_names import Place, TraceNames
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
-from graphviz_tb.model.stats import DeviceUse, Sample, Stats, median
+from graphviz_tb.model.samples import Sample
+from graphviz_tb.model.stats import DeviceUse, Stats, median
 from graphviz_tb.model.tensors import shape_of
 
 if TYPE_CHECKING:

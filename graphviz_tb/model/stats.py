@@ -7,7 +7,6 @@ row of a function's body                    all calls together; `Stats.at(path)`
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
 
@@ -80,29 +80,6 @@ class DeviceUse:
     counted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One op at one place (path) in one step; all times in nanoseconds, `start`, `end` of the step's clock."""
-
-    time: int = 0
-    cpu: int = 0
-    accelerator: int = 0
-    enqueue: int = 0
-    start: int = -1
-    end: int = -1
-    bytes: int = 0
-    shapes: tuple[Shape, ...] = ()
-    executions: int = 0
-
-    @property
-    def span(self) -> int:
-        """From the first start to the last end."""
-        return max(0, self.end - self.start) if self.start >= 0 else 0
-
-
-Filed = tuple[tuple[int, ...], int, Sample]  # path, step
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Stats:
     """Statistics of all rows.
@@ -135,7 +112,7 @@ class Stats:
     joined: int = 0
     executions: int = 0
     warm_up: str = ""
-    _filed: list[list[Filed]] = field(default_factory=list, repr=False)  # all samples in the order of their paths, once
+    _samples: list[Samples] = field(default_factory=list, repr=False)  # those of `inside`, once
     _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # of runs of them
 
     def column(self, quantity: str) -> Measure:
@@ -172,50 +149,37 @@ class Stats:
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)
-        if not (run := self._run(row, path[:-1])):
-            run, place = self._run(row, ()), 0
+        samples, end = self._filed(), int(self.end[row])
+        if not (run := samples.under(row, end, path[:-1])):
+            run, place = samples.under(row, end, ()), 0
         # Scopes that each hold only the next have the same samples, as do calls that the trace does not distinguish.
         key = (run.start, run.stop, place) if run else (0, 0, 0)
         if key not in self._known:
             self._known[key] = self._of_samples(place, run)
         return replace(self._known[key], ops=int(self.ops[row]), shapes=self.shapes.get(row, ()))
 
-    def _run(self, row: int, calls: tuple[int, ...]) -> range:
-        """The samples that lie in `calls` and, there, under `row`: where they are among all."""
-        if not self._filed:
-            samples = ((path, step, sample) for step, each in enumerate(self.inside) for path, sample in each.items())
-            self._filed.append(sorted(samples, key=lambda filed: filed[:2]))  # at once: threads may share statistics
-        # In the order of paths, what begins with the same calls and goes on in a run of rows is a run itself.
-        filed = self._filed[0]
-        first = bisect_left(filed, ((*calls, row),))
-        return range(first, bisect_left(filed, ((*calls, int(self.end[row])),), first))
+    def _filed(self) -> Samples:
+        if not self._samples:
+            self._samples.append(Samples(self.inside))  # at once: threads may share statistics
+        return self._samples[0]
 
     def _of_samples(self, place: int, run: range) -> Figures:
-        by_step: dict[int, list[Filed]] = {}
-        for each in self._filed[0][run.start : run.stop]:
-            by_step.setdefault(each[1], []).append(each)
-        steps = [by_step[step] for step in sorted(by_step)]
-        rows = {path[place] for step in steps for path, _, _ in step}
-        spans = [max(sample.end for *_, sample in step) - min(sample.start for *_, sample in step) for step in steps]
-        count = len(self.inside)
-
-        def middle(quantity: str) -> float:
-            return median((sum(getattr(sample, quantity) for *_, sample in step) for step in steps), count)
-
-        times = [sum(sample.time for *_, sample in step) / 1000 for step in steps]  # nanoseconds to microseconds
+        sums, count = self._filed().sums(run), len(self.inside)
+        times = [time / 1000 for time in sums.time]  # nanoseconds to microseconds
         return Figures(
-            time=middle("time") / 1000,
-            span=median(spans, count) / 1000,
-            bytes=middle("bytes"),
-            cpu=middle("cpu") / 1000,
-            accelerator=middle("accelerator") / 1000,
-            enqueue=middle("enqueue") / 1000,
-            measured=sum(bool(self.ops[op]) for op in rows),  # 0: a mark, which is no op
+            time=median(sums.time, count) / 1000,
+            span=median(sums.span, count) / 1000,
+            bytes=median(sums.bytes, count),
+            cpu=median(sums.cpu, count) / 1000,
+            accelerator=median(sums.accelerator, count) / 1000,
+            enqueue=median(sums.enqueue, count) / 1000,
+            # 0: a mark, which is no op.
+            measured=int(np.count_nonzero(self.ops[self._filed().rows(run, place)])),
             ops=0,
-            known=bool(steps),
+            known=bool(times),
             least=min(times) if times and len(times) == count else 0.0,
             most=max(times, default=0.0),
-            steps=len(steps),
+            steps=len(times),
         )
 
     def format_time_and_memory(self, path: tuple[int, ...]) -> str | None:

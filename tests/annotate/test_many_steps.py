@@ -16,6 +16,7 @@ from graphviz_tb.annotate.columns import NEVER
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import build
 from graphviz_tb.page.build import data
@@ -203,6 +204,33 @@ def test_samples_below_many_scopes_and_calls() -> None:
     assert {(figures.time, figures.measured, figures.ops, figures.steps) for figures in found} == {
         (200 * 25.5, 200, 200, 50)
     }
+
+
+def test_samples_of_scopes_one_in_the_other_with_an_op_in_each() -> None:
+    # Each of 60 steps ran the op of each of 500 scopes of a function: each scope has samples that no other has.
+    graph = GraphDef(library={"function": [{"signature": {"name": "f"}}]}, node=[{"name": "c", "op": "f"}])
+    names = ["s/" * depth + "x" for depth in range(1, 501)]
+    for name in names:
+        graph.library.function[0].node_def.add(name=name, op="Relu")
+    hierarchy = group(flatten(graph))
+    steps = [trace(cpu=[entry(f"c/{name}", number, number) for name in names]) for number in range(1, 61)]
+    stats = join_statistics(hierarchy, steps)
+    (body,), (call,) = hierarchy.function_rows, hierarchy.calls
+    scopes = np.flatnonzero((hierarchy.kind == SCOPE) & (np.arange(len(hierarchy)) > body)).tolist()
+    with seconds(4):  # about 0.5
+        found = [stats.at((call, row)) for row in scopes]
+    assert [(figures.time, figures.least, figures.measured, figures.steps) for figures in found] == [
+        (count * 30.5, count, count, 60) for count in range(500, 0, -1)
+    ]
+
+
+def test_samples_of_any_size_add_up() -> None:
+    huge = Sample(time=2**63, start=-(2**63), end=2**63, bytes=3)
+    samples = Samples([{(0, 5): huge, (0, 6): huge}, {(0, 6): Sample(1, start=2, end=3), (1, 6): huge}])
+    sums = samples.sums(samples.under(5, 7, (0,)))
+    assert (sums.time, sums.span, sums.bytes) == ([2**64, 1], [2**64, 1], [6, 0])
+    assert samples.rows(samples.under(5, 7, (0,)), 1).tolist() == [5, 6]
+    assert not samples.sums(samples.under(7, 9, (0,))).time
 
 
 def test_boxes_inside_calls_count_towards_the_steps_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

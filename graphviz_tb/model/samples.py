@@ -1,0 +1,101 @@
+"""What steps measured inside functions: samples in the order of their paths, of which each group has a run."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Ints, ints
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.tensors import Shape
+
+EXACT = 2**62  # sums of numbers that together come to less fit into 64 bits, and so do differences of them
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One op at one place (path) in one step; all times in nanoseconds, `start`, `end` of the step's clock."""
+
+    time: int = 0
+    cpu: int = 0
+    accelerator: int = 0
+    enqueue: int = 0
+    start: int = -1
+    end: int = -1
+    bytes: int = 0
+    shapes: tuple[Shape, ...] = ()
+    executions: int = 0
+
+    @property
+    def span(self) -> int:
+        """From the first start to the last end."""
+        return max(0, self.end - self.start) if self.start >= 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What some samples come to, a number for each step that has any of them; `span` is from the first start to the
+    last end."""
+
+    time: list[int]
+    cpu: list[int]
+    accelerator: list[int]
+    enqueue: list[int]
+    bytes: list[int]
+    span: list[int]
+
+
+class Samples:
+    """All samples of `steps` by path and then by step, as columns: of scopes one in the other, each adds up nearly all
+    that the next does."""
+
+    def __init__(self, steps: Sequence[Mapping[tuple[int, ...], Sample]]) -> None:
+        filed = [(path, step, sample) for step, each in enumerate(steps) for path, sample in each.items()]
+        filed.sort(key=lambda each: each[:2])
+        self._paths = [path for path, _, _ in filed]
+        self._step = ints(step for _, step, _ in filed)
+        samples = [sample for *_, sample in filed]
+        added = [(each.time, each.cpu, each.accelerator, each.enqueue, each.bytes) for each in samples]
+        self._added, self._start = column(added, 5), column([(each.start,) for each in samples], 1)
+        self._end = column([(each.end,) for each in samples], 1)
+        self._rows: dict[int, Ints] = {}  # by place in a path the rows there
+
+    def under(self, row: int, end: int, calls: tuple[int, ...]) -> range:
+        """Those that lie in `calls` and, there, in the rows `row … end-1`: where they are among all."""
+        # In the order of paths, what begins with the same calls and goes on in a run of rows is a run itself.
+        first = bisect_left(self._paths, (*calls, row))
+        return range(first, bisect_left(self._paths, (*calls, end), first))
+
+    def sums(self, run: range) -> Sums:
+        """What a run of samples comes to in each step."""
+        if not run:
+            return Sums([], [], [], [], [], [])
+        steps = self._step[run.start : run.stop]
+        order = np.argsort(steps, kind="stable")
+        steps, order = steps[order], order + run.start
+        starts = np.concatenate(([0], np.flatnonzero(steps[1:] != steps[:-1]) + 1))
+        first = np.minimum.reduceat(self._start[0, order], starts)
+        last = np.maximum.reduceat(self._end[0, order], starts)
+        time, cpu, accelerator, enqueue, size = np.add.reduceat(self._added[:, order], starts, axis=1).tolist()
+        return Sums(time, cpu, accelerator, enqueue, size, (last - first).tolist())
+
+    def rows(self, run: range, place: int) -> Ints:
+        """The rows that the paths of a run have at a place, each once. Before: all these paths begin alike."""
+        if place not in self._rows:
+            self._rows[place] = ints(path[place] if place < len(path) else 0 for path in self._paths)
+        rows = self._rows[place][run.start : run.stop]
+        return rows[np.concatenate(([True], rows[1:] != rows[:-1]))] if run else rows
+
+
+def column(values: Sequence[tuple[int, ...]], count: int) -> NDArray[Any]:
+    """`count` columns, each a row of a table; of integers of any size where 64 bits are too few.
+
+    >>> column([(1, 2), (3, 4)], 2).tolist(), column([(2**62,)], 1).dtype.kind
+    ([[1, 3], [2, 4]], 'O')
+    """
+    small = sum(abs(value) for each in values for value in each) < EXACT
+    return np.array(values, np.int64 if small else object).reshape(-1, count).T
