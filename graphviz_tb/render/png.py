@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from math import inf, isqrt
+from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
 from graphviz_tb.model.drawing import Drawing, Label, Shape
@@ -17,7 +16,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import Ink, covered, ink_of
+from graphviz_tb.render.ink import MOST_TEXTS, PIXELS, Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
 from graphviz_tb.render.svg import Window, svg
 
@@ -25,15 +24,12 @@ FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
 LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 USUAL = 2.0  # pixels per unit, for screens of double density
-WORK = 10_000_000  # pixels of lines, unless asked: the rasteriser draws as many in ten seconds
-MOST_WORK = 2 * WORK  # what an asked size may take, its pixels with its lines: about 20 seconds
-PIXELS = 8  # of the sheet are made, and written, in the time in which one pixel of a line is drawn
+WORK = 14_000_000  # pixels of lines, or what takes as long, unless asked: the rasteriser takes ten seconds
+MOST_WORK = 20_000_000  # what an asked size may take
 NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 # What the rasteriser draws at once: it takes 7 bytes for a pixel and 10 kB for a text.
 BAND_PIXELS, BAND_TEXTS = 16_000_000, 8_000
-MOST_TEXTS = 50_000  # it takes 0.1 ms for each
-NO_INK = Ink()
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
@@ -50,9 +46,10 @@ class Raster:
 
 def png(drawing: Drawing, options: PictureOptions) -> bytes:
     """The drawing as PNG bytes. After: never more pixels than the cap."""
-    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
+    ink = ink_of(drawing)
+    size = raster(ink, options)
     rasterise = rasteriser(drawing, options)
-    drawn = drawable(drawing, size.zoom)
+    drawn = drawable(drawing, size.zoom, ink.least(size.zoom))
     count = bands_for(drawn, size)
     if count == 1:
         # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
@@ -66,11 +63,10 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     return joined(made, size.width, height)
 
 
-def drawable(drawing: Drawing, zoom: float) -> Drawing:
-    """The drawing with lines in place of hatches, and without what cannot be seen at this scale: each such shape would
-    take as long as one that can, and there may be hundreds of thousands.
+def drawable(drawing: Drawing, zoom: float, least: float) -> Drawing:
+    """The drawing with lines in place of hatches, and without what cannot be seen at this scale, texts smaller than
+    `least` among it: each would take as long as one that can, and there may be hundreds of thousands.
     """
-    least = smallest(drawing, zoom)
 
     def seen(shape: Shape) -> Shape | None:
         kept = shape.size >= least if isinstance(shape, Label) else visible(shape, zoom)
@@ -89,25 +85,9 @@ def visible(shape: Shape, zoom: float) -> bool:
     return zoom >= FAINTEST or covered(shape) * zoom * zoom >= 1 / 256
 
 
-def smallest(drawing: Drawing, zoom: float) -> float:
-    """The size of the smallest texts that are drawn: a pixel high, and with those that are larger not too many."""
-    sizes, count, least = sizes_of(drawing), 0, inf
-    for size in sorted(sizes, reverse=True):
-        count += sizes[size]
-        if size * zoom < 1 or count > MOST_TEXTS:
-            break
-        least = size
-    return least
-
-
-def sizes_of(drawing: Drawing) -> Counter[int]:
-    """How many texts of each size a drawing has."""
-    return Counter(shape.size for shape in drawing.shapes() if isinstance(shape, Label))
-
-
 def bands_for(drawing: Drawing, size: Raster) -> int:
     """In how many bands a drawing is made into pixels."""
-    texts = sizes_of(drawing).total()
+    texts = sum(isinstance(shape, Label) for shape in drawing.shapes())
     most = max(-(-size.width * size.height // BAND_PIXELS), -(-texts // BAND_TEXTS), 1)
     return min(most, size.height)
 
@@ -165,16 +145,17 @@ def joins(char: str) -> bool:
     return marks or arabic or char == "\u200d" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
-def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) -> Raster:
-    """How large the PNG of a picture of `width` × `height` comes out, with so much ink.
+def raster(ink: Ink, options: PictureOptions) -> Raster:
+    """How large the PNG of a drawing with such ink comes out.
 
-    >>> raster(1000, 500, PictureOptions()).width
+    >>> raster(Ink(1000, 500), PictureOptions()).width
     2000
-    >>> raster(8000, 8000, PictureOptions()).width
+    >>> raster(Ink(8000, 8000), PictureOptions()).width
     8000
-    >>> raster(1000, 500, PictureOptions(), Ink(lines=2 * WORK)).width
-    500
+    >>> raster(Ink(1000, 500, lines=2 * WORK), PictureOptions()).width
+    499
     """
+    width, height = ink.width, ink.height
     asked = options.width / width if options.width else options.scale or USUAL
     zoom, limit = asked, f"{LARGEST_PIXELS // 1_000_000} megapixels"
     if options.width is None and options.scale is None:
@@ -182,20 +163,21 @@ def raster(width: int, height: int, options: PictureOptions, ink: Ink = NO_INK) 
         if width * height * zoom * zoom > LARGEST_PIXELS:
             zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
         if ink.at(zoom) > WORK:
-            zoom = min(zoom, max(ink.zoom(WORK), FAINTEST))
+            zoom = min(zoom, max(ink.zoom(WORK, zoom), FAINTEST))
             limit = f"the work of lines of {WORK // 1_000_000} million pixels"
     size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
-    pixels = size.width * size.height
-    if pixels > NEVER:
+    if size.width * size.height > NEVER:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
             hint="ask for a smaller --scale or --width, open fewer groups, or write SVG",
         )
-    if ink.at(zoom) + pixels / PIXELS > MOST_WORK:
+    if ink.at(zoom) > MOST_WORK:
         lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
+        names = sum(many for _, many in ink.texts)
         raise RequestError(
             f"this PNG of {size.width} × {size.height} pixels would take too long: "
-            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another",
+            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another, "
+            f"and it has {names:,} names",
             hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
         )
     return size
@@ -212,13 +194,13 @@ def scale_of(zoom: float) -> str:
 
 def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     """What a PNG of this drawing does not do as asked: fewer pixels, letters from a face of this machine."""
-    size = raster(drawing.width, drawing.height, options, ink_of(drawing))
-    raised = []
+    ink = ink_of(drawing)
+    size, raised = raster(ink, options), []
     if size.zoom < size.asked:
         scaled = f"the PNG is drawn at scale {scale_of(size.zoom)} to stay within {size.limit}"
         raised.append(Notice("png-scaled", scaled, strict=False))
-    sizes, least = sizes_of(drawing), smallest(drawing, size.zoom)
-    small = sum(count for height, count in sizes.items() if height * size.zoom >= 1 and height < least)
+    least = ink.least(size.zoom)
+    small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < least)
     if small:
         more = f"{small:,} names are left out of the PNG: up to {MOST_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))

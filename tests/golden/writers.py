@@ -21,7 +21,7 @@ from graphviz_tb.render.hatches import without_hatch
 from graphviz_tb.render.ink import Ink, ink_of
 from graphviz_tb.render.legend import Block, Entry
 from graphviz_tb.render.pdf import pdf
-from graphviz_tb.render.png import NO_INK, raster
+from graphviz_tb.render.png import raster
 from graphviz_tb.render.rows import shapes
 from graphviz_tb.render.sheet import Sheet
 from graphviz_tb.render.svg import svg
@@ -96,10 +96,10 @@ def rasters(name: str) -> Iterator[Any]:
     luck = random.Random(name)
     for _ in range(40):
         wide, high = (int(2 ** luck.uniform(0, 15)) for _ in range(2))
-        ink = Ink(2 ** luck.uniform(10, 27), 2 ** luck.uniform(10, 40)) if luck.random() < 0.7 else NO_INK
+        drawn = (2 ** luck.uniform(10, 27), 2 ** luck.uniform(10, 40)) if luck.random() < 0.7 else ()
         options = luck.choice(({}, {}, {"scale": luck.choice((0.5, 1.0, 3.0))}, {"width": luck.randrange(1, 20_000)}))
         try:
-            size = raster(wide, high, PictureOptions(**options), ink)
+            size = raster(Ink(wide, high, *drawn), PictureOptions(**options))
             yield wide, high, options, size.width, size.height, round(size.zoom, 4), round(size.asked, 4), size.limit
         except RequestError as error:
             yield wide, high, options, str(error)

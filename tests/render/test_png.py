@@ -13,14 +13,12 @@ import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.ink import Ink, ink_of
+from graphviz_tb.render.ink import MOST_TEXTS, PIXELS, TEXT, Ink, ink_of
 from graphviz_tb.render.png import (
     FAINTEST,
     LARGEST_PIXELS,
-    MOST_TEXTS,
     MOST_WORK,
     NEVER,
-    PIXELS,
     WIDEST,
     WORK,
     notices,
@@ -90,14 +88,14 @@ def test_width_and_scale() -> None:
 
 
 def test_never_more_pixels_than_the_cap_unless_asked() -> None:
-    size = raster(30_000, 2_000, PictureOptions())
+    size = raster(Ink(30_000, 2_000), PictureOptions())
     assert size.width <= WIDEST
-    size = raster(7_000, 40_000, PictureOptions())
+    size = raster(Ink(7_000, 40_000), PictureOptions())
     assert size.width * size.height <= LARGEST_PIXELS
-    size = raster(10_000, 5_000, PictureOptions(width=15_000))
+    size = raster(Ink(10_000, 5_000), PictureOptions(width=15_000))
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):
-        raster(10_000, 5_000, PictureOptions(width=100_000))
+        raster(Ink(10_000, 5_000), PictureOptions(width=100_000))
 
 
 def thicket(lines: int) -> Drawing:
@@ -118,15 +116,15 @@ def sheet(*shapes: Shape) -> Drawing:
 def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
     options = PictureOptions(**choices)  # type: ignore[arg-type]
     told = [notice.message for notice in notices(drawing, options)]
-    return raster(1000, 1000, options, ink_of(drawing)).width, told
+    return raster(ink_of(drawing), options).width, told
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(thicket(3)) == Ink(lines=3 * 1000)
+    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000)
     assert size(thicket(1000)) == (2000, [])
     width, told = size(thicket(WORK // 1000 * 2))
-    assert width == 500
-    assert "scale 0.50 to stay within the work of lines of 10 million pixels" in told[0]
+    assert 490 < width < 500  # the sheet takes a little too
+    assert "scale 0.50 to stay within the work of lines of 14 million pixels" in told[0]
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines are 20 million pixels long"):
         size(thicket(int(MOST_WORK / FAINTEST) // 1000 + 1))
@@ -135,10 +133,10 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
 
 
 def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(stack(3)) == Ink(filled=3 * 1000 * 1000)
+    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000)
     assert size(stack(2500)) == (2000, [])
-    width, told = size(stack(40_000))
-    assert width == 500
+    width, told = size(stack(WORK // 250))
+    assert 490 < width < 500
     assert "scale 0.50" in told[0]
     with pytest.raises(RequestError, match="its boxes fill 20,004 million"):
         size(stack(5001), scale=2)
@@ -146,9 +144,9 @@ def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
 
 def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
     pen = Pen("#000000")
-    assert ink_of(sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))) == Ink(lines=80)
+    assert ink_of(sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))) == Ink(1000, 1000, lines=80)
     square: tuple[Step, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
-    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(filled=400)
+    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400)
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,23 +204,42 @@ def test_a_font_file_that_is_given_is_used() -> None:
 
 def test_the_limits_themselves_are_drawn() -> None:
     asked = PictureOptions(scale=1.0)
-    lines = MOST_WORK - 100 * 100 // PIXELS
-    half = Ink(lines=MOST_WORK / 2)  # what is left is for pixels
-    assert raster(100, 100, asked, Ink(lines=lines)).width == 100
-    assert raster(NEVER // 100, 100, asked).width == NEVER // 100
-    assert raster(NEVER // 200, 100, asked, half).width == NEVER // 200
-    refused = (100, 100, Ink(lines=lines + 1)), (NEVER // 100 + 1, 100, Ink()), (NEVER // 200 + 1, 100, half)
-    for *size, ink in refused:
-        with pytest.raises(RequestError):
-            raster(*size, asked, ink)
-    assert raster(100, 100, PictureOptions(), Ink(lines=WORK / 2)).zoom == 2
-    assert (raster(1, 1, PictureOptions(scale=0.1)).width, raster(1, 1, PictureOptions(scale=0.1)).height) == (1, 1)
+    lines, half = MOST_WORK - 100 * 100 // PIXELS, MOST_WORK / 2
+    texts = ((12, MOST_TEXTS),)
+    left = MOST_WORK - TEXT * MOST_TEXTS - 100 * 100 // PIXELS
+    for limit in (
+        Ink(100, 100, lines),
+        Ink(NEVER // 100, 100),
+        Ink(NEVER // 200, 100, half),  # half of it for pixels
+        Ink(100, 100, left, texts=texts),
+    ):
+        assert raster(limit, asked).width == limit.width
+        for more in (replace(limit, lines=limit.lines + 1), replace(limit, width=limit.width + 1)):
+            with pytest.raises(RequestError):
+                raster(more, asked)
+    assert raster(Ink(100, 100, (WORK - 200 * 200 / PIXELS) / 2), PictureOptions()).zoom == 2
+    small = raster(Ink(1, 1), PictureOptions(scale=0.1))
+    assert (small.width, small.height) == (1, 1)
+
+
+def test_lines_names_and_the_sheet_share_one_budget() -> None:
+    """Each was within its own, and all together took half a minute."""
+    most = Ink(8000, 8000, 5_000_000, 10**9, ((12, MOST_TEXTS),))
+    size = raster(most, PictureOptions())
+    assert 0.9 * WORK < most.at(size.zoom) <= WORK
+    with pytest.raises(RequestError, match="and it has 25,000 names"):
+        raster(most, PictureOptions(scale=1.0))
 
 
 def test_what_is_drawn_unasked_is_never_refused() -> None:
     # The most pixels that there are unasked, with as much ink as is drawn.
-    for ink in (Ink(lines=WORK), Ink(lines=10 * WORK), Ink(filled=10**11)):
-        assert raster(8_000, 8_000, PictureOptions(), ink).width > 0
+    for ink in (
+        Ink(8_000, 8_000, WORK),
+        Ink(8_000, 8_000, 5 * WORK),
+        Ink(8_000, 8_000, filled=10**11),
+        Ink(8_000, 8_000, WORK, texts=((20, MOST_TEXTS),)),
+    ):
+        assert raster(ink, PictureOptions()).width > 0
 
 
 def test_what_nobody_can_see_costs_nothing() -> None:
@@ -249,7 +266,7 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
     )
     assert png(full, PictureOptions(scale=0.2)) == png(bare, PictureOptions(scale=0.2))
     told = {notice.code: notice.message for notice in notices(full, PictureOptions(scale=0.2))}
-    assert "50,000 names are left out" in told["png-names"]
+    assert "25,000 names are left out" in told["png-names"]
     assert not notices(fits, PictureOptions(scale=0.2))
     assert not notices(bare, PictureOptions(scale=0.2))
 
