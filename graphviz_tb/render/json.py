@@ -23,7 +23,7 @@ from graphviz_tb.model.metagraph import Metaedge, Metagraph
 VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `Kind`
 # Bytes of a document beyond which it is refused, and for each row more: the types and devices of ops are told again for
-# each group around them, which for long words and deep scopes is gigabytes.
+# each group around them, shapes for each line that carries them, which for long words and many sizes is gigabytes.
 LARGEST, OF_ROW = 500_000_000, 2_000
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 Node = dict[str, Any]
@@ -74,23 +74,30 @@ class Document:
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
         text = BytesIO()
-        most = LARGEST + OF_ROW * len(self.hierarchy)
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSION)
         for number, node in enumerate(self.nodes()):
             text.write(b",\n" * (number > 0) + compact(node))
-            if text.tell() > most:
-                raise RequestError(
-                    f"the JSON of this graph would be larger than {most // 1_000_000:,} MB",
-                    hint="its types or devices of ops have very long names; write SVG, or HTML",
-                )
+            self._check(text.tell())
         text.write(b'\n],\n"groups": {\n')
         for number, (key, edges, rest) in enumerate(self.groups()):
             text.write(b",\n" * (number > 0) + compact(key) + b':{"edges":[')
             for count, edge in enumerate(edges):
                 text.write(b"," * (count > 0) + compact(edge))
+                self._check(text.tell())
             text.write(b"]," + compact(rest)[1:])
+            self._check(text.tell())
         text.write(b"\n}}\n")
         return text.getvalue()
+
+    def _check(self, size: int) -> None:
+        """Refuse a document that has come to so many bytes, and is not yet whole."""
+        most = LARGEST + OF_ROW * len(self.hierarchy)
+        if size > most:
+            raise RequestError(
+                f"the JSON of this graph would be larger than {most // 1_000_000:,} MB",
+                hint="its types or devices of ops have very long names, or its shapes very many sizes; "
+                "write SVG, or HTML",
+            )
 
 
 def compact(value: Any) -> bytes:

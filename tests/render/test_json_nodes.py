@@ -75,3 +75,22 @@ def test_types_and_devices_that_make_gigabytes_are_refused(tmp_path: Path, monke
     with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()
+
+
+def test_shapes_of_lines_that_make_gigabytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GraphDef()
+    for number in range(20):
+        node = graph.node.add(name=f"x{number}", op="Placeholder")
+        node.attr["dtype"].type = 1
+        for _ in range(200):
+            node.attr["shape"].shape.dim.add(size=10**17)
+    sources = [node.name for node in graph.node]
+    for number in range(100):
+        graph.node.add(name=f"y{number}", op=f"Op{number}", input=sources)
+    model = graphviz_tb.load(graph, extract=False, folds=False)
+    model.save(tmp_path / "a.json")
+    assert 6_000_000 < (tmp_path / "a.json").stat().st_size < 9_000_000
+    monkeypatch.setattr("graphviz_tb.render.json.LARGEST", 3_000_000)
+    with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
+        model.save(tmp_path / "b.json")
+    assert not (tmp_path / "b.json").exists()
