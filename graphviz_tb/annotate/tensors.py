@@ -59,14 +59,22 @@ class Tensors:
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def odd(self) -> tuple[Notice, ...]:
-        """Nodes whose declared shapes contradict what their inputs make of them, as far as was looked."""
-        # To ask for `inference` would make one.
-        nodes = sorted(self.inference.contradictions) if "inference" in self.__dict__ else []
-        if not nodes:
+        """Nodes whose declared shapes contradict what their inputs make of them, as far as was looked, and whether
+        inference met its limits.
+        """
+        if "inference" not in self.__dict__:  # to ask for it would make one
             return ()
-        name = self.graph.name[nodes[0]]
-        text = f"the declared shape of {name!r} contradicts its inputs; the declared one counts"
-        return (Notice(CONTRADICTION, text, name, len(nodes)),)
+        notices = []
+        if nodes := sorted(self.inference.contradictions):
+            name = self.graph.name[nodes[0]]
+            text = f"the declared shape of {name!r} contradicts its inputs; the declared one counts"
+            notices.append(Notice(CONTRADICTION, text, name, len(nodes)))
+        if self.inference.limited:
+            text = (
+                "some shapes stay unknown: functions are called with too many kinds of arguments, or sizes are too many"
+            )
+            notices.append(Notice("shape-limit", text, strict=False))
+        return tuple(notices)
 
 
 def completed(said: Shape, inferred: Shape) -> Shape:

@@ -1081,10 +1081,10 @@ class Beside_of_beside {
 function extent(stub) {
   return ((EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0)) + hand_width(stub.label, SMALL_SIZE));
 }
-function column_width(column_) {
-  return (py_max((() => { const out = []; for (const stub of column_) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
+function column_width(column) {
+  return (py_max((() => { const out = []; for (const stub of column) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
 }
-function column(words, side_, middle, edge, reach_, off) {
+function column_of_beside(words, side_, middle, edge, reach_, off) {
   let top, sign, stubs, texts, index, stub, y, meet_, near_, far;
   top = (middle - Math.floor((ROW_of_beside * (words.length - 1)) / 2));
   sign = ((side_ === "in") ? -1 : 1);
@@ -1173,8 +1173,8 @@ function _upright(shape_, incoming, outgoing, loop, pill) {
   height_ = Math.max(tall, stack);
   middle = shape_.middle;
   reach_ = py_max([0, (Math.floor((tall - shape_.top) / 2) - 10)]);
-  left = column(incoming, "in", middle, 0, reach_, 0);
-  right = column(outgoing, "out", middle, wide, reach_, room);
+  left = column_of_beside(incoming, "in", middle, 0, reach_, 0);
+  right = column_of_beside(outgoing, "out", middle, wide, reach_, room);
   y = Math.max(0, (Math.floor(height_ / 2) - middle));
   return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
@@ -1404,12 +1404,12 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest_, column_, part, axis, along_, _, tall, own_axis;
+  let places, start, longest_, column, part, axis, along_, _, tall, own_axis;
   places = [];
   start = 0;
   longest_ = start;
-  for (column_ of columns_) {
-    for (part of broken(column_, limit)) {
+  for (column of columns_) {
+    for (part of broken(column, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
       along_ = 0;
       for ([_, tall, own_axis] of part) {
@@ -1422,11 +1422,11 @@ function block(columns_, limit) {
   }
   return [places, [(start - GAP_of_auxiliary), longest_]];
 }
-function broken(column_, limit) {
+function broken(column, limit) {
   let parts, along_, thing;
   parts = [];
   along_ = 0;
-  for (thing of column_) {
+  for (thing of column) {
     if ((!parts.length || ((along_ + thing[1]) > limit))) {
       parts.push([]);
       along_ = 0;
@@ -2816,21 +2816,21 @@ function grown(rect, by) {
   return [(rect[0] - by), (rect[1] - by), (rect[2] + by), (rect[3] + by)];
 }
 function cells(rect) {
-  return (() => { const out = []; for (const column_ of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column_, row]); } return out; })();
+  return (() => { const out = []; for (const column of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column, row]); } return out; })();
 }
 function passed(run) {
-  let ax, ay, bx, by, wide, tall, found, column_, first, last, enter, leave;
+  let ax, ay, bx, by, wide, tall, found, column, first, last, enter, leave;
   [[ax, ay], [bx, by]] = ((run[0][0] <= run[1][0]) ? run : [run[1], run[0]]);
   [wide, tall] = [(bx - ax), (by - ay)];
   found = [];
-  for (column_ of py_range(Math.floor(ax / CELL), (Math.floor(bx / CELL) + 1))) {
+  for (column of py_range(Math.floor(ax / CELL), (Math.floor(bx / CELL) + 1))) {
     [first, last] = [Math.floor(ay / CELL), Math.floor(by / CELL)];
     if (wide) {
-      [enter, leave] = [Math.max(ax, (column_ * CELL)), py_min([bx, ((column_ + 1) * CELL)])];
+      [enter, leave] = [Math.max(ax, (column * CELL)), py_min([bx, ((column + 1) * CELL)])];
       first = Math.floor(((ay * wide) + (tall * (enter - ax))) / (wide * CELL));
       last = Math.floor(((ay * wide) + (tall * (leave - ax))) / (wide * CELL));
     }
-    py_extend(found, (() => { const out = []; for (const row of py_range(Math.min(first, last), (Math.max(first, last) + 1))) { out.push([column_, row]); } return out; })());
+    py_extend(found, (() => { const out = []; for (const row of py_range(Math.min(first, last), (Math.max(first, last) + 1))) { out.push([column, row]); } return out; })());
   }
   return found;
 }
@@ -3189,7 +3189,7 @@ function aside(view) {
   return (() => { const out = []; for (const [heading, columns_] of blocks_) if (py_any(columns_)) { out.push([heading, columns_]); } return out; })();
 }
 function blocks(view, pieces) {
-  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column_ of columns_) { out.push((() => { const out = []; for (const child of column_) { out.push(_thing(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
+  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column of columns_) { out.push((() => { const out = []; for (const child of column) { out.push(_thing(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
 }
 function _thing(piece_) {
   return [piece_.width, piece_.height, (piece_.x + Math.floor(piece_.box[0] / 2))];
@@ -3220,7 +3220,7 @@ function all_slots(view, pieces, core, area, shift) {
   for ([position, [piece_, corner]] of core.slots.entries()) {
     slots[position] = [piece_, _add_of_frames(corner, shift)];
   }
-  listed = (() => { const out = []; for (const [_, columns_] of aside(view)) for (const column_ of columns_) for (const position of column_) { out.push(position); } return out; })();
+  listed = (() => { const out = []; for (const [_, columns_] of aside(view)) for (const column of columns_) for (const position of column) { out.push(position); } return out; })();
   for ([position, corner] of py_zip(listed, area.places)) {
     slots[position] = [pieces.at(position), _add_of_frames(corner, shift)];
   }
@@ -4222,15 +4222,15 @@ function shapes(blocks_) {
   return (() => { const out = []; for (const candidate of candidates_.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function shaped(blocks_, limit) {
-  let placed, x, y, deep, wide, block_, column_, heading, columns_, lines_, across_;
+  let placed, x, y, deep, wide, block_, column, heading, columns_, lines_, across_;
   placed = [];
   x = 0;
   y = x;
   deep = x;
   wide = x;
-  for ([block_, column_, heading] of blocks_) {
-    [columns_, lines_] = columns_for(block_, column_, limit);
-    across_ = Math.max(((columns_ * (column_ + APART)) - APART), heading);
+  for ([block_, column, heading] of blocks_) {
+    [columns_, lines_] = columns_for(block_, column, limit);
+    across_ = Math.max(((columns_ * (column + APART)) - APART), heading);
     if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
@@ -4241,13 +4241,13 @@ function shaped(blocks_, limit) {
   }
   return new Legend(wide, (y + deep), [...placed]);
 }
-function columns_for(block_, column_, limit) {
+function columns_for(block_, column, limit) {
   let count, lines_;
   count = block_.entries.length;
   if ((() => { for (const entry of block_.entries) { if (entry.more) return true; } return false; })()) {
     return [1, count];
   }
-  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (column_ + APART))]));
+  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (column + APART))]));
   return [-Math.floor(-count / lines_), lines_];
 }
 function *drawn_of_rows(legend_, theme) {

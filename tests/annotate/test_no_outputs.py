@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from google.protobuf import text_format
 
 import graphviz_tb
 from graphviz_tb.proto import GraphDef
@@ -22,3 +23,32 @@ def test_weights_whose_shapes_have_no_room(op: str, monkeypatch: pytest.MonkeyPa
     model = graphviz_tb.load(graph)
     assert model.cost.under(0).flops >= 0
     assert b"w" in model.render("svg")
+    if op != "VarHandleOp":  # its sizes are asked for where it is read
+        assert [notice.code for notice in model.facts.odd()] == ["shape-limit"]
+
+
+@pytest.mark.parametrize("most", [0, 100])
+def test_a_body_that_is_not_inferred_for_all_arguments_is_told(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.MOST_AGAIN", most)
+    sizes = range(2, 5)
+    graph = text_format.Parse(
+        """library { function {
+          signature { name: "f" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "y" type: DT_FLOAT } }
+          node_def { name: "r" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+          ret { key: "y" value: "r:activations:0" } } }"""
+        + "".join(
+            f"""node {{ name: "in{size}" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }}
+                  attr {{ key: "shape" value {{ shape {{ dim {{ size: {size} }} }} }} }} }}
+                node {{ name: "call{size}" op: "PartitionedCall" input: "in{size}"
+                  attr {{ key: "f" value {{ func {{ name: "f" }} }} }} }}
+                node {{ name: "out{size}" op: "Relu" input: "call{size}" }}"""
+            for size in sizes
+        ),
+        GraphDef(),
+    )
+    model = graphviz_tb.load(graph)
+    nodes = [model.hierarchy.graph.name.index(f"call{size}") for size in sizes]
+    key = model.hierarchy.graph.keys.index("0")
+    shapes = [model.facts.tensor(node, key).shape for node in nodes]
+    assert shapes == [(2,), None, None] if most == 0 else [(2,), (3,), (4,)]
+    assert [notice.code for notice in model.facts.odd()] == (["shape-limit"] if most == 0 else [])

@@ -36,6 +36,7 @@ class Calls:
         self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
         self._made: dict[int, list[Frame]] = {}  # by function
         self._rounds: dict[tuple[Frame, int], Round] = {}
+        self.limited = False  # whether a body was not inferred for all arguments that were handed in
         self._again = 0  # nodes of bodies that were inferred for further sets of arguments
         self._born: dict[tuple[Frame, tuple[Out, ...]], list[int]] = {}  # symbols that results do not owe to arguments
 
@@ -92,7 +93,9 @@ class Calls:
             return None
         # One more frame, for all further calls, in which nothing is known of the arguments.
         if len(made) >= MOST_FRAMES or (made and self._again + self._sizes[function] > MOST_AGAIN):
-            args = args if (function, args) in self._frames else ()
+            known = (function, args) in self._frames
+            self.limited |= not known
+            args = args if known else ()
         frame = self._frames.get((function, args))
         if frame is None:
             self._again += self._sizes[function] if made else 0

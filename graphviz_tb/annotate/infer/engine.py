@@ -48,6 +48,11 @@ class Inference:
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
+    @property
+    def limited(self) -> bool:
+        """Whether something was not followed, as all that the file asks for would take minutes or fill memory."""
+        return self.calls.limited or self.symbols.full
+
     def shape(self, node: int, output: int) -> Shape:
         """The shape of one output, over all calls of the function where it lies."""
         with self.lock:

@@ -99,7 +99,12 @@ class Symbols:
     def room_for(self, count: int) -> bool:
         """Count so many numbers that a few bytes speak of; whether they leave memory."""
         self._claimed += count
-        return self._claimed <= MOST_CLAIMED
+        return not self.full
+
+    @property
+    def full(self) -> bool:
+        """Whether numbers were not followed, as all that were asked for would fill memory."""
+        return self._claimed > MOST_CLAIMED
 
     def claim(self, count: int) -> None:
         """Count so many sizes of outputs that an attribute claims. Raises ValueError where they would fill memory."""
