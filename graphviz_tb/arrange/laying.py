@@ -14,12 +14,15 @@ from graphviz_tb.model.skeleton import Skeleton
 # Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
 # training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
 BENDS = 10_000
+# Ranks that lines pass between their ends, in all levels, equal ones too, up to which these are laid out: to place and
+# write as many takes four seconds. A dense function of 60 nodes has 34,000, in each of its calls that are open.
+MOST_PASSED = 100_000
 PROGRAM = 25  # bends: what the start of an engine that is another program takes the time of
 
 
 class Laying:
     """Arranges levels one after the other; from the one on that comes after `BENDS` bends, or as much work of another
-    program, quickly and without it.
+    program, quickly and without it; from the one on that comes after `MOST_PASSED`, in plain rows.
 
     Equal levels have one order. What was found before for other pictures (`known`) saves time and changes nothing.
     """
@@ -27,7 +30,7 @@ class Laying:
     def __init__(self, options: ArrangeOptions, known: Arrangements) -> None:
         check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
-        self._quick = self._started = 0
+        self._quick = self._started = self._passed = self._plain = 0
 
     @property
     def made(self) -> int:
@@ -39,6 +42,14 @@ class Laying:
         outside = outside or Around()
         if too_large(level):
             return arrange(level, self._options, outside, self._known)
+        if self._passed > MOST_PASSED and len(level.children) > 1:
+            self._plain += 1
+            return replace(self._known.in_rows(level, outside), notices=())  # one for all of them, below
+        skeleton = self._ordered(level, outside)
+        self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
+        return skeleton
+
+    def _ordered(self, level: Metagraph, outside: Around) -> Skeleton:
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:
@@ -58,7 +69,11 @@ class Laying:
 
     def notices(self) -> tuple[Notice, ...]:
         """What there is to say of it."""
-        if not self._quick:
-            return ()
-        text = f"{self._quick:,} deeper levels are ordered quickly: more of their lines cross than need to"
-        return (Notice("quick-levels", text, strict=False),)
+        made = []
+        if self._quick:
+            text = f"{self._quick:,} deeper levels are ordered quickly: more of their lines cross than need to"
+            made.append(Notice("quick-levels", text, strict=False))
+        if self._plain:
+            text = f"{self._plain:,} deeper levels are drawn in plain rows, their lines straight and unnamed"
+            made.append(Notice("plain-levels", text, strict=False))
+        return tuple(made)

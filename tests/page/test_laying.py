@@ -13,6 +13,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
 from tests.arrange.test_few_crossings import crossings, random_level
+from tests.timing import seconds
 
 SCOPES = 3
 
@@ -71,3 +72,29 @@ def test_a_picture_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laying, "BENDS", 0)
     picture = load(tangles(like=False), folds=False).picture(open_all=True)
     assert [notice.code for notice in picture.notices] == ["quick-levels"]
+
+
+def test_levels_past_all_that_lines_may_pass_are_in_plain_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laying, "MOST_PASSED", 0)
+    level = next(one for one in map(random_level, range(24)) if unlike(one))
+    lay = laying.Laying(ArrangeOptions(), Arrangements())
+    first, second = lay(level), lay(level)  # what is drawn counts, found before or not
+    assert not first.plain
+    assert second.plain
+    assert [notice.code for notice in lay.notices()] == ["plain-levels"]
+    assert lay.notices()[0].message.startswith("1 deeper levels are drawn in plain rows")
+
+
+def test_calls_of_a_dense_function_end() -> None:
+    """Each of 80 calls draws 1,770 lines past 34,000 ranks, of a function of 17 kB: 80 s."""
+    graph = GraphDef()
+    function = graph.library.function.add()
+    function.signature.name = "f"
+    for at in range(60):
+        function.node_def.add(name=f"n{at}", op=f"Op{at % 7}", input=[f"n{other}:o:0" for other in range(at)])
+    for call in range(80):
+        graph.node.add(name=f"c{call}", op="PartitionedCall").attr["f"].func.name = "f"
+    picture = load(graph).picture(open_all=True)
+    with seconds(15):
+        picture.render("svg")
+    assert any("plain rows" in notice.message for notice in picture.notices)
