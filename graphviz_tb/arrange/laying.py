@@ -10,6 +10,7 @@ from graphviz_tb.arrange.large import too_large
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.units import plural
 
 # Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
 # training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
@@ -71,9 +72,18 @@ class Laying:
         """What there is to say of it."""
         made = []
         if self._quick:
-            text = f"{self._quick:,} deeper levels are ordered quickly: more of their lines cross than need to"
+            text = f"{levels(self._quick)} ordered quickly: more of their lines cross than need to"
             made.append(Notice("quick-levels", text, strict=False))
         if self._plain:
-            text = f"{self._plain:,} deeper levels are drawn in plain rows, their lines straight and unnamed"
+            text = f"{levels(self._plain)} drawn in plain rows, their lines straight and unnamed"
             made.append(Notice("plain-levels", text, strict=False))
         return tuple(made)
+
+
+def levels(count: int) -> str:
+    """So many levels, as the subject of a sentence, and its verb.
+
+    >>> levels(1), levels(2000)
+    ('1 deeper level is', '2,000 deeper levels are')
+    """
+    return f"{count:,} {plural(count, 'deeper level')} {'is' if count == 1 else 'are'}"

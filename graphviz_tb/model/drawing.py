@@ -136,13 +136,13 @@ class Drawing:
         """Every primitive, in drawing order, each in the coordinates of its group."""
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
 
-    def mapped(self, change: Callable[[Shape], Shape | None]) -> Drawing:
-        """The same sheet with each primitive changed, or left out where the change gives none."""
+    def mapped(self, change: Callable[[Shape], tuple[Shape, ...]]) -> Drawing:
+        """The same sheet with others in the place of each primitive, or none."""
         parts = []
         for part in self.parts:
             groups = []
             for group in part.groups:
-                kept = tuple(after for shape in group.shapes if (after := change(shape)) is not None)
+                kept = tuple(after for shape in group.shapes for after in change(shape))
                 groups.append(replace(group, shapes=kept))
             parts.append(replace(part, groups=tuple(groups)))
         return replace(self, parts=tuple(parts))

@@ -19,6 +19,9 @@ OpenSet = dict[Path, None]
 
 # Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long.
 LETTERS = 100 << 20
+# Of all levels: a function with few boxes and tens of thousands of lines is drawn again in each of its calls. All edges
+# of a training graph of a million nodes are fewer.
+LINES = 2_000_000
 
 
 def open_groups(
@@ -66,8 +69,11 @@ def open_found(
         more = shown.plus(size_of(hierarchy, metagraph, closed))
         if more.letters > LETTERS:
             return shown, (too_long(hierarchy.name[path[-1]]),)
-        if more.boxes > limit and len(paths) > 1:  # a single place that was named is opened however large it is
-            return more._replace(boxes=limit), (too_many(limit, hierarchy.name[path[-1]]),)
+        if len(paths) > 1:  # a single place that was named is opened however large it is
+            if more.boxes > limit:
+                return more._replace(boxes=limit), (too_many(limit, hierarchy.name[path[-1]]),)
+            if more.lines > LINES:
+                return shown, (too_dense(hierarchy.name[path[-1]]),)
         shown = more
         opened.update(dict.fromkeys(closed))
     return shown, ()
@@ -85,26 +91,35 @@ def too_long(where: str) -> Notice:
     return Notice("long-addresses", text, where, strict=False)
 
 
+def too_dense(where: str) -> Notice:
+    """The notice for a picture where opening the next group would draw too many lines."""
+    text = f"not everything is open: the picture would pass {LINES:,} lines"
+    return Notice("max-lines", text, where, strict=False)
+
+
 class Size(NamedTuple):
-    """How many boxes there are, and how many letters of the names of calls their addresses have."""
+    """How many boxes there are, how many letters of the names of calls their addresses have, and how many lines."""
 
     boxes: int
     letters: int
+    lines: int
 
     def plus(self, other: Size) -> Size:
         """Both together."""
-        return Size(self.boxes + other.boxes, self.letters + other.letters)
+        return Size(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
 
 
 def size_of(hierarchy: Hierarchy, metagraph: Open, groups: Iterable[Path]) -> Size:
     """The size of what groups hold."""
-    boxes = letters = 0
+    boxes = letters = lines = 0
     for path in groups:
-        count = len(metagraph(path).children)
+        level = metagraph(path)
+        count = len(level.children)
         calls = path if path[-1] in hierarchy.calls else path[:-1]
         boxes += count
         letters += count * sum(len(hierarchy.name[call]) for call in calls)
-    return Size(boxes, letters)
+        lines += len(level.edges)
+    return Size(boxes, letters, lines)
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
@@ -150,6 +165,8 @@ def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, d
                 return (too_many(limit, hierarchy.name[child[-1]]),)
             if shown.letters > LETTERS:
                 return (too_long(hierarchy.name[child[-1]]),)
+            if shown.lines > LINES:
+                return (too_dense(hierarchy.name[child[-1]]),)
             opened[child] = None
             queue.append((child, level + 1))
     return ()

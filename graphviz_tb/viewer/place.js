@@ -108,12 +108,12 @@ class Drawing {
     return [...(() => { const out = []; for (const part of this.parts) for (const group of part.groups) for (const shape_ of group.shapes) { out.push(shape_); } return out; })()];
   }
   mapped(change_) {
-    let parts, part, groups, group, kept_, after;
+    let parts, part, groups, group, kept_;
     parts = [];
     for (part of this.parts) {
       groups = [];
       for (group of part.groups) {
-        kept_ = [...(() => { const out = []; for (const shape_ of group.shapes) if (((after = change_(shape_)) != null)) { out.push(after); } return out; })()];
+        kept_ = [...(() => { const out = []; for (const shape_ of group.shapes) for (const after of change_(shape_)) { out.push(after); } return out; })()];
         groups.push(py_replace(group, {shapes: kept_}));
       }
       parts.push(py_replace(part, {groups: [...groups]}));

@@ -82,7 +82,7 @@ def test_levels_past_all_that_lines_may_pass_are_in_plain_rows(monkeypatch: pyte
     assert not first.plain
     assert second.plain
     assert [notice.code for notice in lay.notices()] == ["plain-levels"]
-    assert lay.notices()[0].message.startswith("1 deeper levels are drawn in plain rows")
+    assert lay.notices()[0].message.startswith("1 deeper level is drawn in plain rows")
 
 
 def test_calls_of_a_dense_function_end() -> None:

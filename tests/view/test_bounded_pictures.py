@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
+
 import graphviz_tb
 from graphviz_tb.proto import GraphDef
 from tests.timing import seconds
@@ -48,6 +50,21 @@ def test_the_name_of_a_call_is_not_repeated_without_end() -> None:
         assert not any(box.open for box in picture.scene.boxes)
     assert tracemalloc.get_traced_memory()[1] < 200e6
     tracemalloc.stop()
+
+
+def test_lines_of_a_function_are_not_repeated_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 39 lines in each call, 3 between them
+    graph = called("first", 40)
+    for name, before in (("second", "first"), ("third", "second"), ("fourth", "third")):
+        graph.node.add(name=name, op="f", input=[before])
+    model = graphviz_tb.load(graph, folds=False)
+    monkeypatch.setattr("graphviz_tb.view.opening.LINES", 100)
+    for picture in (model.picture(open_all=True), model.picture(depth=2), model.picture(open=["*"])):
+        assert [box.address for box in picture.scene.boxes if box.open] == ["first", "second"]
+        [notice] = [notice for notice in picture.notices if notice.code == "max-lines"]
+        assert notice.message == "not everything is open: the picture would pass 100 lines"
+    # What is named is opened.
+    assert "third" in [box.address for box in model.picture(open=["first", "second", "third"]).scene.boxes if box.open]
 
 
 def test_a_call_with_a_usual_name_opens() -> None:
