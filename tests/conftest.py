@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -48,6 +49,11 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
 settings.load_profile("default")
+
+
+# A shell that starts the tests in the background has them ignore Control-C, and so would every program they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def cpu_seconds(run: Callable[[], object]) -> float:

@@ -68,7 +68,7 @@ class Measured(ByNumber):
         # Columns, and each text once: a page asks for every row at every step.
         column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]
-        values += [figure.of(self.quantity) if figure.known else -1 for figure in map(self.figures, inside)]
+        values += [figure.of(self.quantity) if figure.known else -1 for figure in map(self.stats.sums_at, inside)]
         texts = {value: self.format_value(value) if value >= 0 else "" for value in dict.fromkeys(values)}
         return Numbers(values, list(map(texts.__getitem__, values)), missing=NOTHING)
 

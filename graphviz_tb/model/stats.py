@@ -146,9 +146,14 @@ class Stats:
 
         Where the trace does not say which call a function was run for, all its calls together.
         """
-        row, place = path[-1], len(path) - 1
-        if not place:
+        row = path[-1]
+        if len(path) == 1:
             return self.figures(row)
+        return replace(self.sums_at(path), ops=int(self.ops[row]), shapes=self.shapes.get(row, ()))
+
+    def sums_at(self, path: tuple[int, ...]) -> Figures:
+        """The same of a node inside a call, without what does not depend on the call: its number of ops, its shapes."""
+        row, place = path[-1], len(path) - 1
         samples, end = self._filed(), int(self.end[row])
         if not (run := samples.under(row, end, path[:-1])):
             run, place = samples.under(row, end, ()), 0
@@ -156,7 +161,7 @@ class Stats:
         key = (run.start, run.stop, place) if run else (0, 0, 0)
         if key not in self._known:
             self._known[key] = self._of_samples(place, run)
-        return replace(self._known[key], ops=int(self.ops[row]), shapes=self.shapes.get(row, ()))
+        return self._known[key]
 
     def _filed(self) -> Samples:
         if not self._samples:

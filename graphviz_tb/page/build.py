@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
-STEPWISE = 3_000_000  # rows of all steps together that are shown step by step
+STEPWISE = 2_000_000  # rows of all steps together that are shown step by step
 OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -38,14 +39,30 @@ def of_meta_graphs(
     name: str,
     options: ReadOptions,
 ) -> Holding:
-    """Before: decoded MetaGraphDefs. After: one entry for each, under its tag set."""
+    """Before: decoded MetaGraphDefs. After: one entry for each tag set: the first, as TensorFlow loads it."""
     found = []
+    alike = Counter(frozenset(graph.meta_info_def.tags) for graph in graphs)
     for graph, size in zip(graphs, sizes, strict=True):
+        if not (count := alike.pop(frozenset(graph.meta_info_def.tags), 0)):
+            continue
         whole, signatures = asked_for(graph)
         tags = ",".join(graph.meta_info_def.tags)
         entry = Entry("op", tag_set=tags or None, bytes=size, format=format, signatures=signatures)
-        found.append(Found(entry, partial(_content, graph, whole, signatures, notices, options)))
+        told = (*notices, *same_tags(tags, count - 1))
+        found.append(Found(entry, partial(_content, graph, whole, signatures, told, options)))
     return Holding(tuple(found), what=name)
+
+
+def same_tags(tags: str, more: int) -> tuple[Notice, ...]:
+    """Tell that more graphs of a file have the tags of one that is read.
+
+    >>> [notice.message for notice in same_tags("serve", 1)]
+    ["the first graph with the tag set 'serve' is read, as TensorFlow does; 1 more has the same"]
+    """
+    if not more:
+        return ()
+    said = f"the first graph with the tag set {tags!r} is read, as TensorFlow does"
+    return (Notice("same-tag-set", f"{said}; {more:,} more {'has' if more == 1 else 'have'} the same", count=more),)
 
 
 def asked_for(graph: MetaGraphDef) -> tuple[GraphDef, tuple[Signature, ...]]:

@@ -25,6 +25,7 @@ BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError),
     *(ValueError, struct.error, IndexError),
 )
+ENCRYPTED = 1  # among the flags of a member
 DICTIONARY = 256 << 20  # bytes that LZMA may look back over
 
 
@@ -67,7 +68,9 @@ def first_byte(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int:
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """The bytes of a member, at most a block at a time."""
-    with archive.open(info) as member:  # which says whether its header fits, and whether it is encrypted
+    if info.flag_bits & ENCRYPTED:
+        raise NotImplementedError(f"{info.filename!r} is encrypted")
+    with archive.open(info) as member:  # which says whether its header fits
         if info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             while block := member.read(BLOCK):
                 yield block

@@ -1,4 +1,4 @@
-"""What the rasteriser's time depends on: the sheet, how long all lines are, how much of it is filled, and its texts."""
+"""What the rasteriser's time depends on: the sheet, how long all lines are, how much is filled, texts, other shapes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ FILLED = 1000  # pixels are filled
 PIXELS = 8  # of the sheet are made, and written
 TEXT = 400  # such times for a text of a dozen letters
 MOST_TEXTS = 25_000  # that are drawn: as long as 10 million pixels of lines
+MOST_SHAPES = 300_000  # besides texts: a small one takes some 20 µs and 2 kB
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
     """The sheet of a drawing, how long its lines and outlines are together, what its shapes fill, one over the other.
 
-    In the units of the drawing, and in squares of them; `texts` are sizes, and how many texts have each.
+    In the units of the drawing, and in squares of them; `texts` are sizes, and how many texts have each, `shapes` areas
+    that are covered, and how many other shapes cover each.
     """
 
     width: int
@@ -27,6 +29,7 @@ class Ink:
     lines: float = 0
     filled: float = 0
     texts: tuple[tuple[int, int], ...] = ()
+    shapes: tuple[tuple[int, int], ...] = ()
 
     def at(self, zoom: float) -> float:
         """The work to draw it so large, in pixels of lines.
@@ -62,6 +65,24 @@ class Ink:
             least = size
         return least
 
+    def smallest(self) -> int:
+        """The area that the smallest shapes that are drawn cover: with those that are larger they are not too many.
+
+        The largest are always drawn.
+
+        >>> Ink(1, 1, shapes=((9, MOST_SHAPES), (50, 5), (80, 1))).smallest(), Ink(1, 1, shapes=((9, 5),)).smallest()
+        (50, 0)
+        """
+        if sum(many for _, many in self.shapes) <= MOST_SHAPES:
+            return 0
+        (least, count), *others = sorted(self.shapes, reverse=True)
+        for area, many in others:
+            count += many
+            if count > MOST_SHAPES:
+                break
+            least = area
+        return least
+
     def _letters(self, zoom: float) -> float:
         least = self.least(zoom)
         return TEXT * float(sum(many for size, many in self.texts if size >= least))
@@ -72,10 +93,17 @@ class Ink:
 
 def ink_of(drawing: Drawing) -> Ink:
     """The ink of everything on the sheet."""
-    parts = [part_of(shape) for shape in drawing.shapes()]
-    texts = Counter(shape.size for shape in drawing.shapes() if isinstance(shape, Label))
-    lines, filled = sum(lines for lines, _ in parts), sum(filled for _, filled in parts)
-    return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())))
+    lines = filled = 0.0
+    texts: Counter[int] = Counter()
+    areas: Counter[int] = Counter()
+    for shape in drawing.shapes():
+        if isinstance(shape, Label):
+            texts[shape.size] += 1
+            continue
+        line, fill = part_of(shape)
+        lines, filled = lines + line, filled + fill
+        areas[int(area(shape, line, fill))] += 1
+    return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), tuple(sorted(areas.items())))
 
 
 def part_of(shape: Shape) -> tuple[float, float]:
@@ -102,11 +130,15 @@ def covered(shape: Shape) -> float:
     >>> covered(Rect(0, 0, 30, 10, fill="#FFFFFF"))
     300
     """
+    return area(shape, *part_of(shape))
+
+
+def area(shape: Shape, lines: float, filled: float) -> float:
+    """About the area that a shape covers whose lines are so long, and that fills so much."""
     if isinstance(shape, Hatch):
         return shape.width * shape.height
-    lines, filled = part_of(shape)
-    pen = shape.pen if isinstance(shape, Rect | Disc | Curve) else None
-    return filled + lines * (pen.width if pen else 0)
+    pen = None if isinstance(shape, Label) else shape.pen
+    return filled + lines * pen.width if pen else filled
 
 
 def length(steps: tuple[Step, ...]) -> float:

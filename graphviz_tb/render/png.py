@@ -16,7 +16,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import MOST_TEXTS, PIXELS, Ink, covered, ink_of
+from graphviz_tb.render.ink import MOST_SHAPES, MOST_TEXTS, PIXELS, Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
 from graphviz_tb.render.svg import Window, svg
 
@@ -29,8 +29,8 @@ MOST_WORK = 20_000_000  # what an asked size may take
 NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
 FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 THIN = 0.5  # scale up to which outlines are shades: they are half a pixel wide
-# What the rasteriser draws at once: it takes 7 bytes for a pixel and 10 kB for a text.
-BAND_PIXELS, BAND_TEXTS = 16_000_000, 8_000
+# What the rasteriser draws at once: it takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
+BAND_PIXELS, BAND_TEXTS, BAND_SHAPES = 16_000_000, 8_000, 80_000
 HELD = re.compile(r' textLength="\d+" lengthAdjust="spacingAndGlyphs"([^>]*>)([^<]*)')
 
 
@@ -50,7 +50,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     ink = ink_of(drawing)
     size = raster(ink, options)
     rasterise = rasteriser(drawing, options)
-    drawn = drawable(drawing, size.zoom, ink.least(size.zoom))
+    drawn = drawable(drawing, size.zoom, ink.least(size.zoom), ink.smallest())
     count = bands_for(drawn, size)
     if count == 1:
         # The height follows: given both, the narrower one rules, and a rounded height takes a pixel of width.
@@ -64,14 +64,16 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     return joined(made, size.width, height)
 
 
-def drawable(drawing: Drawing, zoom: float, least: float) -> Drawing:
+def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:
     """The drawing with lines in place of hatches, at small scales fills in place of outlines, and without what cannot
-    be seen at this scale, texts smaller than `least` among it: each would take as long as one that can, and there may
-    be hundreds of thousands.
+    be seen at this scale, texts smaller than `least` and other shapes smaller than `smallest` among it: each would take
+    as long as one that can, and there may be hundreds of thousands.
     """
 
     def seen(shape: Shape) -> tuple[Shape, ...]:
-        if not (shape.size >= least if isinstance(shape, Label) else visible(shape, zoom)):
+        if isinstance(shape, Label):
+            return (shape,) if shape.size >= least else ()
+        if not visible(shape, zoom) or (smallest and covered(shape) < smallest):
             return ()
         if isinstance(shape, Rect) and zoom <= THIN:
             return without_outline(shape)
@@ -112,8 +114,10 @@ def visible(shape: Shape, zoom: float) -> bool:
 
 def bands_for(drawing: Drawing, size: Raster) -> int:
     """In how many bands a drawing is made into pixels."""
-    texts = sum(isinstance(shape, Label) for shape in drawing.shapes())
-    most = max(-(-size.width * size.height // BAND_PIXELS), -(-texts // BAND_TEXTS), 1)
+    shapes = drawing.shapes()
+    texts = sum(isinstance(shape, Label) for shape in shapes)
+    limits = (size.width * size.height, BAND_PIXELS), (texts, BAND_TEXTS), (len(shapes) - texts, BAND_SHAPES)
+    most = max(1, *(-(-many // limit) for many, limit in limits))
     return min(most, size.height)
 
 
@@ -229,5 +233,11 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     if small:
         more = f"{small:,} names are left out of the PNG: up to {MOST_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
+    smallest = ink.smallest()
+    seen = 0 if size.zoom >= FAINTEST else 1 / (256 * size.zoom * size.zoom)  # as `visible` has it
+    tiny = sum(count for area, count in ink.shapes if seen <= area < smallest)
+    if tiny:
+        less = f"{tiny:,} shapes are left out of the PNG: up to {MOST_SHAPES:,}, the largest, are drawn"
+        raised.append(Notice("png-shapes", less, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

@@ -17,6 +17,8 @@ from graphviz_tb.view.select import Names
 
 OpenSet = dict[Path, None]
 
+BOXES = 10_000  # of all levels, whatever limit is asked for: nobody reads more, and their lines take a minute
+
 # Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long.
 LETTERS = 100 << 20
 # Of all levels: a function with few boxes and tens of thousands of lines is drawn again in each of its calls. All edges
@@ -30,20 +32,21 @@ def open_groups(
     """The open groups, each after the group around it; the root first.
 
     Before: what was asked for. After: named groups and all around them; with `open_all` everything up to `max_open`
-    boxes; with a depth every group down to it; otherwise as many as make a first picture.
+    boxes, or `BOXES`; with a depth every group down to it; otherwise as many as make a first picture.
     """
     opened: OpenSet = {ROOT: None}
     notices: tuple[Notice, ...] = ()
+    most = min(options.max_open, BOXES)
     if options.open_all:
-        notices = open_all(hierarchy, metagraph, opened, options.max_open)
+        notices = open_all(hierarchy, metagraph, opened, most)
     elif options.depth != "auto":
-        notices = open_to_depth(hierarchy, metagraph, opened, options.depth, options.max_open)
+        notices = open_to_depth(hierarchy, metagraph, opened, options.depth, most)
     elif not options.open:
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
     shown = size_of(hierarchy, metagraph, opened if options.open else ())
     for paths in names.find_each(options.open):
-        shown, odd = open_found(hierarchy, metagraph, opened, paths, options.max_open, shown)
+        shown, odd = open_found(hierarchy, metagraph, opened, paths, most, shown)
         notices += odd
     return opened, (*notices, *unlisted(hierarchy, opened))
 
@@ -81,7 +84,8 @@ def open_found(
 
 def too_many(limit: int, where: str) -> Notice:
     """The notice for a picture where opening the next group would exceed the limit."""
-    text = f"not everything is open: the picture would pass {limit:,} boxes (--max-open)"
+    more = "the most of any picture" if limit == BOXES else "--max-open"
+    text = f"not everything is open: the picture would pass {limit:,} boxes ({more})"
     return Notice("max-open", text, where, strict=False)
 
 

@@ -172,6 +172,18 @@ def test_tag_sets_choose_in_any_order() -> None:
         read(FIXTURES / "real/colocate.pb", ReadOptions(tag_set="serve"))
 
 
+def test_of_graphs_with_the_same_tags_the_first_is_read() -> None:
+    """As TensorFlow's loader does; the list named one option for both, and no option chose."""
+    made = SavedModel(saved_model_schema_version=1)
+    for name, tags in (("a", ["serve", "gpu"]), ("b", ["gpu", "serve"]), ("c", ["serve", "gpu"]), ("d", ["serve"])):
+        made.meta_graphs.add(meta_info_def={"tags": tags}, graph_def={"node": [{"name": name}]})
+    loaded = read(made.SerializeToString(), ReadOptions(tag_set="gpu,serve"))
+    assert [node.name for node in loaded.graph_def.node] == ["a"]
+    assert [(notice.code, notice.count) for notice in loaded.notices] == [("same-tag-set", 2)]
+    assert [entry.tag_set for entry in contents(made.SerializeToString())] == ["serve,gpu", "serve"]
+    assert not read(made.SerializeToString(), ReadOptions(tag_set="serve")).notices
+
+
 def test_run_metadata_has_three_forms() -> None:
     def graph(name: str) -> dict[str, Any]:
         return {"node": [{"name": name}]}

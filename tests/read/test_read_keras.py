@@ -153,3 +153,15 @@ def test_an_archive_whose_json_is_a_bomb(tmp_path: Path, monkeypatch: pytest.Mon
         made.writestr("config.json", " " * 10_000_000)
     with pytest.raises(TooLarge):
         read(tmp_path / "x.keras")
+
+
+def test_an_encrypted_archive_is_told_by_its_member(tmp_path: Path) -> None:
+    path = tmp_path / "x.keras"
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("config.json", "{}")
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # the flags of the member, and of its entry
+        data[data.index(mark) + at] |= 1
+    path.write_bytes(data)
+    with pytest.raises(UnknownFormat, match=r"'config\.json' is encrypted"):
+        read(path)

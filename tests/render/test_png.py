@@ -21,6 +21,7 @@ from graphviz_tb.render.png import (
     NEVER,
     WIDEST,
     WORK,
+    bands_for,
     notices,
     png,
     raster,
@@ -120,7 +121,7 @@ def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000)
+    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000, shapes=((3000, 1),))
     assert size(thicket(1000)) == (2000, [])
     width, told = size(thicket(WORK // 1000 * 2))
     assert 490 < width < 500  # the sheet takes a little too
@@ -133,7 +134,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
 
 
 def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000)
+    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3),))
     assert size(stack(2500)) == (2000, [])
     width, told = size(stack(WORK // 250))
     assert 490 < width < 500
@@ -144,9 +145,10 @@ def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
 
 def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
     pen = Pen("#000000")
-    assert ink_of(sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))) == Ink(1000, 1000, lines=80)
+    outlines = sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))
+    assert ink_of(outlines) == Ink(1000, 1000, lines=80, shapes=((0, 1), (80, 1)))
     square: tuple[Step, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
-    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400)
+    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400, shapes=((400, 1),))
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +271,40 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
     assert "25,000 names are left out" in told["png-names"]
     assert not notices(fits, PictureOptions(scale=0.2))
     assert not notices(bare, PictureOptions(scale=0.2))
+
+
+def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
+    monkeypatch.setattr("graphviz_tb.render.ink.MOST_SHAPES", 50)
+    boxes = tuple(Rect(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
+    marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
+    few, many, bare, equal = (
+        Drawing(1000, 200, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        for shapes in (boxes + marks[:20], boxes + marks, boxes, boxes * 2)
+    )
+    assert png(many, PictureOptions()) == png(bare, PictureOptions()) != png(few, PictureOptions())
+    assert ["30 shapes are left out" in notice.message for notice in notices(many, PictureOptions())] == [True]
+    assert notices(many, PictureOptions())[0].code == "png-shapes"
+    assert not notices(few, PictureOptions())
+    assert png(equal, PictureOptions()) == png(bare, PictureOptions())  # the largest are drawn, however many
+
+
+def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphviz_tb.render.ink.MOST_SHAPES", 1)
+    beam = Rect(0, 0, 8_000_000, 600, fill="#336699")
+    sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group((beam, DOT)),)),))
+    assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]
+
+
+def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes = tuple(Rect(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
+    drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(boxes),)),))
+    size = raster(ink_of(drawing), PictureOptions())
+    assert bands_for(drawing, size) == 1
+    whole = decode(png(drawing, PictureOptions()))
+    monkeypatch.setattr("graphviz_tb.render.png.BAND_SHAPES", 10)
+    assert bands_for(drawing, size) == 3
+    assert decode(png(drawing, PictureOptions())) == whole
 
 
 def test_what_can_be_seen_is_drawn_however_small() -> None:

@@ -219,6 +219,17 @@ def test_open_all_stops_at_the_limit() -> None:
     assert not model.picture(open_all=True, max_open=100_000).notices
 
 
+def test_no_picture_opens_more_than_ten_thousand_boxes() -> None:
+    """With `--max-open 1000000`, 50,000 ops in scopes 12 levels deep took a minute."""
+    text = "".join(f'node{{name:"s{n}/{op}" op:"{op}"}}' for n in range(900) for op in "ABCDEFGHIJKL")
+    model = graphviz_tb.load(text.encode())
+    picture = model.picture(open_all=True, max_open=1_000_000)
+    assert 9_000 < len(picture.scene.boxes) <= 10_000
+    assert ["the most of any picture" in notice.message for notice in picture.notices if notice.code == "max-open"] == [
+        True
+    ]
+
+
 def test_a_literal_double_colon_is_doubled(rule: Rule) -> None:
     picture = rule("names_to_escape").picture(open_all=True)
     assert "a::::b" in closed(picture)
