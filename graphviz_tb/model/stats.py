@@ -146,14 +146,14 @@ class Stats:
 
         Where the trace does not say which call a function was run for, all its calls together.
         """
-        row = path[-1]
-        if len(path) == 1:
-            return self.figures(row)
-        return replace(self.sums_at(path), ops=int(self.ops[row]), shapes=self.shapes.get(row, ()))
+        sums, row = self.sums_at(path), path[-1]
+        return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
     def sums_at(self, path: tuple[int, ...]) -> Figures:
-        """The same of a node inside a call, without what does not depend on the call: its number of ops, its shapes."""
+        """The same; inside a call without what does not depend on the call, which are its number of ops and its shapes."""
         row, place = path[-1], len(path) - 1
+        if not place:
+            return self.figures(row)
         samples, end = self._filed(), int(self.end[row])
         if not (run := samples.under(row, end, path[:-1])):
             run, place = samples.under(row, end, ()), 0
