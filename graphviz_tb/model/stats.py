@@ -150,7 +150,7 @@ class Stats:
         return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
     def sums_at(self, path: tuple[int, ...]) -> Figures:
-        """The same; inside a call without what does not depend on the call, which are its number of ops and its shapes."""
+        """The same; inside a call without what does not depend on the call: its number of ops, its shapes."""
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)

@@ -93,7 +93,8 @@ class Ink:
 
 def ink_of(drawing: Drawing) -> Ink:
     """The ink of everything on the sheet."""
-    lines = filled = 0.0
+    lines: float = 0
+    filled: float = 0
     texts: Counter[int] = Counter()
     areas: Counter[int] = Counter()
     for shape in drawing.shapes():
