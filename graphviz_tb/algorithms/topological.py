@@ -59,7 +59,9 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
     done = [False] * len(after)
     for node in order:
         done[node] = True
+        beyond = depth[node] + 1
         for target in after[node]:
-            if not done[target]:  # else the edge leads back in `order`, and closes a circle
-                depth[target] = max(depth[target], depth[node] + 1)
+            # A target that is done closes a circle: the edge leads back in `order`.
+            if depth[target] < beyond and not done[target]:
+                depth[target] = beyond
     return depth

@@ -154,8 +154,8 @@ def _fits(head: bytes, *, whole: bool) -> str | None:
     # What lies in a name may look like messages in messages, which fit better the longer the name is.
     if not fits["graph"].bad and _begins_with_op(head):
         return "graph"
-    kind = max(fits, key=lambda each: _rank(fits[each]))
-    return kind if fits[kind].good and fits[kind].bad <= fits[kind].good else None
+    fitting = [kind for kind, fitted in fits.items() if fitted.good and fitted.bad <= fitted.good]
+    return max(fitting, key=lambda each: _rank(fits[each]), default=None)
 
 
 def _begins_with_op(head: bytes) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphviz_tb.diff.columns.values import numbers, payload
+from graphviz_tb.diff.columns.values import numbers, payload, tensor_word
 from graphviz_tb.proto import TensorProto
 
 # DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.
@@ -60,3 +60,13 @@ def test_bfloat16_is_compared_by_its_bits() -> None:
     one, two = 0x3F80, 0x4000
     packed = tensor(14, [2], tensor_content=np.array([one, two], "<u2").tobytes())
     assert payload(packed) == payload(tensor(14, [2], half_val=[one, two])) != payload(tensor(14, [2], half_val=[one]))
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_bytes_that_end_in_part_of_a_number_are_no_fault(name: str) -> None:
+    dtype, form, _ = TYPES[name]
+    short = b"\1" * (np.dtype(form).itemsize - 1)
+    scalar = TensorProto(dtype=dtype, tensor_content=short)
+    assert isinstance(tensor_word(scalar), str)
+    if short:
+        assert isinstance(numbers(scalar), str)  # it has no number to show

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.everywhere import (
@@ -13,6 +15,7 @@ from graphviz_tb.group.flow.everywhere import (
     find_collectors,
     meeting,
     memories,
+    needing_few,
     read_everywhere,
 )
 from graphviz_tb.group.flow.order import depths
@@ -135,8 +138,16 @@ def test_sources_of_one_depth_make_no_collector() -> None:
     assert find_collectors(dag, depths(dag), list(range(24))) == set()
 
 
-def test_what_boxes_need_is_looked_for_until_it_is_too_much() -> None:
+def test_what_boxes_need_is_looked_for_to_its_sources() -> None:
     dag = wired(6, *chain(5), (5, 2))
     assert ancestors(dag, [3]) == {0, 1, 2, 3, 5}
-    assert ancestors(dag, [3], 5) == {0, 1, 2, 3, 5}
-    assert len(ancestors(dag, [3], 2)) == 4  # 3 and 2, and then all that 2 needs
+    assert needing_few(dag, [3], 5) == {3}
+    assert needing_few(dag, [3], 4) == set()
+
+
+@given(st.integers(1, 12), st.data())
+def test_what_needs_few_does_so_by_itself_or_among_others(most: int, data: st.DataObject) -> None:
+    pairs = st.tuples(st.integers(0, 19), st.integers(0, 19)).filter(lambda pair: pair[0] < pair[1])
+    dag = wired(20, *data.draw(st.lists(pairs, max_size=40, unique=True)))
+    boxes = data.draw(st.permutations(range(20)))
+    assert needing_few(dag, boxes, most) == {box for box in boxes if len(ancestors(dag, [box])) <= most}

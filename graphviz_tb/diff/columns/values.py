@@ -131,8 +131,7 @@ def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
     """The numbers of a tensor of a known layout, however they are written down; the last one fills what is missing."""
     form, field = LAYOUT[tensor.dtype]
     if tensor.tensor_content:
-        whole = len(tensor.tensor_content) // np.dtype(form).itemsize * np.dtype(form).itemsize
-        return np.frombuffer(tensor.tensor_content[:whole], HALF.get(tensor.dtype, form))
+        return packed(tensor, HALF.get(tensor.dtype, form))
     # `half_val` lists the 16 bits of each number as an int32.
     values = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
     # TensorFlow writes a tensor of equal numbers as one; no memory is taken for a shape that only claims to be large.
@@ -140,6 +139,16 @@ def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
         last = values[-1:] if len(values) else np.zeros(1, form)
         values = np.concatenate((values, np.repeat(last, count - len(values))))
     return values.view(HALF[tensor.dtype]) if tensor.dtype in HALF else values
+
+
+def packed(tensor: TensorProto, form: str) -> np.ndarray:
+    """The whole numbers in the bytes of a tensor; a damaged file may end in part of one.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> packed(TensorProto(tensor_content=b"\\1\\0\\2"), "<u2").tolist()
+    [1]
+    """
+    return np.frombuffer(tensor.tensor_content, form, len(tensor.tensor_content) // np.dtype(form).itemsize)
 
 
 def plain(value: AttrValue) -> Any:
@@ -199,7 +208,7 @@ def tensor_word(tensor: TensorProto) -> str:
     word = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
     form, field = LAYOUT.get(tensor.dtype, ("", ""))
     if field and field != "half_val" and not tensor.tensor_shape.dim:
-        numbers = np.frombuffer(tensor.tensor_content, form) if tensor.tensor_content else getattr(tensor, field)
+        numbers = packed(tensor, form) if tensor.tensor_content else getattr(tensor, field)
         if len(numbers) == 1:
             return f"{word} {plain_number(numbers[0])}"
     return f"{word} #{payload(tensor).decode()[:8]}"

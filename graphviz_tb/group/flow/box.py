@@ -45,7 +45,7 @@ class Box:
     @property
     def width(self) -> int:
         """How many children of a group it makes: itself and its feeders."""
-        return 1 + sum(feeder.width for feeder in self.feeders)
+        return 1 + sum([feeder.width for feeder in self.feeders]) if self.feeders else 1
 
     def first(self) -> Box:
         """The first row inside."""

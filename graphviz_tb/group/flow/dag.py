@@ -112,15 +112,26 @@ def root(head: list[int], node: int) -> int:
 
 
 def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Nodes that hang together whatever the direction; components and members in the order of the nodes."""
+    """Nodes that hang together whatever the direction; components and members in the order of the nodes.
+
+    >>> weak_components(5, [(3, 1), (0, 4)])
+    [[0, 4], [1, 3], [2]]
+    """
     head = list(range(count))
     for first, second in pairs:
-        first_root, second_root = root(head, first), root(head, second)
-        # The first node is the root: `filed` below then lists components in the order of the nodes.
-        head[max(first_root, second_root)] = min(first_root, second_root)
+        # `root` twice, without its calls: a level may have half a million pairs.
+        while head[first] != first:
+            head[first] = first = head[head[first]]
+        while head[second] != second:
+            head[second] = second = head[head[second]]
+        if first < second:  # the first node is the root
+            head[second] = first
+        else:
+            head[first] = second
     filed: dict[int, list[int]] = {}
-    for node in range(count):
-        filed.setdefault(root(head, node), []).append(node)
+    for node, above in enumerate(head):
+        head[node] = head[above]  # a node leads to one before it, which by now leads to its root
+        filed.setdefault(head[node], []).append(node)
     return list(filed.values())
 
 

@@ -76,7 +76,7 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
 def broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Those of the boxes used all over the level that need little themselves: masks, shapes, ids."""
     most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
-    return {box for box in wide if len(ancestors(dag, [box], most)) <= most}
+    return needing_few(dag, wide, most)
 
 
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
@@ -131,14 +131,37 @@ def spread(place: list[int], boxes: list[int]) -> int:
     return max(places) - min(places)
 
 
-def ancestors(dag: Dag, boxes: Iterable[int], most: int | None = None) -> set[int]:
-    """Boxes and all they need; the search ends when more than `most` are found."""
+def ancestors(dag: Dag, boxes: Iterable[int]) -> set[int]:
+    """Boxes and all they need."""
     needed = set(boxes)
     todo = list(needed)
-    enough = None if most is None else most + 1  # inputs of one box: each is there once
-    while todo and (most is None or len(needed) <= most):
-        for source in dag.before[todo.pop()][:enough]:
+    while todo:
+        for source in dag.before[todo.pop()]:
             if source not in needed:
                 needed.add(source)
                 todo.append(source)
     return needed
+
+
+def needing_few(dag: Dag, boxes: Iterable[int], most: int) -> set[int]:
+    """Those of `boxes` that need no more than `most`, themselves included."""
+    few: set[int] = set()
+    many: set[int] = set()
+    for box in boxes:
+        (many if needs_more(dag, box, most, many) else few).add(box)
+    return few
+
+
+def needs_more(dag: Dag, box: int, most: int, many: set[int]) -> bool:
+    """Whether a box needs more than `most`, itself included; all of `many` do, and so does what needs one of them."""
+    needed, todo = {box}, [box]
+    while todo:
+        sources = dag.before[todo.pop()][: most + 1]  # each is there once
+        if not many.isdisjoint(sources):
+            return True
+        new = [source for source in sources if source not in needed]
+        needed.update(new)
+        if len(needed) > most:
+            return True
+        todo += new
+    return False

@@ -6,7 +6,7 @@ So branches are together, small inputs just before their use, and equal blocks i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,10 +80,7 @@ def demand_line(
     side = [not reached for reached in seen]
     if len(line) < len(dag):  # only saves time
         line = with_side_outputs(dag, depth, seen, line, head)
-    place = [0] * len(dag)
-    for position, box in enumerate(line):
-        place[box] = position
-    return line, place, side
+    return line, inverse(line, len(dag)), side
 
 
 def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
@@ -112,22 +109,33 @@ def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], l
 def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[int], head: int) -> list[int]:
     """Put what the main way does not reach behind the last box that it needs, whole components together."""
     rest = [box for box in range(len(dag)) if not seen[box]]
-    index = {box: place for place, box in enumerate(rest)}
-    place = {box: spot for spot, box in enumerate(line)}
-    pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if source in index)
+    index, place = inverse(rest, len(dag)), inverse(line, len(dag))
+    pairs = ((index[source], index[box]) for box in rest for source in dag.before[box] if index[source] >= 0)
     slots: dict[int, list[int]] = {}
     for component in weak_components(len(rest), pairs):
         boxes = [rest[number] for number in component]
-        ends = [box for box in boxes if not any(user in index for user in dag.after[box])]
+        ends = [box for box in boxes if all([index[user] < 0 for user in dag.after[box]])]
         in_order: list[int] = []
         demand(dag, depth, ends, seen, in_order)
-        needed = [place[source] for box in boxes for source in dag.before[box] if source in place]
-        slots.setdefault(max([*needed, head - 1]) if needed else len(line) - 1, []).extend(in_order)
+        needed = max([place[source] for box in boxes for source in dag.before[box]], default=-1)
+        slots.setdefault(max(needed, head - 1) if needed >= 0 else len(line) - 1, []).extend(in_order)
     made = slots.get(-1, [])
     for spot, box in enumerate(line):
         made.append(box)
         made.extend(slots.get(spot, ()))
     return made
+
+
+def inverse(boxes: Sequence[int], count: int) -> list[int]:
+    """Where in a list each of `count` boxes is; -1 where it is not.
+
+    >>> inverse([2, 0], 4)
+    [1, -1, 0, -1]
+    """
+    places = [-1] * count
+    for place, box in enumerate(boxes):
+        places[box] = place
+    return places
 
 
 def without_far(dag: Dag, order: Order, far: int) -> Order:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part, root
-from graphviz_tb.group.flow.everywhere import ancestors, spread
+from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import Order, without_far
@@ -178,13 +178,12 @@ def fold_ways(dag: Dag, ways: list[int], rest: list[int], setting: Setting, limi
 
 def shared_inputs(dag: Dag, order: Order) -> set[int]:
     """Small inputs that parallel ways all over the level share, if nothing else joins these: rates of an optimizer."""
-    shared_by_ways = {
+    by_many = [
         index
         for index, users in enumerate(dag.after)
-        if len(users) >= WAYS
-        and spread(order.place, users) >= len(dag) / 3
-        and len(ancestors(dag, [index], FEW)) <= FEW
-    }
+        if len(users) >= WAYS and spread(order.place, users) >= len(dag) / 3
+    ]
+    shared_by_ways = needing_few(dag, by_many, FEW)
     if not shared_by_ways:  # only saves time
         return shared_by_ways
     shared = ancestors(dag, shared_by_ways)
