@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.diff_codes import FAILING, TOP, code_of
+from graphviz_tb.commands.diff_git import for_git, handed_over
 from graphviz_tb.commands.options import direction_option, limit_option, size_options, theme_option, together
 from graphviz_tb.formats import RENDERERS, format_of
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.styles import Style
     from graphviz_tb.options import PictureOptions
 
-GIT = (7, 9)  # arguments of a git external diff; nine where the file was renamed
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
 side_options = together(
     click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
@@ -46,7 +46,7 @@ picture_options = together(
     "outputs",
     metavar="FILE",
     multiple=True,
-    help="A picture (.svg .png .html), or .json .md .txt.",
+    help="A picture (.svg .png .pdf .dot), a page (.html), or the report (.json .md .txt).",
 )
 @click.option("-f", "--format", "format_", metavar="FORMAT", help="text, json or markdown [text].")
 @click.option("--all", "everything", is_flag=True, help=f"Tell all changes, not the first {TOP}.")
@@ -70,12 +70,12 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     order and numbers that TensorFlow gives are no changes; a new scope, a rename, a move is one.
 
     \b
-    tbgraph diff old.pb new.pb                      what changed, the gravest first
-    tbgraph diff old.pb new.pb -o diff.svg          one picture of both
-    tbgraph diff old/ new/ --format markdown        for a pull request
+    tbgraph diff old.pb new.pb                      # what changed, the gravest first
+    tbgraph diff old.pb new.pb -o diff.svg          # one picture of both
+    tbgraph diff old/ new/ --format markdown        # for a pull request
     tbgraph diff logdir --run a --run b --fail-on signature
-    tbgraph diff models/ models.new/                every model of two folders, paired by path
-    git config diff.tbgraph.command "tbgraph diff --git"  with *.pb diff=tbgraph in .gitattributes
+    tbgraph diff models/ models.new/                # every model of two folders, paired by path
+    git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
     """
     from graphviz_tb.diff.folders import are_collections
     from graphviz_tb.diff.options import DiffOptions
@@ -87,10 +87,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     style = style_of(values["format_"])
     options = DiffOptions.including(values["include"])
     keep_inputs(sources, (*values["outputs"], "-"))
-    # Git as external diff gives seven or nine words, with `--git` or without.
-    if values["git"] or len(sources) in GIT:
-        from graphviz_tb.commands.diff_git import for_git
-
+    if values["git"] or handed_over(sources):
         if values["outputs"]:
             raise RequestError("-o writes one diff, and git asks for many", hint="compare two files")
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)

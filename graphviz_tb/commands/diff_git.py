@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,23 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
 
-RENAMED = 9  # arguments where the file was renamed; seven else
+GIVEN, RENAMED = 7, 9  # arguments of an external diff, and where the file was renamed
+HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot where there is no file
+
+
+def handed_over(sources: tuple[str, ...]) -> bool:
+    """Whether git hands over two files, as to an external diff: seven files that somebody lists are none.
+
+    >>> handed_over(("m.pb", "/tmp/a", "5f3e", "100644", "m.pb", "0000", "100644"))
+    True
+    >>> handed_over(("a.pb", "b.pb", "c.pb", "d.pb", "e.pb", "f.pb", "g.pb"))
+    False
+    """
+    # path old-file old-hex old-mode new-file new-hex new-mode [new-path, similarity]
+    if len(sources) not in (GIVEN, RENAMED):
+        return False
+    hashes, modes = (sources[2], sources[5]), (sources[3], sources[6])
+    return all(map(HASH.fullmatch, hashes)) and all(map(MODE.fullmatch, modes))
 
 
 def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: Style) -> int:
@@ -20,15 +37,14 @@ def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], st
     from graphviz_tb.diff.report.explain import printable
     from graphviz_tb.errors import TbGraphError
 
-    # path old-file old-hex old-mode new-file new-hex new-mode [new-path, similarity]
-    first = "" if len(sources) < 7 else header(sources)
+    first = "" if len(sources) < GIVEN else header(sources)
     try:
         if len(sources) == 1:
             from graphviz_tb.diff.report.lines import lines_of
 
             print_report(lines_of(sources[0]))
             return SAME
-        old, new = (sources[1], sources[4]) if len(sources) >= 7 else (sources[0], sources[-1])
+        old, new = (sources[1], sources[4]) if len(sources) >= GIVEN else (sources[0], sources[-1])
         print_report(first + compare(old, new).explain(style, TOP))
     # An error would end git's whole run; the next file may be a graph.
     except TbGraphError as error:

@@ -69,11 +69,11 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
     lines = [look.head(clip(one_line(source.name), width))]
     if len(entries) == 1 and facts is not None:
         entry = entries[0]
-        size = f", {format_bytes(entry.bytes)}" if entry.bytes else ""
+        kind = ", ".join(filter(None, (entry.format, format_bytes(entry.bytes) if entry.bytes else "")))
         # Without the name of the source, which the first line says.
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
-        label = f"{one_line(chosen)} · " if chosen not in ("", "the data") else ""
-        return [*lines, clip_end(f"{label}{entry.format}{size}", width), ""]
+        label = one_line(chosen) if chosen != "the data" else ""
+        return [*lines, clip_end(" · ".join(filter(None, (label, kind))), width), ""]
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:
         return lines + [clip_end(line, width) for line in describe_choice(entries)]
@@ -148,7 +148,7 @@ def left_out_lines(facts: Facts, width: int) -> list[str]:
     """What of a saved model is not in the graph, and how to see it."""
     if not facts.left_out:
         return []
-    text = f"left out: {many(facts.left_out, 'op')} that save, restore, initialise and assign (--whole-file)"
+    text = f"left out: {many(facts.left_out, 'op')} for saving, restoring, initialising and assigning (--whole-file)"
     return wrap(text, width, 0, 2)
 
 

@@ -130,7 +130,7 @@ def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
     rows = np.flatnonzero(hierarchy.node < 0)
     # Names are unique within the main graph (0) and within each function (1, 2, …).
     body = np.searchsorted(np.sort(np.array(hierarchy.function_rows, np.int64)), rows, side="right").tolist()
-    kind = np.where(rows > 0, hierarchy.kind[rows], -1).tolist()
+    kind = np.where(rows > 0, hierarchy.kind[rows].astype(np.int64), -1).tolist()
     return [(row, (home, what, hierarchy.name[row])) for row, home, what in zip(rows.tolist(), body, kind, strict=True)]
 
 

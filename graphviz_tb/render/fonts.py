@@ -31,7 +31,8 @@ SCRIPTS = {
     "ETHIOPIC": "Ethiopic",
 }
 FIRST_EMOJI = 0x1F000  # of the blocks of Unicode that hold pictures
-EAST_ASIA = {"Korean", "Chinese", "Japanese"}
+EAST_ASIA = ("Korean", "Chinese", "Japanese")
+FACE = "noto-cjk-sans-otc"  # what the extra `cjk` installs
 
 
 def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
@@ -50,7 +51,7 @@ def font_files(more: tuple[str, ...], drawing: Drawing) -> list[str]:
 def east_asian() -> list[str]:
     """The face of the extra `cjk`, if it is installed.
 
-    noto-cjk-sans-otc: one file of 15 MB with all four languages, static, under the Open Font License.
+    One file of 15 MB with all four languages, static, under the Open Font License.
     """
     try:
         return [str(import_module("noto_cjk_sans_otc").FONT_PATH)]
@@ -99,11 +100,26 @@ def lacking(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, .
     texts = list(letters)
     scripts = list(dict.fromkeys(script(char) for lacked in letters.values() for char in lacked))
     many = f"{len(texts)} texts, such as" if len(texts) > 1 else "the text"
-    helps = ["--font-file FILE"]
-    if EAST_ASIA & set(scripts) and not east_asian():
-        helps.insert(0, "pip install 'graphviz_tb[cjk]'")
-    message = f"no font for the {', '.join(scripts)} letters in {many} {texts[0]!r}: {what} ({' or '.join(helps)})"
+    message = f"no font for the {listed(scripts)} letters in {many} {texts[0]!r}: {what} ({help_for(scripts)})"
     return (Notice(code, message, texts[0], strict=False),)
+
+
+def help_for(scripts: list[str]) -> str:
+    """What brings a font for these scripts: the face of the extra `cjk` for its own, a file for any other."""
+    brought = [] if east_asian() else [one for one in scripts if one in EAST_ASIA]
+    others = [one for one in scripts if one not in brought]
+    if brought and others:
+        return f"pip install {FACE} for {listed(brought)}; --font-file FILE for {listed(others)}"
+    return f"pip install {FACE}, or --font-file FILE" if brought else "--font-file FILE"
+
+
+def listed(words: list[str]) -> str:
+    """Words as a sentence lists them.
+
+    >>> listed(["Thai"]), listed(["Thai", "Tamil", "other"])
+    ('Thai', 'Thai, Tamil and other')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def script(char: str) -> str:

@@ -12,10 +12,12 @@ from struct import pack
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
+from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
 from graphviz_tb.render.hatches import lines
+from graphviz_tb.render.joining import joined
 from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
 
@@ -174,15 +176,16 @@ def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
 
 
 def text(label: Label, fonts: Fonts) -> Iterator[str]:
-    """One line of text, held to its width."""
-    runs = list(fonts.runs(as_seen(label.content)))
+    """One line of text, held to its width: letters that were measured without a face of theirs may take less."""
+    runs = list(fonts.runs(as_seen(joined(label.content, fonts.has))))
     natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
-    left = label.x - label.width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    width = label.width if known(label.content) else min(label.width, natural)
+    left = label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
     words = " ".join(
         f"/F{font} {label.size} Tf <{pack(f'>{len(glyphs)}H', *glyphs).hex().upper()}> Tj" for font, glyphs in runs
     )
     # Tz: per cent of the natural width; Tm turns letters upright again; Tr 0 fills, 1 strokes, 2 does both.
-    stretch = n(100 * label.width / natural) if natural else "100"
+    stretch = n(100 * width / natural) if natural else "100"
     letters = f"BT {stretch} Tz 1 0 0 -1 {n(left)} {n(label.y)} Tm {words} ET"
     fill = colour(label.colour)
     if label.halo:

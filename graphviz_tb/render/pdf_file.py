@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
+from graphviz_tb.render.joining import plain
 from graphviz_tb.render.typeface import Typeface
 
 
@@ -29,6 +30,10 @@ class Fonts:
         drawn = [place for place in map(self.known.__getitem__, text) if place[0] >= 0]
         for font, run in groupby(drawn, key=itemgetter(0)):
             yield font, [glyph for _, glyph in run]
+
+    def has(self, char: str) -> bool:
+        """Whether a face has a glyph for a character."""
+        return any(ord(char) in face.glyphs for face in self.faces)
 
     def glyph(self, char: str) -> tuple[int, int]:
         """The face and the glyph of a character; the face is -1 for one that is not drawn."""
@@ -104,7 +109,8 @@ def font(face: Typeface, used: dict[int, str], number: int) -> list[bytes]:
 
 def unicode_map(used: dict[int, str]) -> str:
     """Which character each glyph represents, so that texts can be searched and copied."""
-    pairs = [f"<{glyph:04X}> <{char.encode('utf-16-be').hex()}>" for glyph, char in sorted(used.items()) if glyph]
+    known = sorted((glyph, plain(char)) for glyph, char in used.items() if glyph)
+    pairs = [f"<{glyph:04X}> <{letters.encode('utf-16-be').hex()}>" for glyph, letters in known]
     blocks = [pairs[start : start + 100] for start in range(0, len(pairs), 100)]  # a block may have 100
     body = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (

@@ -133,7 +133,7 @@ def rasteriser(drawing: Drawing, options: PictureOptions) -> Callable[[str, int]
     def rasterise(sheet: str, width: int) -> bytes:
         try:
             data = resvg_py.svg_to_bytes(
-                svg_string=unheld(sheet) if strange else sheet,
+                svg_string=unheld(sheet),
                 width=width,
                 font_files=files,
                 # Faces of the machine only where they are needed: else all machines draw the same.
@@ -161,7 +161,12 @@ def unheld(sheet: str) -> str:
     >>> unheld('<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>')
     '<text textLength="9" lengthAdjust="spacingAndGlyphs">한국</text>'
     """
-    return HELD.sub(lambda match: match[1] + match[2] if any(map(joins, match[2])) else match[0], sheet)
+
+    def free(held: re.Match[str]) -> str:
+        text = held[2]
+        return held[0] if text.isascii() or not any(map(joins, text)) else held[1] + text
+
+    return sheet if sheet.isascii() else HELD.sub(free, sheet)
 
 
 def joins(char: str) -> bool:

@@ -126,6 +126,12 @@ def test_what_git_hands_over(pair: list[str], capfd: Any) -> None:
     assert capfd.readouterr().out.startswith("diff --tbgraph m.pb → n.pb\nsame")
 
 
+@pytest.mark.parametrize("count", [3, 7, 9])
+def test_a_list_of_files_is_not_taken_for_what_git_hands_over(count: int, pair: list[str], capfd: Any) -> None:
+    assert run(["diff", *(pair * 5)[:count]]) == 2
+    assert f"{count} sources given; two are needed" in capfd.readouterr().err
+
+
 def test_a_picture_is_drawn_once_however_many_formats_it_is_written_in(
     pair: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

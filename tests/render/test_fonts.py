@@ -45,7 +45,7 @@ def test_what_no_font_has_is_told_with_what_helps(format: str, then: str) -> Non
     (told,) = graphviz_tb.load(KOREAN).picture().shortfalls(format)
     assert "Korean letters in the text '합성곱'" in told.message
     assert then in told.message
-    assert "pip install 'graphviz_tb[cjk]'" in told.message
+    assert "pip install noto-cjk-sans-otc" in told.message
     assert "--font-file" in told.message
     assert not graphviz_tb.load(KOREAN).picture().shortfalls("svg")
 
@@ -54,6 +54,14 @@ def test_the_extra_is_not_offered_for_what_it_lacks() -> None:
     (told,) = graphviz_tb.load('node{name:"طبقة" op:"X"}'.encode()).picture().shortfalls("pdf")
     assert "Arabic letters" in told.message
     assert "cjk" not in told.message
+
+
+@pytest.mark.usefixtures("bare")
+def test_each_script_is_told_with_what_helps_it() -> None:
+    graph = 'node{name:"합성곱" op:"X"} node{name:"طبقة" op:"X"} node{name:"ชั้น" op:"X"}'.encode()
+    (told,) = graphviz_tb.load(graph).picture().shortfalls("pdf")
+    assert "the Korean, Arabic and Thai letters in 3 texts" in told.message
+    assert "(pip install noto-cjk-sans-otc for Korean; --font-file FILE for Arabic and Thai)" in told.message
 
 
 def test_only_scripts_that_are_lacking_are_told(require: Callable[..., None]) -> None:
@@ -69,7 +77,7 @@ def test_several_scripts_are_named_once() -> None:
     names = ["합성곱", "출력", "重み", "あ"]
     graph = "".join(f'node{{name:"{name}" op:"X"}}' for name in names).encode()
     (told,) = graphviz_tb.load(graph).picture().shortfalls("png")
-    assert "the Korean, Chinese, Japanese letters in 4 texts, such as '합성곱'" in told.message
+    assert "the Korean, Chinese and Japanese letters in 4 texts, such as '합성곱'" in told.message
 
 
 @pytest.mark.usefixtures("east_asian")

@@ -114,7 +114,7 @@ def with_side_outputs(dag: Dag, depth: list[int], seen: list[bool], line: list[i
     slots: dict[int, list[int]] = {}
     for component in weak_components(len(rest), pairs):
         boxes = [rest[number] for number in component]
-        ends = [box for box in boxes if all([index[user] < 0 for user in dag.after[box]])]
+        ends = [box for box in boxes if all(index[user] < 0 for user in dag.after[box])]
         in_order: list[int] = []
         demand(dag, depth, ends, seen, in_order)
         needed = max([place[source] for box in boxes for source in dag.before[box]], default=-1)

@@ -25,7 +25,7 @@ from graphviz_tb.read.zipped import BROKEN, blocks, first_byte
 WEIGHTS = "model.weights.h5"
 VARIABLES = "vars"
 NOT_LAYERS = ("optimizer", "metrics")  # at the root: slots, and what is measured
-INSTALL = "pip install 'graphviz_tb[keras]'"
+INSTALL = "pip install h5py"  # what the extra `keras` brings; so it reads where the package is on no index
 MEAN = [(), ()]  # what a metric keeps: a total and a count
 PROGRAM = Path(__file__).with_name("hdf5_items.py")
 SECONDS = 10  # that the program may take; a model of a thousand layers takes one
