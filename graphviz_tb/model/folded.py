@@ -33,7 +33,7 @@ class Folded:
         self.inputs: tuple[Any, ...] = (*lasting(given), *plain_files(given))
 
     def __repr__(self) -> str:
-        ops, edges = self.hierarchy.ops(0), len(self.hierarchy.edge_order)
+        ops, edges = self.hierarchy.ops(0), self.hierarchy.graph.edge_count
         return f"<{type(self).__name__}: {ops:,} {plural(ops, 'op')}, {edges:,} {plural(edges, 'edge')}>"
 
     @property

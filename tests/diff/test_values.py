@@ -70,3 +70,18 @@ def test_bytes_that_end_in_part_of_a_number_are_no_fault(name: str) -> None:
     assert isinstance(tensor_word(scalar), str)
     if short:
         assert isinstance(numbers(scalar), str)  # it has no number to show
+
+
+def test_what_only_claims_to_be_large_is_not_written_out() -> None:
+    # 200 tensors of 30 bytes that say they hold 16 million numbers each: 12.8 GB
+    large = [tensor(1, [1 << 12, 1 << 12], float_val=[at]) for at in range(200)]
+    assert len({payload(one) for one in large}) == 200
+    assert payload(large[0]) != payload(tensor(1, [1 << 12, 1 << 11], float_val=[0]))
+    assert isinstance(numbers(large[0]), str)
+
+
+def test_numbers_that_differ_before_equal_ones_differ() -> None:
+    one, other = ([*first, 5.0, 5.0, 5.0] for first in ([1.0], [2.0]))
+    assert payload(tensor(1, [4], float_val=one)) != payload(tensor(1, [4], float_val=other))
+    nan = float("nan")
+    assert payload(tensor(1, [3], float_val=[nan])) == payload(tensor(1, [3], float_val=[nan, nan, nan]))

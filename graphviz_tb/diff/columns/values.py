@@ -26,7 +26,7 @@ TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would le
 TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
-MOST_ELEMENTS = 1 << 24  # of a tensor that is written out to be compared: 64 MB of floats
+MOST_SHOWN = 1000  # numbers of one tensor
 
 # DataType: how the numbers of a tensor lie in memory, and the field that lists them.
 LAYOUT: dict[int, tuple[str, str]] = {
@@ -90,17 +90,38 @@ def tensor_kind(tensor: TensorProto) -> bytes:
 
 def payload(tensor: TensorProto) -> bytes:
     """A hash of the numbers of a tensor, however they are written down."""
-    if tensor.tensor_content:
-        return b"%x" % digest(tensor.tensor_content)
-    if tensor.string_val:
+    if tensor.string_val and not tensor.tensor_content:
         return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
     if tensor.dtype not in LAYOUT:
-        return b"%x" % digest(tensor.SerializeToString(deterministic=True))
-    return b"%x" % digest(unpacked(tensor, count_of(tensor)).tobytes())
+        return b"%x" % digest(tensor.tensor_content or tensor.SerializeToString(deterministic=True))
+    return b"%x" % digest(shortest(tensor))
+
+
+def shortest(tensor: TensorProto) -> bytes:
+    """The bytes of the numbers without those at the end that are equal to the last one, and how many there are in all
+    if any are: a few bytes may claim to be millions of numbers.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> shortest(TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9}]}, int_val=[7, 8]))
+    b'\\x07\\x08 9'
+    """
+    values, count = written(tensor), count_of(tensor)
+    size = values.itemsize
+    if tensor.tensor_content:
+        count = len(values)
+        if len(tensor.tensor_content) % size:  # damaged
+            return tensor.tensor_content
+    if not len(values):
+        values = np.zeros(1, values.dtype)
+    bits = values.view(f"<u{size}")  # of floats, too: NaN is equal to itself
+    unlike = bits[::-1] != bits[-1]
+    repeated = int(unlike.argmax()) if unlike.any() else len(bits)  # at the end
+    kept, whole = len(bits) - repeated + 1, max(count, len(bits))
+    return bits[:kept].tobytes() + (b" %d" % whole if kept < whole else b"")
 
 
 def numbers(tensor: TensorProto) -> Any:
-    """The numbers of a small tensor: one for a scalar, else a list.
+    """The numbers of a small tensor: one for a scalar, else a list; of a large one what `tensor_word` says of it.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> numbers(TensorProto(dtype=1, float_val=[0.1]))
@@ -109,6 +130,8 @@ def numbers(tensor: TensorProto) -> Any:
     [1, 2]
     """
     count = count_of(tensor)
+    if count > MOST_SHOWN:
+        return tensor_word(tensor)
     values = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
     if not values and count:
         return tensor_word(tensor)
@@ -128,17 +151,22 @@ def count_of(tensor: TensorProto) -> int:
 
 
 def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
-    """The numbers of a tensor of a known layout, however they are written down; the last one fills what is missing."""
-    form, field = LAYOUT[tensor.dtype]
-    if tensor.tensor_content:
-        return packed(tensor, HALF.get(tensor.dtype, form))
-    # `half_val` lists the 16 bits of each number as an int32.
-    values = np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
-    # TensorFlow writes a tensor of equal numbers as one; no memory is taken for a shape that only claims to be large.
-    if len(values) < count <= MOST_ELEMENTS:
-        last = values[-1:] if len(values) else np.zeros(1, form)
+    """So many numbers of a tensor of a known layout, however they are written down."""
+    values = written(tensor)
+    # TensorFlow writes a tensor of equal numbers as one.
+    if len(values) < count and not tensor.tensor_content:
+        last = values[-1:] if len(values) else np.zeros(1, values.dtype)
         values = np.concatenate((values, np.repeat(last, count - len(values))))
     return values.view(HALF[tensor.dtype]) if tensor.dtype in HALF else values
+
+
+def written(tensor: TensorProto) -> np.ndarray:
+    """The numbers of a tensor of a known layout that the file holds; of float16 the bits."""
+    form, field = LAYOUT[tensor.dtype]
+    if tensor.tensor_content:
+        return packed(tensor, form)
+    # `half_val` lists the 16 bits of each number as an int32.
+    return np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
 
 
 def packed(tensor: TensorProto, form: str) -> np.ndarray:
