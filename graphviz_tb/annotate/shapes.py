@@ -44,10 +44,24 @@ Outputs = Callable[[str], Tensor]
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls that give what their one function gives, by node; `known` are results that were followed to their end."""
+    """Calls that give what their one function gives, by node; `known` are results that were followed to their end,
+    `makers` the nodes that make them."""
 
     by_node: Mapping[int, Call]
     known: dict[tuple[int, int], Tensor | None] = field(default_factory=dict)
+    makers: dict[int, Maker] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """The shapes and dtypes that a node of a body states for its outputs, read once: it may make thousands of results."""
+
+    shapes: list[Shape] | None
+    dtypes: Callable[[int], str]
+
+    def output(self, index: int) -> Tensor:
+        """The tensor of one output."""
+        return Tensor(self.shapes[index] if self.shapes and index < len(self.shapes) else None, self.dtypes(index))
 
 
 def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
@@ -125,7 +139,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
             break
         passed.append((node, index))
         calls.known[node, index] = None  # so that a circle ends
-        inner = result_in(graph, calls.by_node[node].function, index)
+        inner = result_in(graph, calls.by_node[node].function, index, calls.makers)
         result = inner[2] if inner else None
         # The result of a function, where the file says its shape or it is an argument, is the end of the way.
         if inner is None or inner[0] < 0 or inner[2].shape is not None:
@@ -136,7 +150,7 @@ def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | Non
     return result
 
 
-def result_in(graph: Graph, function: int, index: int) -> tuple[int, int, Tensor] | None:
+def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker]) -> tuple[int, int, Tensor] | None:
     """What makes a result in the body of a function: node, output, and the tensor as far as the file says; -1 where an
     argument is handed through; None where there is no such result."""
     returns = graph.functions[function].returns
@@ -146,10 +160,10 @@ def result_in(graph: Graph, function: int, index: int) -> tuple[int, int, Tensor
     definition = graph.node_def(node)
     if definition is None:
         return -1, 0, argument_of(graph, node)(key)
+    if node not in makers:
+        makers[node] = Maker(listed(definition)[0], output_dtypes(definition))
     output = output_index(definition, key)
-    shapes, _ = listed(definition)
-    shape = shapes[output] if shapes and output < len(shapes) else None
-    return node, output, Tensor(shape, output_dtypes(definition)(output))
+    return node, output, makers[node].output(output)
 
 
 def single_calls(graph: Graph) -> Calls:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.annotate import annotate
+from graphviz_tb.annotate import annotate, shapes
 from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.tensors import Tensor
@@ -104,3 +104,26 @@ def test_tensors_that_are_not_remembered_are_the_same(monkeypatch: pytest.Monkey
     assert [again.tensor(*output) for output in reversed(outputs)] == seen[::-1]
     assert [again.tensor(*output) for output in outputs] == seen
     assert (len(again.known), len(again.opened)) == (3, 1)
+
+
+def test_a_node_that_makes_all_results_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # p: all 300 outputs of one node in f
+    many, types = range(300), {"list": {"type": [1] * 300}}
+    made = {"name": "n", "op": "Odd", "attr": {"T": types, "_output_shapes": {"list": {"shape": [dims(9)] * 300}}}}
+    held = {
+        "function": [
+            {
+                "signature": {"name": "f", "output_arg": [{"name": f"r{at}", "type": 1} for at in many]},
+                "node_def": [made],
+                "ret": {f"r{at}": f"n:outputs:{at}" for at in many},
+            }
+        ]
+    }
+    call = {"name": "p", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}, "Tout": types}}
+    read: list[str] = []
+    listed = shapes.listed
+    monkeypatch.setattr(shapes, "listed", lambda definition: read.append(definition.name) or listed(definition))
+    graph = flatten(GraphDef(node=[call], library=held))
+    lookup = annotate(group(graph)).decode(graph.name.index("p"))
+    assert {lookup(str(at)).shape for at in many} == {(9,)}
+    assert read.count("n") == 1
