@@ -30,6 +30,39 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 sys.path.insert(0, str(ROOT))
 
+# Command → lines that run from the root of a checkout; the help has the same with names of the reader's own files.
+EXAMPLES = {
+    "render": """
+tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg
+tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.svg -o graph.png --open 'conv1/**'
+tbgraph render fixtures/real/mnist_cnn.pbtxt -o graph.html
+tbgraph render fixtures/containers/saved_model -o graph.json
+tbgraph render fixtures/logdirs/mnist_runs --run train -o graph.svg --color-by device --theme dark
+tbgraph render fixtures/real/xor.pbtxt -o graph.svg --engine dot   # needs Graphviz
+cat fixtures/real/gan_scopes.pb | tbgraph render - -o - --format svg > graph.svg
+""",
+    "diff": """
+tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb   # what changed, the gravest first
+tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb -o diff.svg   # one picture of both
+tbgraph diff fixtures/edits/base.json fixtures/edits/units.json --format markdown   # for a pull request
+tbgraph diff fixtures/logdirs --run torch_pair --run torch_transformer --fail-on signature   # two runs
+tbgraph diff fixtures/models/keras2 fixtures/models/keras3   # every model of two folders, paired by path
+git config diff.tbgraph.command "tbgraph diff --git"   # then git diff shows it: diff.md, "With git"
+""",
+    "info": """
+tbgraph info fixtures/real/mnist_cnn.pbtxt
+tbgraph info fixtures/logdirs/mnist_runs
+tbgraph info fixtures/logdirs/mnist_runs --run train
+tbgraph info fixtures/containers/saved_model --json
+""",
+    "tree": """
+tbgraph tree fixtures/real/mnist_cnn.pbtxt
+tbgraph tree fixtures/real/mnist_cnn.pbtxt --depth 2
+tbgraph tree fixtures/real/mnist_cnn.pbtxt --by flow
+tbgraph tree fixtures/real/mnist_cnn.pbtxt --under conv1 --ops
+tbgraph tree fixtures/containers/saved_model --json
+""",
+}
 MARK = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SMALL = """
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
@@ -62,30 +95,27 @@ def command_pages() -> str:
             "",
             f"## tbgraph {name}",
             "",
-            *usage(name, command),
+            f"`{usage(name, command)}`",
             "",
             *prose(command.help or ""),
+            f"```sh{EXAMPLES[name]}```",
+            "",
             *options(command),
         ]
     return "\n".join(parts) + "\n"
 
 
-def usage(name: str, command: click.Command) -> list[str]:
+def usage(name: str, command: click.Command) -> str:
     """The line that shows how a command is called."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     words = [param.metavar or (param.name or "").upper() + ("…" if param.nargs == -1 else "") for param in arguments]
-    return ["```text", " ".join(["tbgraph", name, "[OPTIONS]", *words]), "```"]
+    return " ".join(["tbgraph", name, "[OPTIONS]", *words])
 
 
 def prose(text: str) -> list[str]:
-    """The help text: paragraphs as they are, examples (behind click's \\b) as code."""
-    lines: list[str] = []
-    for block in cleandoc(text).split("\n\n"):
-        if block.startswith("\b"):
-            lines += ["```sh", *block.splitlines()[1:], "```", ""]
-        else:
-            lines += [escaped(block), ""]
-    return lines
+    """The paragraphs of the help text, without its examples (behind click's \\b)."""
+    blocks = [block for block in cleandoc(text).split("\n\n") if not block.startswith("\b")]
+    return [line for block in blocks for line in (escaped(block), "")]
 
 
 def escaped(text: str) -> str:
@@ -119,18 +149,19 @@ def small_json() -> str:
     return f"```json\n{load(SMALL.encode()).json_bytes().decode()}```\n"
 
 
-def printed(*arguments: str) -> str:
+def printed(*arguments: str, quiet: bool = True) -> str:
     """What a command prints, run from the root of the repository at 80 columns."""
     import contextlib
     import io
 
     from graphviz_tb.commands import run
 
-    out = io.StringIO()
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     os.environ["COLUMNS"] = "80"
     with contextlib.redirect_stdout(out), contextlib.chdir(ROOT):
-        run([*arguments, "--quiet"])
-    return f"```text\n$ tbgraph {' '.join(arguments)}\n{out.getvalue()}```\n"
+        run([*arguments, *(["--quiet"] if quiet else [])])
+        told = out.buffer.getvalue().decode()
+    return f"```text\n$ tbgraph {' '.join(arguments)}\n{told}```\n"
 
 
 def info_json() -> str:
@@ -238,28 +269,18 @@ def gaps() -> str:
     from graphviz_tb.model.level import Gaps
 
     lines = ["| between | pixels |", "|---|---|"]
-    return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in fields(Gaps))]) + "\n"
-
-
-def list_of_pages() -> str:
-    """Every page by its heading, but those that the index names itself."""
-    index = re.sub(r"<!-- generated.*", "", (DOCS / "index.md").read_text(), flags=re.DOTALL)
-    lines = []
-    for path in sorted(DOCS.rglob("*.md")):
-        place = path.relative_to(DOCS).as_posix()
-        if path.name != "index.md" and f"]({place})" not in index:
-            lines.append(f"- [{path.read_text().partition(chr(10))[0].lstrip('# ')}]({place})\n")
-    return "".join(lines)
+    distances = [field for field in fields(Gaps) if type(field.default) is int]  # `bar` and `upward` are none
+    return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in distances)]) + "\n"
 
 
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_pages,
-    "pages": list_of_pages,
     "small graph": small_graph,
     "small json": small_json,
     "info json": info_json,
     "tree json": tree_json,
     "info": lambda: printed("info", "fixtures/real/numbered_series.pb", "--top", "5"),
+    "diff": lambda: printed("diff", "fixtures/edits/base.train.pb", "fixtures/edits/inserted.train.pb", quiet=False),
     "tree": lambda: printed("tree", "fixtures/real/numbered_series.pb", "--depth", "1"),
     "theme": theme_colours,
     "numbers": numbers,

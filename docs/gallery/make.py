@@ -20,8 +20,9 @@ sys.path.insert(0, str(ROOT))
 
 HEAD = """# Gallery
 
-What `tbgraph render` draws, on graphs that TensorFlow wrote (`fixtures/real/`). The page follows your colour scheme,
-for each picture is there in light and in dark (`--theme dark`). `python docs/gallery/make.py` draws all of it again.
+What `tbgraph render` draws, on graphs that TensorFlow wrote (`fixtures/real/`). Each picture is there in
+light and in dark (`--theme dark`), and the page follows your colour scheme. `python docs/gallery/make.py` draws all of
+it again.
 """
 
 
@@ -37,20 +38,20 @@ class Entry:
 ENTRIES = [
     Entry(
         "mnist",
-        "A convolutional net for digits, closed. `conv1` and `conv2` have one structure, so they share a colour and a "
-        "letter.",
+        "A convolutional network for digits. `conv1` and `conv2` have one structure, so they are one stack, "
+        "`conv[1-2]`.",
         "fixtures/real/mnist_cnn.pbtxt",
     ),
     Entry(
         "mnist_conv1",
-        "The same with a layer open. Nothing else changes its order; lines go on inside where they meet the frame. "
-        "Summaries and links to the optimizer are drawn beside their nodes.",
+        "The same with one layer open. All other boxes keep their order; lines enter the frame at a port and go on "
+        "inside. Summaries and links to the optimizer are drawn beside their nodes.",
         "fixtures/real/mnist_cnn.pbtxt --open conv1",
     ),
     Entry(
         "cifar10",
-        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker where more flows; hubs "
-        "are in the auxiliary area, stubs with their colours take the place of their edges.",
+        "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker where more flows. Hubs "
+        "are in the auxiliary area; stubs in their colours stand for their edges.",
         "fixtures/real/cifar10_shapes.pb",
     ),
     Entry(
@@ -60,20 +61,20 @@ ENTRIES = [
     ),
     Entry(
         "loop",
-        "A loop of control flow: back edges have a double arrow head half way.",
-        "fixtures/real/while_v1.pb --open outer",
+        "A loop of control flow. The edges that go back to its start have a double arrow head half way.",
+        "fixtures/real/while_v1.pb --open outer/loop",
     ),
     Entry(
         "functions", "Functions open in place, each on its own path.", "fixtures/real/func_library_nested.pb --depth 1"
     ),
     Entry(
         "control",
-        "A graph full of control dependencies: dashed lines, barriers in the auxiliary area.",
+        "A graph full of control dependencies: dashed lines for control, the barriers in one fold.",
         "fixtures/real/control_heavy.pb",
     ),
     Entry(
         "series",
-        "Numbered runs are stacks: `dense_[1-20]` is linked, its members feed one another; `branch[0-7]` is not.",
+        "Numbered runs are stacks. The members of `dense_[1-20]` feed one another, those of `branch[0-7]` do not.",
         "fixtures/real/numbered_series.pb",
     ),
     Entry(
@@ -81,7 +82,7 @@ ENTRIES = [
     ),
     Entry(
         "devices",
-        "Colour by device: a group shows its devices in proportion, and says the first in words.",
+        "Colour by device: a group shows its devices in proportion, and says the largest share in words.",
         "fixtures/real/multi_device.pb --color-by device",
     ),
     Entry(
@@ -91,7 +92,7 @@ ENTRIES = [
     ),
     Entry(
         "compute_time",
-        "Colour by compute time, from the run statistics of one step; hatched is what was not measured.",
+        "Colour by compute time, from one traced step. What was not measured is hatched.",
         "fixtures/real/mnist_cnn.pbtxt --color-by compute-time "
         "--run-metadata fixtures/run_metadata/mnist_cnn_step099.pb",
     ),

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -38,12 +38,14 @@ def page_name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def fences(path: Path) -> list[tuple[str, str]]:
+    """The code blocks of a page, each with its language; "" where it names none."""
+    return re.findall(r"^ *```(\w*)\n(.*?)^ *```$", path.read_text(), re.DOTALL | re.MULTILINE)
+
+
 def blocks(path: Path, *languages: str) -> list[str]:
     """The code blocks of a page in some languages."""
-    return [
-        found[2] for found in re.finditer(r"^```(\w+)\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE)
-        if found[1] in languages
-    ]  # fmt: skip
+    return [block for language, block in fences(path) if language in languages]
 
 
 def shell_lines(path: Path) -> list[str]:
@@ -95,48 +97,68 @@ def test_shell_snippets_use_options_that_exist(path: Path) -> None:
             assert said <= known.get(found[1], said) | {"--help", "-h"}, line
 
 
-# What the names in examples stand for.
-STANDS_FOR = {
-    "model.pb": "real/gan_scopes.pb",
-    "model.pbtxt": "real/mnist_cnn.pbtxt",
-    "old.pb": "real/keras2_mnist.pb",
-    "new.pb": "real/keras2_functional.pb",
-    "saved_model": "containers/saved_model",
-    "old": "containers/saved_model",
-    "new": "containers/saved_model",
-    "models/a.pb": "real/gan_scopes.pb",
-    "models.new/a.pb": "real/keras2_mnist.pb",
-    **{f"logdir/{run}": "logdirs/mnist_runs/train" for run in ("train", "a", "b")},
+# How a shell line begins that is not run here → why. Every other line of every `sh` fence runs as it is written.
+NOT_RUN = {
+    FIRST: "makes an environment and installs: .ci/run does it",
+    SECOND: "runs all tests: .ci/run does it",
+    "make ": "the targets of the Makefile, which run these tests",
+    "python -m tests.": "measures, and takes minutes",
+    "npm install ": "installs",
+    "echo '*.pb diff=tbgraph' >> .gitattributes": "writes the settings of a repository",
+    "git ": "wants a repository, with settings and a history",
 }
-EXAMPLES = [
-    (path, line) for path in PAGES for line in shell_lines(path) if re.match(r"(cat|gzip) .*\| tbgraph|tbgraph", line)
-]
+
+
+def runs(line: str) -> bool:
+    """Whether a line of an `sh` fence is a command that must run here."""
+    return not line.startswith(("#", *NOT_RUN))
+
+
+def examples() -> dict[str, str]:
+    """Every shell line that must run → the first page that has it; one without its comment counts as the same."""
+    found: dict[str, tuple[str, str]] = {}
+    for path in PAGES:
+        for line in filter(runs, shell_lines(path)):
+            found.setdefault(re.sub(r"\s+#.*", "", line), (line, page_name(path)))
+    return dict(found.values())
+
+
+EXAMPLES = examples()
+# Word in a line → the part of the machine that it needs.
+NEEDS = {"--engine dot": "dot"}
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all that examples name, and a `tbgraph` on the path."""
-    folder = tmp_path_factory.mktemp("examples")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the fixtures, as the root of a checkout has them, and a `tbgraph` for the path."""
+    folder = tmp_path_factory.mktemp("checkout")
     (folder / "fixtures").symlink_to(ROOT / "fixtures")
-    for name, source in STANDS_FOR.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).symlink_to(ROOT / "fixtures" / source)
-    (folder / "model.pb").unlink()
-    model = load(ROOT / "fixtures/real/mnist_cnn.pbtxt").loaded
-    assert model is not None
-    (folder / "model.pb").write_bytes(model.graph_def.SerializeToString())
     (folder / "bin").mkdir()
     (folder / "bin/tbgraph").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m graphviz_tb "$@"\n')
     (folder / "bin/tbgraph").chmod(0o755)
     return folder
 
 
-@pytest.mark.parametrize(("path", "line"), EXAMPLES, ids=[f"{page_name(path)}:{line[:60]}" for path, line in EXAMPLES])
-def test_every_example_runs_as_it_is_written(path: Path, line: str, furnished: Path) -> None:
-    words = {**environment(), "PATH": f"{furnished / 'bin'}:{os.environ['PATH']}"}
-    line = re.split(r" {2,}", line)[0]  # what it does, in a column beside it
-    done = subprocess.run(["bash", "-c", line], cwd=furnished, env=words, capture_output=True, text=True, check=False)
-    assert done.returncode in ((0, 1) if " diff " in f" {line}" else (0,)), f"{line}\n{done.stderr}"
+@pytest.mark.parametrize("line", EXAMPLES, ids=[f"{page}:{line[:60]}" for line, page in EXAMPLES.items()])
+def test_every_example_runs_as_it_is_written(line: str, checkout: Path, require: Callable[..., None]) -> None:
+    require(*(part for word, part in NEEDS.items() if word in line))
+    words = {**environment(), "PATH": f"{checkout / 'bin'}:{os.environ['PATH']}"}
+    script = f"set -o pipefail\n{line}"
+    done = subprocess.run(["bash", "-c", script], cwd=checkout, env=words, capture_output=True, text=True, check=False)
+    assert done.returncode in ((0, 1) if "tbgraph diff " in line else (0,)), f"{line}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("start", NOT_RUN)
+def test_what_is_not_run_is_still_there(start: str) -> None:
+    assert any(line.startswith(start) for path in PAGES for line in shell_lines(path))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_commands_stand_in_fences_that_run(path: Path) -> None:
+    """`tbgraph` begins a line in `sh` only; what a command printed stands below `$ tbgraph …`."""
+    for language, block in fences(path):
+        if language not in ("sh", "bash"):
+            assert not re.search(r"^\s*(\S+ .*\| *)?(tbgraph|(python3? )?(\./)?cli\.py) ", block, re.MULTILINE), block
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
