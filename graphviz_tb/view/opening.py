@@ -19,8 +19,9 @@ OpenSet = dict[Path, None]
 
 BOXES = 10_000  # of all levels, whatever limit is asked for: nobody reads more, and their lines take a minute
 
-# Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long.
-LETTERS = 100 << 20
+# Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long, and calls may be
+# thousands deep. In a call each name is counted as so many letters more, for its part of the path.
+LETTERS, PART = 20_000_000, 8
 # Of all levels: a function with few boxes and tens of thousands of lines is drawn again in each of its calls. All edges
 # of a training graph of a million nodes are fewer.
 LINES = 2_000_000
@@ -91,7 +92,7 @@ def too_many(limit: int, where: str) -> Notice:
 
 def too_long(where: str) -> Notice:
     """The notice for a picture in which the names of calls would be repeated too often."""
-    text = f"not everything is open: names of calls would take more than {LETTERS:,} letters in addresses"
+    text = "not everything is open: addresses that begin with the names of calls would be too long together"
     return Notice("long-addresses", text, where, strict=False)
 
 
@@ -121,7 +122,7 @@ def size_of(hierarchy: Hierarchy, metagraph: Open, groups: Iterable[Path]) -> Si
         count = len(level.children)
         calls = path if path[-1] in hierarchy.calls else path[:-1]
         boxes += count
-        letters += count * sum(len(hierarchy.name[call]) for call in calls)
+        letters += count * sum(len(hierarchy.name[call]) + PART for call in calls)
         lines += len(level.edges)
     return Size(boxes, letters, lines)
 

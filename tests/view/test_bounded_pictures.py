@@ -45,11 +45,25 @@ def test_the_name_of_a_call_is_not_repeated_without_end() -> None:
         [notice] = [notice for notice in picture.notices if notice.code == "long-addresses"]
         assert (
             notice.message
-            == "not everything is open: names of calls would take more than 104,857,600 letters in addresses"
+            == "not everything is open: addresses that begin with the names of calls would be too long together"
         )
         assert not any(box.open for box in picture.scene.boxes)
     assert tracemalloc.get_traced_memory()[1] < 200e6
     tracemalloc.stop()
+
+
+def test_calls_in_each_other_are_opened_as_far_as_their_paths_have_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    # each function calls the next; of the letters counted before level d, each deeper one takes d times as many
+    graph = GraphDef(node=[{"name": "c", "op": "f0"}])
+    for at in range(200):
+        function = graph.library.function.add()
+        function.signature.name = f"f{at}"
+        function.node_def.add(name="c", op=f"f{at + 1}" if at < 199 else "Neg")
+    assert sum(box.open for box in graphviz_tb.load(graph).picture(open_all=True).scene.boxes) == 200
+    monkeypatch.setattr("graphviz_tb.view.opening.LETTERS", 9 * (50 * 51 // 2))
+    picture = graphviz_tb.load(graph).picture(open_all=True)
+    assert sum(box.open for box in picture.scene.boxes) == 50
+    assert "long-addresses" in [notice.code for notice in picture.notices]
 
 
 def test_lines_of_a_function_are_not_repeated_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
