@@ -54,7 +54,7 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class Maker:
-    """The shapes and dtypes that a node of a body states for its outputs, read once: it may make thousands of results."""
+    """The shapes and dtypes that a node states for its outputs, read once: it may make thousands of results."""
 
     shapes: list[Shape] | None
     dtypes: Callable[[int], str]

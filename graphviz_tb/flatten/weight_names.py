@@ -50,15 +50,20 @@ def name_weights(
     def by_use() -> Mapping[int, Shape]:
         return used_shapes(nodes, edges, graph, {int(carried.origin[end]) for end in ends})
 
+    # Once for each variable: thousands of ops may read one, whose name may be long.
+    @cache
+    def told(maker: int) -> tuple[str, str, Shape, bool]:
+        name, dtype, shape = declared(nodes, graph, maker)
+        # "dense/kernel" says itself what it is; "args_3" does not, and what its users call it must do.
+        return name, dtype, shape, SAYS_NOTHING.fullmatch(last_segment(name) or name) is not None
+
     def tell(end: int) -> Weight:
         variable = variable_of(carried, end)
         roles, uses = around()
         origin = int(carried.origin[end])
-        name, dtype, shape = declared(nodes, graph, variable if variable >= 0 else origin)
+        name, dtype, shape, vague = told(variable if variable >= 0 else origin)
         read_dtype, read_shape = read(node_def(nodes, graph, end))
-        word = last_segment(name) or name
-        # "dense/kernel" says itself what it is; "args_3" does not, and what its users call it must do.
-        role = roles.get(end, "weight") if SAYS_NOTHING.fullmatch(word) else ""
+        role = roles.get(end, "weight") if vague else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
         shape = shape if shape is not None else by_use().get(origin)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
+LONGEST_VARINT = 10  # bytes of seven bits, which hold 64
 EACH = 40  # fields of one message that are looked at
 
 
@@ -61,10 +62,9 @@ def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Pie
 
 def varint(data: bytes, position: int, end: int) -> tuple[int, int]:
     """The integer that starts here, and where it ends."""
-    # Ten bytes of seven bits hold 64.
     value = shift = 0
     start = position
-    while position < end and shift < 70:
+    while position < end and shift < 7 * LONGEST_VARINT:
         byte = data[position]
         position += 1
         value |= (byte & 0x7F) << shift
@@ -138,7 +138,11 @@ class _Judge:
         except CutError:
             return []
         field = fields.get(key >> 3)
-        if field is None or key & 7 != BYTES or field.message_type is None:
+        if field is None or key & 7 != BYTES:
+            return []
+        if field.type == field.TYPE_STRING:
+            self.good += _is_text(self.data[position : min(last, position + 256)])
+        if field.message_type is None:
             return []
         self.good += 1
         return [(field.message_type, position, last, True)]
@@ -194,5 +198,5 @@ def _may_go_on(data: bytes, offset: int, fields: dict[int, Any]) -> bool:
     try:
         key, _ = varint(data, offset, len(data))
     except CutError:
-        return True
+        return offset + LONGEST_VARINT > len(data)
     return key >> 3 in fields and key & 7 in (VARINT, FIXED64, BYTES, FIXED32)

@@ -52,3 +52,29 @@ def test_a_body_that_is_not_inferred_for_all_arguments_is_told(most: int, monkey
     shapes = [model.facts.tensor(node, key).shape for node in nodes]
     assert shapes == [(2,), None, None] if most == 0 else [(2,), (3,), (4,)]
     assert [notice.code for notice in model.facts.odd()] == (["shape-limit"] if most == 0 else [])
+
+
+@pytest.mark.parametrize("most", [10, 100])
+@pytest.mark.parametrize("op", ["PartitionedCall", "While"])
+def test_results_of_calls_past_all_that_are_looked_at(op: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # six calls of a function of five results; a While looks at them once more
+    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.MOST_RESULTS", most)
+    shape = {"shape": {"dim": [{"size": 7}]}}
+    made = {"name": "p", "op": "Placeholder", "attr": {"dtype": {"type": 1}, "shape": shape}}
+    relu = {"name": "r", "op": "Relu", "input": ["p:output:0"], "attr": {"T": {"type": 1}}}
+    results = [f"r{at}" for at in range(5)]
+    signature = {"name": "f", "output_arg": [{"name": name, "type": 1} for name in results]}
+    function = {"signature": signature, "node_def": [made, relu], "ret": dict.fromkeys(results, "r:activations:0")}
+    called = {"func": {"name": "f"}}
+    attr = {"f": called} if op == "PartitionedCall" else {"body": called, "cond": called}
+    graph = GraphDef(library={"function": [function]})
+    for at in range(6):
+        graph.node.add(name=f"c{at}", op=op, attr=attr, input=["w"] * 5 if op == "While" else [])
+        graph.node.add(name=f"u{at}", op="Relu", input=[f"c{at}:4"])
+    graph.node.add(name="w", op="Placeholder", attr=made["attr"])
+    model = graphviz_tb.load(graph)
+    key = model.hierarchy.graph.keys.index("4")
+    nodes = [model.hierarchy.graph.name.index(f"c{at}") for at in range(6)]
+    known = sum(model.facts.tensor(node, key).shape == (7,) for node in nodes)
+    assert known == (6 if most == 100 else 2)
+    assert [notice.code for notice in model.facts.odd()] == (["shape-limit"] if most == 10 else [])

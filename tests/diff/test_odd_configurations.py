@@ -37,3 +37,12 @@ def test_any_value_of_any_setting_is_compared(key: str) -> None:
         back = diff(model(**{key: value}), model())
         assert changes.same is back.same
     assert not diff(model(**{key: {"a": 1}}), model(**{key: [2]})).same
+
+
+@pytest.mark.parametrize("depth", [20, 59, 60, 61, 500])
+def test_a_setting_counts_however_deep_it_lies(depth: int) -> None:
+    def nested(leaf: int) -> bytes:
+        return model(odd="DEEP").replace(b'"DEEP"', b"[" * depth + str(leaf).encode() + b"]" * depth)
+
+    assert diff(nested(1), nested(1)).same
+    assert not diff(nested(1), nested(2)).same

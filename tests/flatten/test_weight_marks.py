@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.flatten import flatten
+import pytest
+
+from graphviz_tb.flatten import flatten, weight_names
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
@@ -242,3 +244,16 @@ def test_a_name_that_says_nothing_in_its_last_segment_gives_way_to_the_role() ->
 
     assert role("m/kernel") == role("Const_1/kernel") == ""
     assert role("m/unknown_3") == role("Const_1") != ""
+
+
+def test_the_name_of_a_variable_is_read_once_for_all_that_use_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # one variable of a long name, and 50 reads of it
+    handle = node("h", "VarHandleOp", dtype=FLOAT, shared_name={"s": b"v" * 1000})
+    reads = [node(f"r{at}", "ReadVariableOp", "h", dtype=FLOAT) for at in range(50)]
+    users = [node(f"y{at}", "Relu", f"r{at}") for at in range(50)]
+    read: list[int] = []
+    declared = weight_names.declared
+    monkeypatch.setattr(weight_names, "declared", lambda *given: read.append(given[2]) or declared(*given))
+    weights = flatten(GraphDef(node=[handle, *reads, *users])).weights
+    assert {weight.variable for weight in weights.values()} == {"v" * 1000}
+    assert len(read) == 1 < len(weights)

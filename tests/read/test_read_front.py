@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from google.protobuf import text_format
 
+from graphviz_tb import load
 from graphviz_tb.errors import (
     Ambiguous,
     MalformedProto,
@@ -317,3 +318,18 @@ def test_the_pool_is_private() -> None:
 
     with pytest.raises(KeyError):
         descriptor_pool.Default().FindMessageTypeByName("graphviz_tb.tensorflow.GraphDef")
+
+
+@pytest.mark.parametrize("letter", ["s", "é", "층", "😀"])
+@pytest.mark.parametrize("scope", ["", "/"])
+@pytest.mark.parametrize("count", [16_370, 21_841, 32_768, 60_000])
+def test_a_first_name_longer_than_what_is_looked_at(letter: str, scope: str, count: int) -> None:
+    graph = GraphDef(node=[{"name": scope + letter * count, "op": "Relu"}])
+    assert load(graph.SerializeToString()).hierarchy.ops(0) == 1
+
+
+def test_a_graph_whose_names_all_hold_control_characters() -> None:
+    graph = GraphDef(
+        node=[{"name": f":/\0/{at}", "op": "A", "input": [f":/\0/{at - 1}"] * (at > 0)} for at in range(3)]
+    )
+    assert load(graph.SerializeToString()).hierarchy.ops(0) == 3

@@ -16,13 +16,14 @@ import numpy as np
 from graphviz_tb.annotate.infer.frame import Frame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
-from graphviz_tb.annotate.infer.wiring import CHOOSING, LOOPING
+from graphviz_tb.annotate.infer.wiring import CHOOSING, LOOPING, Input
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
 
 MOST_FRAMES = 32  # sets of arguments of one function; a shared layer has a handful
 MOST_AGAIN = 150_000  # nodes, all together, of bodies that are inferred for further sets of arguments
+MOST_RESULTS = 2_000_000  # of all calls: a function with thousands of them may be called thousands of times
 MOST_ROUNDS = 8  # of a loop, before what still changes is not known
 
 
@@ -38,6 +39,8 @@ class Calls:
         self._rounds: dict[tuple[Frame, int], Round] = {}
         self.limited = False  # whether a body was not inferred for all arguments that were handed in
         self._again = 0  # nodes of bodies that were inferred for further sets of arguments
+        self._given = 0  # results of calls that were looked at
+        self._ends: dict[int, list[Input | None]] = {}  # what makes the results of a function
         self._born: dict[tuple[Frame, tuple[Out, ...]], list[int]] = {}  # symbols that results do not owe to arguments
 
     def argument(self, frame: Frame, node: int) -> Out:
@@ -49,20 +52,24 @@ class Calls:
 
     def needs(self, frame: Frame, node: int) -> list[Task]:
         """The results of functions that a call waits for now; none when all is there."""
+        if self.full:
+            return []
         if self.inference.op(node) in LOOPING:
             return self._round(frame, node).needs()
         return unmet(task for sub in self._entered(frame, node) for task in self.returns(sub))
 
     def results(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The outputs of a call whose functions are inferred."""
+        if self.full:
+            return ()
         if self.inference.op(node) in LOOPING:
             return self._round(frame, node).results()
         subs = self._entered(frame, node)
         self.opened[frame, node] = tuple(subs)
         # Each call of a function has symbols of its own for what the body makes.
         each = [self.fresh(sub, self.given(sub)) for sub in subs]
-        if not each or len(subs) < len(self._functions(node)):
-            return ()  # one of the branches calls what we are in: it may give anything
+        if self.full or not each or len(subs) < len(self._functions(node)):
+            return ()  # one of the branches calls what we are in, say: it may give anything
         joined = each[0]
         for other in each[1:]:
             pairs = zip(joined, other, strict=False)
@@ -105,14 +112,29 @@ class Calls:
 
     def returns(self, frame: Frame) -> list[Task]:
         """The nodes that make the results of a frame."""
-        return [(frame, node) for node, _ in self.graph.functions[frame.function].returns if node >= 0]
+        return [(frame, end[0]) for end in self._ends_of(frame.function) if end is not None]
 
     def given(self, frame: Frame) -> tuple[Out, ...]:
-        """The results of a frame that is inferred."""
-        place = self.inference.wiring.place
-        returns = self.graph.functions[frame.function].returns
-        outs = (self.inference.input(frame, (node, place(node, key)) if node >= 0 else None) for node, key in returns)
-        return tuple(outs)
+        """The results of a frame that is inferred; none after which `full` holds."""
+        ends = self._ends_of(frame.function)
+        self._given += len(ends)
+        if self.full:
+            self.limited = True
+            return ()
+        return tuple([self.inference.input(frame, end) for end in ends])
+
+    @property
+    def full(self) -> bool:
+        """Whether the results of no more calls are looked at."""
+        return self._given > MOST_RESULTS
+
+    def _ends_of(self, function: int) -> list[Input | None]:
+        """What makes each result of a function: a node and which of its outputs."""
+        if function not in self._ends:
+            place = self.inference.wiring.place
+            returns = self.graph.functions[function].returns
+            self._ends[function] = [(node, place(node, key)) if node >= 0 else None for node, key in returns]
+        return self._ends[function]
 
     def fresh(self, frame: Frame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
         """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
@@ -199,6 +221,9 @@ class Round:
             if tasks := unmet(self.calls.returns(sub)):
                 return tasks
             given = self.calls.given(sub)
+            if self.calls.full:
+                self.args = (UNKNOWN,) * len(self.args)
+                return []
             # A fixed point: what the body gives is what was handed in.
             if all(fits(arg, out, self.varying) for arg, out in zip(self.args, given, strict=False)):
                 return []

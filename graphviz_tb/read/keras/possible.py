@@ -6,7 +6,9 @@ give is looked at again, so a rule need not ask of each value what it is.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Any
 
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
@@ -70,12 +72,18 @@ def possible_count(count: Any) -> int | None:
 
 
 def shallow(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration without what nests deeper than any layer's does: what is kept of it is compared and pickled.
+    """A configuration in which a hash takes the place of what nests deeper than any layer's does: what is kept of it is
+    compared and pickled.
 
     >>> shallow({"units": 3, "odd": eval("[" * 61 + "]" * 61)})
-    {'units': 3}
+    {'units': 3, 'odd': 'deep #61e6407c'}
     """
-    return {key: value for key, value in config.items() if not is_deep(value)}
+    return {key: hashed(value) if is_deep(value) else value for key, value in config.items()}
+
+
+def hashed(value: Any) -> str:
+    """A word for a value, the same for equal ones."""
+    return f"deep #{sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:8]}"
 
 
 def is_deep(value: Any) -> bool:
