@@ -24,7 +24,18 @@ LINES = (
     "render fixtures/containers/saved_model -o {}/saved_model.svg",
     "render fixtures/real/odd_names.pbtxt -o {}/odd.svg -o {}/odd.png --direction LR",
     "diff fixtures/real/keras2_mnist.pb fixtures/real/mnist_cnn.pbtxt -o {}/diff.svg -o {}/diff.json --fail-on none",
+    "diff fixtures/real/odd_names.pbtxt fixtures/real/odd_names_mild.pbtxt -o {}/odd_diff.html --fail-on none",
 )
+# Then every shipped graph as page and picture, in one process: numpy's rules change with its releases.
+EVERY = """
+import sys
+from pathlib import Path
+from graphviz_tb import load
+for path in sorted(Path("fixtures/real").glob("*.pb*")):
+    picture = load(path).picture()
+    for suffix in (".html", ".svg"):
+        picture.save(Path(sys.argv[1], path.name + suffix))
+"""
 
 
 def main() -> int:
@@ -68,6 +79,7 @@ def tried(python: str, which: str, folder: Path) -> str | None:
     packages = [str(ROOT), *(lowest() if which == "lowest" else [])]
     steps = [[python, "-m", "venv", str(folder / "venv")], [own, "-m", "pip", "install", "-q", *packages]]
     steps += [[own, "-P", "-m", "graphviz_tb", *line.format(*[out] * 4).split(), "-q"] for line in LINES]
+    steps.append([own, "-P", "-c", EVERY, str(out)])
     for words in steps:
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.color.colouring import Colouring
+from graphviz_tb.model.measure import clean
 from graphviz_tb.model.paint import Paint
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.scene import Scene
@@ -26,7 +27,7 @@ def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
         scheme=colouring.scheme,
         heading=colouring.heading,
         boxes=tuple(colouring.fill(path) for path in boxes),
-        accounts=tuple(colouring.account(path) for path in boxes),
+        accounts=tuple(clean(colouring.account(path)) for path in boxes),
         stubs=tuple(None if stub.kind == "more" else colouring.fill((stub.other,)) for stub in scene.stubs),
         tints=colouring.tints(scene, view, boxes),
         legend=tuple(colouring.legend(list(dict.fromkeys([*boxes, *others])))),

@@ -144,7 +144,8 @@ class Became:
 
     def edges(self, edges: Ints) -> int:
         """Those of several edges together."""
-        return int(np.bitwise_or.reduce(self._bits[edges]))
+        bits = self._bits[edges]
+        return sum(bit for bit in (KEPT, CAME, GONE) if (bits & bit).any())
 
     def line(self, line: Metaedge | Bridge) -> int:
         """Those of the edges behind a line; 0 where nobody has said which."""
