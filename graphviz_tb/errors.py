@@ -28,6 +28,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from difflib import get_close_matches
+from heapq import nsmallest
 from typing import Any
 
 SHORT = 60  # letters of a value that a message repeats
@@ -134,9 +135,8 @@ class UnknownNode(RequestError):
         >>> str(UnknownNode.among('encodr', ['encoder', 'decoder', 'x']))
         "no node 'encodr'; nearest: 'encoder', 'decoder'"
         """
-        near = nearest(name, names)
-        tail = f"; nearest: {', '.join(map(repr, near))}" if near else ""
-        return cls(f"no {what} {name!r}{tail}", hint=ALL_NAMES)
+        names = list(names)
+        return cls(f"no {what} {name!r}{suggestions(nearest(name, names), names)}", hint=ALL_NAMES)
 
 
 class UnknownChoice(RequestError):
@@ -214,6 +214,19 @@ class CannotWrite(ToolError):
     """An output file cannot be written."""
 
 
+def suggestions(near: list[str], names: Iterable[str]) -> str:
+    """The end of a sentence that tells the nearest names, or where none is near some that are there, outermost first.
+
+    >>> suggestions([], ["conv1", "conv1/kernel", "dense"]), suggestions(["conv1"], ["conv1"]), suggestions([], [""])
+    ("; there are 'conv1', 'dense', 'conv1/kernel'", "; nearest: 'conv1'", '')
+    """
+    if near:
+        return f"; nearest: {', '.join(map(repr, near))}"
+    short = (name for name in dict.fromkeys(names) if 0 < len(name) <= COMPARED)
+    some = nsmallest(3, short, key=lambda name: name.count("/"))
+    return f"; there are {', '.join(map(repr, some))}" if some else ""
+
+
 def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     """The `count` names most like `name`, best first. Bounded: only names of like length are compared.
 
@@ -223,10 +236,10 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     limit = 20_000
     like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()
-    suggestions = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
+    found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
     # difflib compares letter by letter, some 0.1 s for 2,000 names: of long ones, their ends.
     ends = {other[-COMPARED:]: other for other in reversed(like[:2000])}
     for end in get_close_matches(name[-COMPARED:], ends, n=count, cutoff=0.5):
-        if ends[end] not in suggestions:
-            suggestions.append(ends[end])
-    return suggestions[:count]
+        if ends[end] not in found:
+            found.append(ends[end])
+    return found[:count]

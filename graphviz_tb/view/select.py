@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
-from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest
+from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_segment
 from graphviz_tb.view.wildcards import Pattern, is_wild
@@ -210,10 +210,8 @@ class Names:
             leaves = {last_segment(name): name for name in reversed(names)}
             said = (re.sub(r"[*?]", "", segment) for segment in reversed(pattern.split("/")))
             word = next(filter(None, said), "")
-            names = [leaves[leaf] for leaf in nearest(word, leaves)]
-            error = UnknownNode(
-                f"no node or group {pattern!r}" + (f"; nearest: {', '.join(map(repr, names))}" if names else "")
-            )
+            near = [leaves[leaf] for leaf in nearest(word, leaves)]
+            error = UnknownNode(f"no node or group {pattern!r}{suggestions(near, names)}")
             error.hint = ALL_NAMES
             return error
         return UnknownNode.among(pattern, names, "node or group")
@@ -223,7 +221,7 @@ class Names:
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
-            return [joined([name]) for name in (*self.index(0), *functions)]
+            return [joined([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
         by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
         paths: list[Path] = [(row,) for function in by_itself for row in self.index(function).values()]
         paths += [
