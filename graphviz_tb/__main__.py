@@ -2,6 +2,7 @@
 
 import gc
 import sys
+import unicodedata  # noqa: F401  # letters called by name are compiled with it: else Ctrl-C then is a SyntaxError
 
 ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
 

@@ -110,6 +110,8 @@ def format_of(target: str | os.PathLike[str], format: str | None = None) -> str:
     ('svg', 'png')
     """
     demand("target", target, str, os.PathLike)
+    if not str(target):
+        raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
     if format is not None:
         renderer(format)
         return format

@@ -145,6 +145,8 @@ def check_writable(targets: Iterable[str]) -> None:
     if targets.count("-") > 1:
         raise RequestError("standard output takes one output: - is given twice", hint="write the others to files")
     for target in targets:
+        if not target:
+            raise RequestError("the name of an output is empty", hint="name a file, or - for standard output")
         # Nothing is opened: to open a file for writing would empty it.
         path = Path(target)
         # The folder of a pipe or a device need not be writable.
@@ -162,6 +164,9 @@ def check_writable(targets: Iterable[str]) -> None:
         # The folder, not the file: a draft beside the file takes its place.
         if not os.access(path.parent, os.W_OK):
             raise CannotWrite(f"cannot write {target!r}: permission denied", hint="choose another place with -o")
+        # It could be replaced, but who took away the right to write it does not want that.
+        if path.exists() and not os.access(path, os.W_OK):
+            raise CannotWrite(f"cannot write {target!r}: it is read-only", hint="choose another place with -o")
 
 
 def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]]) -> None:

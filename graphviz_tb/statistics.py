@@ -54,18 +54,19 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
     """The traced steps that were asked for, by name."""
     chosen: dict[str, RunMetadata] = {}
     files = options.read.run_metadata
+    step = "all" if options.read.step is None else options.read.step
     elsewhere = False
     for file in files:
         held = of_profile(held_in(file, options.read), options.read.profile)
         # --step chooses within a file that holds several steps; what holds one is taken as it is.
         several = options.read.step is not None and len(held) > 1
         elsewhere |= several
-        tags = steps_of(held, options.read.step or "all") if several else list(held)
+        tags = steps_of(held, step) if several else list(held)
         chosen.update((f"{file}:{tag}" if tag else file, held[tag]) for tag in tags)
     # What no file was asked for is asked of the source itself.
     if (options.read.step is not None and not elsewhere) or (options.read.profile is not None and not files):
         own = of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
-        chosen.update((tag, own[tag]) for tag in steps_of(own, options.read.step or "all"))
+        chosen.update((tag, own[tag]) for tag in steps_of(own, step))
     return chosen
 
 

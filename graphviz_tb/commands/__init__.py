@@ -16,7 +16,7 @@ import click
 
 from graphviz_tb import __version__
 from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say, shortened
-from graphviz_tb.errors import Ambiguous, TbGraphError, ToolError, ToolFailed
+from graphviz_tb.errors import Ambiguous, RequestError, TbGraphError, ToolError, ToolFailed
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -77,9 +77,15 @@ def instead_of(word: str) -> str:
     return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
 @click.version_option(__version__, prog_name="tbgraph")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Pictures, folding and structural diffs of TensorFlow graphs.
 
     \b
@@ -91,6 +97,10 @@ def cli() -> None:
     MODEL is a GraphDef (binary or text), SavedModel, MetaGraph, event file, log directory or Keras model, recognised
     by its content; "-" reads standard input.
     """
+    # Releases of click differ in where they print the help, and in the exit code.
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        context.exit(RequestError.exit_code)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -110,8 +120,9 @@ def run(arguments: list[str] | None = None) -> int:
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.Abort:
-        return INTERRUPTED
+    except click.Abort as stop:
+        # Click makes one of Control-C, and of an `EOFError`, which here is never a closed terminal.
+        return unexpected(stop.__cause__) if isinstance(stop.__cause__, EOFError) else INTERRUPTED
     except KeyboardInterrupt:
         return INTERRUPTED
     except click.ClickException as error:
@@ -132,8 +143,13 @@ def run(arguments: list[str] | None = None) -> int:
         # An OSError with a number is the machine's doing, and no fault in the program.
         if isinstance(error, OSError) and error.errno:
             return machine_fault(error)
-        complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
-        return UNEXPECTED
+        return unexpected(error)
+
+
+def unexpected(error: BaseException) -> int:
+    """Say that something is wrong with the program."""
+    complain(f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph; TBGRAPH_DEBUG=1 shows where")
+    return UNEXPECTED
 
 
 def machine_fault(error: OSError) -> int:

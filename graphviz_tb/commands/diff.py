@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphviz_tb.diff.styles import Style
     from graphviz_tb.options import PictureOptions
 
+OF_PICTURES = ("open", "theme", "direction", "title", "scale", "width")  # options
 PICTURES = tuple(word for word, row in RENDERERS.items() if row.uses)  # JSON is the report
 side_options = together(
     click.option("--run", metavar="RUN", multiple=True, help="The run of a log directory; twice: one for each side."),
@@ -77,7 +78,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     tbgraph diff models/ models.new/                # every model of two folders, paired by path
     git config diff.tbgraph.command "tbgraph diff --git"  # with *.pb diff=tbgraph in .gitattributes
     """
-    from graphviz_tb.diff.folders import are_collections
+    from graphviz_tb.diff.folders import collections
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.errors import RequestError, UnknownChoice
     from graphviz_tb.output import keep_inputs
@@ -92,12 +93,13 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
             raise RequestError("-o writes one diff, and git asks for many", hint="compare two files")
         return for_git(sources, lambda old, new: compare(old, new, options, choices(values)), style)
     check_outputs(values["outputs"])
+    check_picture(values)
     old, new = pick(sources, values["run"])
     read = choices(values)
-    if are_collections(old, new):
+    if (both := collections(old, new)) is not None:
         from graphviz_tb.commands.diff_folders import folders
 
-        return folders(old, new, lambda before, after: compare(before, after, options, read), style, values)
+        return folders(*both, lambda before, after: compare(before, after, options, read), style, values)
     changes = compare(old, new, options, read)
     if values["outputs"]:
         write_outputs(changes, values)
@@ -130,6 +132,19 @@ def check_outputs(targets: tuple[str, ...]) -> None:
         if Path(target).suffix.lower() not in (*REPORTS, *drawn):
             raise UnknownChoice(f"output {target!r} has no suffix that says its format; use one of {legal}")
     check_writable(targets)
+
+
+def check_picture(values: dict[str, Any]) -> None:
+    """Refuse options of the picture that do not exist, or that change none of the outputs."""
+    from graphviz_tb.errors import RequestError
+    from graphviz_tb.formats import check_used
+
+    asked = [name for name in OF_PICTURES if values[name] not in (None, ())]
+    drawn = [format_of(target) for target in values["outputs"] if not is_report(target)]
+    chosen(values)
+    if asked and not drawn:
+        raise RequestError(f"--{asked[0]} changes nothing: no picture is written", hint="write one: -o diff.svg")
+    check_used(asked, drawn, {name: f"--{name}" for name in asked})
 
 
 def pick(sources: tuple[str, ...], runs: tuple[str, ...]) -> tuple[str, str]:
@@ -194,9 +209,14 @@ def write_outputs(changes: Changes, values: dict[str, Any]) -> None:
 
 def is_picture(target: str) -> bool:
     """Whether an output is a picture alone, which cannot say itself what it leaves out."""
+    return not is_report(target) and Path(target).suffix.lower() != ".html"
+
+
+def is_report(target: str) -> bool:
+    """Whether an output is the report in words."""
     from graphviz_tb.diff.styles import REPORTS
 
-    return Path(target).suffix.lower() not in (*REPORTS, ".html")
+    return Path(target).suffix.lower() in REPORTS
 
 
 def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
@@ -220,9 +240,8 @@ def chosen(values: dict[str, Any]) -> PictureOptions:
     from graphviz_tb.model.theme import THEMES
     from graphviz_tb.options import PictureOptions
 
-    names = ("open", "theme", "direction", "title", "scale", "width")
     # An empty title is asked for: it is none of the values for "not given".
-    options = PictureOptions(**{name: values[name] for name in names if values[name] not in (None, ())})
+    options = PictureOptions(**{name: values[name] for name in OF_PICTURES if values[name] not in (None, ())})
     for what, word, legal in (
         ("theme", options.theme, tuple(THEMES)),
         ("direction", options.direction, DIRECTIONS),

@@ -11,22 +11,29 @@ from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from graphviz_tb.diff.folders import Pair
+    from graphviz_tb.diff.folders import Collection, Pair
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import Style
     from graphviz_tb.errors import TbGraphError
 
 
-def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]) -> int:
-    """Print what changed in each pair; what came or went is a line."""
-    from graphviz_tb.commands.terminal import print_report
+def folders(
+    old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]
+) -> int:
+    """Print what changed in each pair; what came or went is a line, and so is a folder that could not be read."""
+    from graphviz_tb.commands.terminal import print_report, tell_notices
     from graphviz_tb.diff.folders import pairs
-    from graphviz_tb.errors import RequestError, TbGraphError, UnknownChoice
+    from graphviz_tb.errors import Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output import keep_inputs
 
     if values["outputs"]:
         raise RequestError("-o writes one diff, and these are folders of models", hint="compare one pair of files")
-    sections, code, unknown = [], SAME, []
+    notices, unread = (*old.notices, *new.notices), {**new.unread, **old.unread}
+    if values["strict"] and (unread or notices):
+        why = next(iter(unread.values()), None) or notices[0].message
+        raise ReadError(why, hint="leave out --strict to go on all the same")
+    sections = [lone(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
+    code, refused = ReadError.exit_code if unread else SAME, []
     paired = pairs(old, new)
     keep_inputs([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
@@ -34,15 +41,16 @@ def folders(old: str, new: str, compare: Callable[[str, str], Changes], style: S
             words, differs = section(pair, compare, style, values)
         except TbGraphError as error:
             words, differs = not_compared(pair, error, style)
-            if isinstance(error, UnknownChoice):
-                unknown.append(error.with_traceback(None))  # which would keep the graphs of the pair
+            if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
+                refused.append(error.with_traceback(None))  # which would keep the graphs of the pair
         sections.append(words)
         code = max(code, differs)
-    # A word that no pair knows is no matter of one pair.
-    if unknown and len(unknown) == sum(None not in (pair.old, pair.new) for pair in paired):
-        raise unknown[0]
+    # What is refused for every pair is no matter of one pair.
+    if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
+        raise refused[0]
     if not values["quiet"]:
         print_report("[\n" + ",\n".join(sections) + "\n]\n" if style == "json" else "\n".join(sections))
+        tell_notices(notices)
     return code
 
 

@@ -79,7 +79,8 @@ def undecided(source: Source, options: ReadOptions, error: TbGraphError) -> tupl
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
     entries = matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
-    if not entries:
+    # A graph without nodes is no choice; statistics without a graph are told.
+    if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries
 

@@ -123,5 +123,14 @@ def spelling(command: click.Command) -> dict[str, str]:
 def collect(values: Mapping[str, Any]) -> Options:
     """The options of a command line; what was not said keeps its default."""
     from graphviz_tb.choices import with_choices
+    from graphviz_tb.errors import RequestError
 
-    return with_choices(Options.preset(values.get("preset", "default")), asked(values))
+    given = asked(values)
+    try:
+        return with_choices(Options.preset(values.get("preset", "default")), given)
+    except RequestError as error:
+        # The library speaks of `page_max`.
+        name = next((name for name in given if error.message.startswith(f"{name} is ")), None)
+        if name is None:
+            raise
+        raise type(error)(f"--{name.replace('_', '-')}{error.message.removeprefix(name)}", hint=error.hint) from None

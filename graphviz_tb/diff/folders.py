@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 
-from graphviz_tb.read.walk import files_below
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.walk import UNREAD, Below, files_below
 
 SUFFIXES = frozenset({".pb", ".pbtxt", ".keras", ".meta", ".json", ".h5", ".graphdef", ".prototxt"})
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
@@ -21,27 +24,45 @@ class Pair:
     new: Path | None
 
 
-def are_collections(old: str, new: str) -> bool:
-    """Whether two paths are folders of models: no SavedModel and no log directory, with a model somewhere in one of
-    them, at least."""
-    found = [models_of_collection(path) for path in (old, new)]
-    return None not in found and any(found)
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A folder of models: their paths below it, the folders in it that could not be read and why, what else was odd."""
+
+    folder: Path
+    models: frozenset[str]
+    unread: Mapping[str, str]
+    notices: tuple[Notice, ...]
 
 
-def models_of_collection(path: str) -> set[str] | None:
-    """The models of a folder of models, which may be empty; None where it is a single source, or no folder."""
-    folder = Path(path)
-    if not path or not folder.is_dir():
+def collections(old: str, new: str) -> tuple[Collection, Collection] | None:
+    """Two folders of models; None where one is a single source (a file, a SavedModel, a log directory) or none of them
+    holds a model."""
+    if not all(path and os.path.isdir(path) for path in (old, new)):  # noqa: PTH112 - never raises, for any name
         return None
+    before = collection(Path(old))
+    after = collection(Path(new)) if before else None
+    return (before, after) if before and after and (before.models or after.models) else None
+
+
+def collection(folder: Path) -> Collection | None:
+    """A folder of models, which may hold none; None where it is a single source."""
+    below = files_below(folder)
     # A folder of runs is one source: `--run` says which of them is compared.
-    runs = any(EVENTS in file.name for _, file in files_below(folder).files)
-    found = models(folder)
-    return None if runs or "." in found else found
+    if any(EVENTS in file.name for _, file in below.files):
+        return None
+    found = models(below)
+    unread = {
+        os.path.relpath(notice.where, folder).replace(os.sep, "/"): notice.message
+        for notice in below.notices
+        if notice.code == UNREAD
+    }
+    odd = tuple(notice for notice in below.notices if notice.code != UNREAD)
+    return None if "." in found else Collection(folder, frozenset(found), unread, odd)
 
 
-def models(folder: Path) -> set[str]:
-    """The paths of all models below a folder; a SavedModel is one, as a whole."""
-    files = [(PurePath(place), path) for place, path in files_below(folder).files]
+def models(below: Below) -> set[str]:
+    """The paths of all models in a folder; a SavedModel is one, as a whole."""
+    files = [(PurePath(place), path) for place, path in below.files]
     saved = {place for place, path in files if path.name in SAVED_MODEL}
     found = set()
     for place, path in files:
@@ -54,10 +75,15 @@ def models(folder: Path) -> set[str]:
     return found
 
 
-def pairs(old: str, new: str) -> list[Pair]:
-    """Every model of two folders, paired by its path."""
-    here, there = models(Path(old)), models(Path(new))
+def pairs(old: Collection, new: Collection) -> list[Pair]:
+    """Every model of two folders, paired by its path; without those in a folder that could not be read on one side."""
+    unread = {*old.unread, *new.unread}
     return [
-        Pair(path, Path(old, path) if path in here else None, Path(new, path) if path in there else None)
-        for path in sorted(here | there)
+        Pair(
+            path,
+            old.folder / path if path in old.models else None,
+            new.folder / path if path in new.models else None,
+        )
+        for path in sorted(old.models | new.models)
+        if unread.isdisjoint(map(str, PurePosixPath(path).parents))
     ]

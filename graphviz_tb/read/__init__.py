@@ -149,7 +149,9 @@ def _called(name: str, source: Any) -> str:
 def _refuse_odd(notices: tuple[Notice, ...]) -> None:
     # The first is enough: strict reading ends at it.
     for notice in notices:
-        raise ReadError(f"{notice.message} ({notice.where})", hint="leave out --strict to go on all the same")
+        # Not where the sentence says it itself.
+        where = f" ({notice.where})" if notice.where and notice.where not in notice.message else ""
+        raise ReadError(f"{notice.message}{where}", hint="leave out --strict to go on all the same")
 
 
 def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:

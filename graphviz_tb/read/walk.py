@@ -13,6 +13,7 @@ from graphviz_tb.errors import ReadError, TooLarge
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
+UNREAD = "unread-folder"
 FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
 # Files and folders behind links: as many runs are linked nowhere, and a link to `/` or `/proc` takes minutes.
 MOST_LINKED = 50_000
@@ -90,7 +91,7 @@ def _entries(folder: Path, notices: list[Notice]) -> Iterator[tuple[Path, bool, 
         with os.scandir(folder) as listed:
             entries = sorted(listed, key=lambda each: each.name)
     except OSError as error:
-        notices.append(Notice("unread-folder", cannot_list(folder, error).message))
+        notices.append(Notice(UNREAD, cannot_list(folder, error).message, str(folder)))
         return
     for entry in entries:
         with suppress(OSError):  # a link to itself

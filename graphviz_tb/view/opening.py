@@ -49,7 +49,9 @@ def open_groups(
     for paths in names.find_each(options.open):
         shown, odd = open_found(hierarchy, metagraph, opened, paths, most, shown)
         notices += odd
-    return opened, (*notices, *unlisted(hierarchy, opened))
+    # Several patterns meet the same limit: the first place where it was met is told.
+    told = {(notice.code, notice.message): notice for notice in reversed(notices)}
+    return opened, (*reversed(told.values()), *unlisted(hierarchy, opened))
 
 
 def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
