@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import numpy as np
 
@@ -25,6 +27,7 @@ EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 BRACKETS = "[]"  # the suffix of names that end in a number in brackets
 
 Numbered = tuple[int, int]  # (number, row)
+Numbering = tuple[str, str]  # (prefix, suffix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,23 @@ def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
 
 def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
     """The series named in `options.group`, however short."""
-    return [explicit_run(hierarchy, name, options) for name in options.group]
+    if not options.group:
+        return []
+    # Backwards, so that of several groups of one name (functions) the first counts.
+    parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
+
+    @cache  # a level is numbered once, however many of its runs are asked for
+    def filed(parent: int) -> dict[Numbering, list[Numbered]]:
+        return by_prefix(hierarchy, hierarchy.children(parent).tolist(), options)
+
+    runs: list[Run] = []
+    for name in options.group:
+        run = explicit_run(name, parents, filed)
+        if run is None:
+            candidates = [run.name for run in all_runs(hierarchy, options, 2)]
+            raise UnknownNode.among(name, candidates, "run of numbered nodes")
+        runs.append(run)
+    return runs
 
 
 def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
@@ -106,12 +125,10 @@ def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
     return f"{hierarchy.name[parent]}/{leaf}"
 
 
-def by_prefix(
-    hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions
-) -> dict[tuple[str, str], list[Numbered]]:
+def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) -> dict[Numbering, list[Numbered]]:
     """Rows of one motif by (prefix, suffix), each with its number."""
     pattern = NUMBERED if options.lenient_numbers else STRICTLY_NUMBERED
-    filed: dict[tuple[str, str], list[Numbered]] = defaultdict(list)
+    filed: dict[Numbering, list[Numbered]] = defaultdict(list)
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = last_segment(hierarchy.name[row])
@@ -133,7 +150,7 @@ def by_prefix(
     return {place: sorted(members) for place, members in filed.items()}
 
 
-def lenient_zero(filed: dict[tuple[str, str], list[Numbered]], leaf: str) -> tuple[str, str] | None:
+def lenient_zero(filed: dict[Numbering, list[Numbered]], leaf: str) -> Numbering | None:
     """The run that a name without a number begins: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
 
     A run that has a number 0 of its own takes nobody in.
@@ -164,21 +181,19 @@ def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
     return [run for run in runs if len(run) > 1]
 
 
-def explicit_run(hierarchy: Hierarchy, name: str, options: GroupOptions) -> Run:
-    """The run that a name like `scope/conv[1-3]` speaks of."""
+def explicit_run(
+    name: str, parents: dict[str, int], filed: Callable[[int], dict[Numbering, list[Numbered]]]
+) -> Run | None:
+    """The run that a name like `scope/conv[1-3]` speaks of; `filed` numbers the children of a group by prefix."""
     match = EXPLICIT.fullmatch(name)
-    # Backwards, so that of several groups of one name (functions) the first counts.
-    parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
-    if match:
-        scope, _, prefix = match[1].rpartition("/")
-        parent = parents.get(scope, -1)
-        if parent >= 0:
-            first, last = int(match[2]), int(match[3])
-            rows = hierarchy.children(parent).tolist()
-            filed = by_prefix(hierarchy, rows, options)
-            loose = filed.get((prefix, match[4])) or filed.get((prefix, BRACKETS), [])
-            members = [row for number, row in loose if first <= number <= last]
-            if len(members) > 1:
-                return Run(parent, name, tuple(members))
-    candidates = [run.name for run in all_runs(hierarchy, options, 2)]
-    raise UnknownNode.among(name, candidates, "run of numbered nodes")
+    if not match:
+        return None
+    scope, _, prefix = match[1].rpartition("/")
+    parent = parents.get(scope, -1)
+    if parent < 0:
+        return None
+    numbered = filed(parent)
+    loose = numbered.get((prefix, match[4])) or numbered.get((prefix, BRACKETS), [])
+    begin, end = bisect_left(loose, (int(match[2]), -1)), bisect_left(loose, (int(match[3]) + 1, -1))
+    members = tuple(row for _, row in loose[begin:end])
+    return Run(parent, name, members) if len(members) > 1 else None

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 
 import graphviz_tb
+import graphviz_tb.group.series as series_of
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.options import GroupOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -184,3 +186,20 @@ def test_a_run_that_is_asked_for_may_have_two_members_and_no_fewer() -> None:
     for name in ("s/n_[3-3]", "s/n_[3-9]", "t/n_[0-3]", "s/n_2"):
         with pytest.raises(UnknownNode):
             graphviz_tb.load(graph, group=(name,))
+
+
+def test_a_level_is_numbered_once_for_all_runs_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    # x ─▶ y0 … y39, s/z0, s/z1        of 20 runs of one level, and one of another
+    graph = relus(*(f"y{number}" for number in range(40)), "s/z0", "s/z1")
+    levels: list[int] = []
+    by_prefix = series_of.by_prefix
+
+    def counted(hierarchy: Hierarchy, rows: list[int], options: GroupOptions) -> object:
+        levels.append(len(rows))
+        return by_prefix(hierarchy, rows, options)
+
+    monkeypatch.setattr(series_of, "by_prefix", counted)
+    asked = [f"y[{first}-{first + 1}]" for first in range(0, 40, 2)]
+    model = graphviz_tb.load(graph, group=[*asked, "s/z[0-1]"], series_min=99, folds=False)
+    assert list(series(model)) == [*asked, "s/z[0-1]"]
+    assert levels == [1 + 40 + 1, 2]
