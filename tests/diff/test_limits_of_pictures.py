@@ -128,7 +128,7 @@ def test_a_hundred_groups_in_each_other_open(deep: int, opened: int) -> None:
     where = places(model.hierarchy)
     shown = rows_shown(model.hierarchy, where, merged.shown)
     signs = ["" for _ in model.hierarchy.name]
-    assert len(groups_to_open(model.hierarchy, model.metagraph, signs, shown, 1000)[0]) == opened
+    assert len(groups_to_open(model.hierarchy, signs, shown, 1000)[0]) == opened
 
 
 def test_a_name_of_thousands_of_segments_is_measured_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:

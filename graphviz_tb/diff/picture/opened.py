@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from graphviz_tb.diff.picture.merge import Where
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.metagraph import Metagraph
-from graphviz_tb.model.paths import Path, function_of, parent_path
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
+from graphviz_tb.model.paths import Path, child_path, content_rows, parent_path
 
 MOST_BOXES = 40  # boxes that may be shown before a way to one more change stays closed: what one look takes in
 MOST_NESTED = 100  # groups in each other: the titles of more are higher than a screen on which names can be read
@@ -15,7 +15,6 @@ MOST_NESTED = 100  # groups in each other: the titles of more are higher than a 
 
 def ways(
     hierarchy: Hierarchy,
-    metagraph: Callable[[Path], Metagraph],
     signs: Sequence[str],
     shown: Sequence[int],
     most: int = MOST_BOXES,
@@ -26,16 +25,21 @@ def ways(
     Before: `shown` are rows, the gravest first. After: what is new, gone or renamed as a whole stays closed,
     and so do the rows `closed`.
     """
-    callers = first_callers(hierarchy)
+    groups = Groups(hierarchy)
     opened: dict[Path, None] = {}
-    boxes, left = len(metagraph((0,)).children), 0
+    # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
+    full: dict[tuple[Group | None, str], int] = {}
+    boxes, left = groups.boxes(0), 0
     # The gravest first; one that does not fit is passed over, as a later one may.
     for row in shown:
-        path = path_of(hierarchy, row, callers)
-        chain = groups_around(hierarchy, path, signs, closed)[:MOST_NESTED] if path else []
-        fresh = [group for group in chain if group not in opened]
-        more = sum(len(metagraph(group).children) for group in fresh)
+        around = groups.around(row)
+        if full.get((around, signs[row])) == len(opened):
+            left += 1
+            continue
+        fresh = [group for group in groups_around(around, signs[row], signs, closed) if group not in opened]
+        more = sum(groups.boxes(group[-1]) for group in fresh)
         if fresh and opened and boxes + more > most:
+            full[around, signs[row]] = len(opened)
             left += 1
             continue
         boxes += more
@@ -51,21 +55,74 @@ def rows_shown(hierarchy: Hierarchy, where: Sequence[Where | None], shown: Seque
     return [row for row in rows if row is not None]
 
 
-def groups_around(hierarchy: Hierarchy, path: Path, signs: Sequence[str], closed: Collection[int]) -> list[Path]:
-    """The groups around a node, from the outside in, up to one that is new, gone or renamed as a whole, or `closed`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A group, and the one around it; the root is in none and has the depth 0."""
+
+    path: Path
+    around: Group | None
+    depth: int
+
+
+class Groups:
+    """The groups around each row, where it is shown first: through the first call of the function that it lies in.
+
+    All that lies in a function shares the way to it: it is gone once. No more than `MOST_NESTED` are known of any way,
+    the outer ones.
+    """
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.callers = first_callers(hierarchy)
+        # By row; None for what is shown nowhere, as nothing that is shown calls its function.
+        self._known: dict[int, Group | None] = {-1: None, 0: Group((0,), None, 0)}
+        self._boxes: dict[int, int] = {}
+
+    def around(self, row: int) -> Group | None:
+        """The innermost group around a row of those that are known; None where the row is shown nowhere."""
+        way: dict[int, None] = {}
+        outer = self._outer(row)
+        while outer not in self._known and outer not in way:
+            way[outer] = None
+            outer = self._outer(outer)
+        # A function that is called by itself alone leads back to where the way has been.
+        group = self._known.get(outer)
+        for inner in reversed(way):
+            if group is not None and group.depth < MOST_NESTED:
+                group = Group(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
+            self._known[inner] = group
+        return group
+
+    def boxes(self, row: int) -> int:
+        """How many boxes a group shows when it is open."""
+        if row not in self._boxes:
+            self._boxes[row] = len(content_rows(self.hierarchy, (row,)))
+        return self._boxes[row]
+
+    def _outer(self, row: int) -> int:
+        """The row of the group around a row: as `parent_path` has it; -1 for none."""
+        hierarchy = self.hierarchy
+        parent = int(hierarchy.parent[row])
+        function = row if hierarchy.kind[row] == FUNCTION else parent
+        if function < 0 or hierarchy.kind[function] != FUNCTION:
+            return parent
+        call = self.callers.get(function, -1)
+        # A call of several functions shows each of them as a group.
+        return call if function == row or call < 0 or len(hierarchy.calls[call]) == 1 else function
+
+
+def groups_around(around: Group | None, own: str, signs: Sequence[str], closed: Collection[int]) -> Iterator[Path]:
+    """The groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a whole
+    like it, or `closed`."""
     chain: list[Path] = []
-    around = parent_path(hierarchy, path)
-    while around is not None:
-        chain.append(around)
-        around = parent_path(hierarchy, around)
-    paths = []
-    own = signs[path[-1]]
-    # From the outside in, without the root, which is always open.
-    for group in reversed(chain[:-1]):
+    # Without the root, which is always open.
+    while around is not None and around.depth:
+        chain.append(around.path)
+        around = around.around
+    for group in reversed(chain):
         if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
-            break
-        paths.append(group)
-    return paths
+            return
+        yield group
 
 
 def heights(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[int]:
@@ -85,15 +142,3 @@ def first_callers(hierarchy: Hierarchy) -> dict[int, int]:
         for _, body in called:
             callers.setdefault(body, row)
     return callers
-
-
-def path_of(hierarchy: Hierarchy, row: int, callers: dict[int, int]) -> Path | None:
-    """Where a row is shown first: through the first call of the function that it lies in."""
-    path: Path = (row,)
-    seen: set[int] = set()
-    while root := function_of(hierarchy, path[0]):
-        if root in seen or root not in callers:
-            return None
-        seen.add(root)
-        path = (callers[root], *path)
-    return path

@@ -178,7 +178,7 @@ def first_picture(
     shown = rows_shown(hierarchy, where, merged.shown)
     settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
-        opened, left = ways(hierarchy, coloured.metagraph, painter.sign, shown, most, closed)
+        opened, left = ways(hierarchy, painter.sign, shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):
             return drawn, left

@@ -11,7 +11,6 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.paths import function_of
@@ -50,34 +49,82 @@ def group_signs(
     what has another name.
     """
     # Signs go from ops to groups, from functions to their calls, and so on until no call gets one.
-    for _ in range(MOST_CALLS):
-        sign_groups(hierarchy, signs, words, moved, away)
-        groups = [
-            row for row, called in hierarchy.calls.items() if not signs[row] and any(signs[body] for _, body in called)
-        ]
-        if not groups:
-            return
-        for row in groups:
+    sign_groups(hierarchy, signs, moved)
+    calls = calls_of(hierarchy)
+    fresh = [body for body in calls if signs[body]]
+    for left in reversed(range(MOST_CALLS)):
+        called = sorted({row for body in fresh for row in calls.pop(body) if not signs[row]})
+        if not called or not left:
+            break
+        for row in called:
             signs[row] = HOLDS
             words.setdefault(row, "function changed")
+        fresh = [row for row in hold(hierarchy, signs, called) if row in calls]
+    say_groups(hierarchy, signs, words, away)
+    # Those at the bound are marked, not what is around them.
+    for row in called:
+        signs[row] = HOLDS
+        words.setdefault(row, "function changed")
 
 
-def sign_groups(
-    hierarchy: Hierarchy, signs: list[str], words: dict[int, str], moved: dict[int, str], away: str
-) -> None:
+def calls_of(hierarchy: Hierarchy) -> dict[int, list[int]]:
+    """By the row of a function the rows of its calls."""
+    calls: dict[int, list[int]] = {}
+    for row, called in hierarchy.calls.items():
+        for _, body in called:
+            calls.setdefault(body, []).append(row)
+    return calls
+
+
+def hold(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[int]:
+    """Give the groups around ops in which something changed the sign of that, where they have none, and give them
+    back."""
+    parents, seen, made = hierarchy.parent, set[int](), []
+    for call in called:
+        # A constant, weight or summary is no op that a group speaks of.
+        row = int(parents[call]) if hierarchy.mark[call] == Mark.NONE else -1
+        while row >= 0 and row not in seen and signs[row] != HOLDS:
+            seen.add(row)
+            if not signs[row]:
+                signs[row] = HOLDS
+                made.append(row)
+            row = int(parents[row])
+    return made
+
+
+def sign_groups(hierarchy: Hierarchy, signs: list[str], moved: dict[int, str]) -> None:
     """The signs of groups from those of the ops in them."""
-    groups = np.flatnonzero(~exists(hierarchy.node))
-    nodes, counts = of_signs(hierarchy, signs, exists(hierarchy.node))
-    ordinary, _ = of_signs(hierarchy, signs, exists(hierarchy.node) & (hierarchy.mark == Mark.NONE))
+    nodes, counts, ordinary = signs_below(hierarchy, signs)
+    groups = ~exists(hierarchy.node)
+    some = (nodes[:-1].any(axis=0) | (ordinary[-1] > 0)) & groups
+    for row in np.flatnonzero(some).tolist():
+        signs[row] = HOLDS
+    for row, sign in moved.items():
+        signs[row] = sign
+    # `SIGNS[1:3]` are + and −: all nodes below bear it.
+    for sign, number in zip(SIGNS[1:3], nodes, strict=False):
+        for row in np.flatnonzero((number == counts) & (counts > 0) & groups).tolist():
+            signs[row] = sign
+
+
+def say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], away: str) -> None:
+    """Say how much changed in the groups in which something did."""
+    nodes, _, ordinary = signs_below(hierarchy, signs)
     ops = OpsThroughCalls(hierarchy)
-    for row in groups.tolist():
-        every, count = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])], int(counts[row])
-        # `SIGNS[1:3]` are + and −: all nodes below bear it.
-        whole = next((sign for sign, number in zip(SIGNS[1:3], every, strict=False) if count and number == count), "")
-        signs[row] = whole or moved.get(row, "") or (HOLDS if any(every) else "")
+    for row in np.flatnonzero(~exists(hierarchy.node)).tolist():
         if signs[row] == HOLDS and row:
+            every = [*nodes[:-1, row].tolist(), int(ordinary[-1, row])]
             text = account(every, ordinary[:, row].tolist(), ops(row), away)
             words[row] = text.partition(" of ")[0] if hierarchy.kind[row] in STACKS else text
+
+
+def signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """By row: how many nodes at or below it bear each sign (one line a sign), how many there are, and how many of those
+    that a group speaks of bear each."""
+    inside = exists(hierarchy.node)
+    nodes, counts = of_signs(hierarchy, signs, inside)
+    ordinary, _ = of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
+    return nodes, counts, ordinary
 
 
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
@@ -131,8 +178,19 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     states[(own == "+")[graph.source] | (own == "+")[graph.target]] = 1
     states[(own == "−")[graph.source] | (own == "−")[graph.target]] = 2
     inputs = {**dict.fromkeys(merged.gained, 1), **dict.fromkeys(merged.lost, 2)}
+    if not inputs:
+        return states
     node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
-    for (place, slot), state in inputs.items():
-        start, stop = span(graph.target, node_at[place], node_at[place] + 1)
-        states[start:stop][graph.slot[start:stop] == slot] = state
+    # Each edge is looked up among them, by node and slot: one node may have a hundred thousand.
+    wired = np.array([(node_at[place], slot, state) for (place, slot), state in inputs.items()], np.int64)
+    slots = np.concatenate((wired[:, 1], graph.slot))
+    low, width = int(slots.min()), int(np.ptp(slots)) + 1
+    wanted, edges = (
+        node.astype(np.int64) * width + slot - low
+        for node, slot in ((wired[:, 0], wired[:, 1]), (graph.target, graph.slot))
+    )
+    order = np.argsort(wanted)
+    place = np.minimum(np.searchsorted(wanted, edges, sorter=order), len(order) - 1)
+    found = wanted[order[place]] == edges
+    states[found] = wired[order[place[found]], 2]
     return states

@@ -14,18 +14,31 @@ from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
 from graphviz_tb.model.graph import Graph
 
+LONGEST_FUNCTION = 200  # letters of the name of a function, which is in the line of each node in it
+
 
 def lines_of(source: Any) -> str:
     """Every node with its op type, its inputs and its attributes, sorted; functions behind the main graph."""
     graph = load_flat(source, {}, 0).graph
-    lines = sorted(_line(graph, node) for node in range(len(graph)))
+    functions = [f"{shortened(function.name)}::" for function in graph.functions]
+    lines = sorted(_line(graph, node, functions) for node in range(len(graph)))
     return "".join(f"{line}\n" for line in lines)
 
 
-def _line(graph: Graph, node: int) -> str:
+def shortened(name: str) -> str:
+    """The name of a function without its middle, where it is too long to be said with every node.
+
+    >>> shortened("f"), len(shortened("f" * 1000))
+    ('f', 200)
+    """
+    half = LONGEST_FUNCTION // 2
+    return name if len(name) <= LONGEST_FUNCTION else f"{name[: half - 1]}…{name[-half:]}"
+
+
+def _line(graph: Graph, node: int, functions: list[str]) -> str:
     function = int(graph.function[node])
     # "function::node": names of nodes are unique within a function only.
-    where = f"{graph.functions[function].name}::" if exists(function) else ""
+    where = functions[function] if exists(function) else ""
     definition = graph.node_def(node)
     layer = graph.layers.get(graph.name[node])
     op = layer.class_name if layer else graph.op_types[graph.op[node]]
