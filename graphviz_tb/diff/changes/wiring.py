@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, joined, run_sums
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import common
+from graphviz_tb.diff.match.series import MOST_CELLS
 from graphviz_tb.model.columns import Ints
 
 Token = tuple[str, int, str]  # whose node ("new" for matched ones too), its id, its output
@@ -109,7 +111,7 @@ def _aligned(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
     """Inputs came or went: align what stayed, pair what lies between."""
-    pairs = common([token for token, _ in before], [token for token, _ in after]) or []
+    pairs = _kept(m, [token for token, _ in before], [token for token, _ in after])
     changed, position = [], (0, 0)
     # Between two kept inputs: the first that went with the first that came, and so on.
     for stop in [*pairs, (len(before), len(after))]:
@@ -120,6 +122,35 @@ def _aligned(
             changed.append(Rewire(old, new, (position[1] if exists(come) else position[0]) + place, gone, come, False))
         position = stop[0] + 1, stop[1] + 1
     return changed
+
+
+def _kept(m: Matching, before: list[Token], after: list[Token]) -> list[tuple[int, int]]:
+    """The places of the inputs that stayed; none where there are too many to look for them."""
+    start, stop = _ends(before, after)
+    middle = before[start : len(before) - stop], after[start : len(after) - stop]
+    pairs = m.common(*middle) if len(before) * len(after) <= MOST_CELLS else None
+    if pairs is None:
+        m.note("input-limit", "too many inputs came and went to find out which stayed: taken by their place")
+        return []
+    return [
+        *((place, place) for place in range(start)),
+        *((start + mine, start + other) for mine, other in pairs),
+        *((len(before) - place, len(after) - place) for place in range(stop, 0, -1)),
+    ]
+
+
+def _ends(before: list[Token], after: list[Token]) -> tuple[int, int]:
+    """How many inputs at the begin and at the end stayed: the same on both sides, and nowhere else."""
+    counts = Counter(before), Counter(after)
+
+    def same(mine: Iterable[Token], other: Iterable[Token]) -> int:
+        pairs = zip(mine, other, strict=False)
+        return sum(
+            1 for _ in takewhile(lambda two: two[0] == two[1] and counts[0][two[0]] == counts[1][two[0]] == 1, pairs)
+        )
+
+    start = same(before, after)
+    return start, same(reversed(before[start:]), reversed(after[start:]))
 
 
 def _control(old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]) -> list[Rewire]:

@@ -58,7 +58,7 @@ def align_scopes(
         for hashes_a, hashes_b in ((m.a.exact, m.b.exact), (m.a.structural, m.b.structural))
     ]
     likely = likely_pairs(m, words, mine, others)
-    pairs = align(tiers, likely)
+    pairs = align(tiers, likely, m.common)
     return None if pairs is None else sorted(pairs + alike_in_gaps(m, mine, others, pairs, likely))
 
 

@@ -70,6 +70,9 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     """Match everything below two scopes that hold the same, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
+    # Of thousands of scopes in one another, the first that is walked matches what all of them hold.
+    if exists(m.to_b[a.nodes(old)]).all() and exists(m.scope_to_b[old + 1 : a.end[old]]).all():
+        return
     rows_a, names_a = a.scopes_below(old)
     rows_b, names_b = b.scopes_below(new)
     # Equal hashes of what they hold and of names below: sorted by the latter both columns agree, row by row.
@@ -131,7 +134,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
                     (m.a.labels.op, m.b.labels.op),
                 )
             ]
-            pairs = align(tiers, likely_pairs(m, words, mine, others))
+            pairs = align(tiers, likely_pairs(m, words, mine, others), m.common)
             if pairs is None:
                 m.note("series-limit", f"series {'N'.join(words)!r} of {op} is too long to be aligned: taken by number")
                 continue

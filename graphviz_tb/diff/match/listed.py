@@ -20,7 +20,7 @@ def listed(m: Matching) -> Findings:
     if not m.a.graph.layers or not m.b.graph.layers:
         return
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
-    pairs = align([(mine.tolist(), other.tolist()) for mine, other in tiers], likely(m))
+    pairs = align([(mine.tolist(), other.tolist()) for mine, other in tiers], likely(m), m.common)
     yield nodes(pairs or [], Reason.SERIES)
     named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +12,11 @@ from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, Found, Nodes, Reason, Scopes
+from graphviz_tb.diff.match.series import MOST_CELLS, common
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
+
+MOST_CELLS_IN_ALL = 1 << 27  # of all tables of common subsequences of a diff: a few seconds
 
 WORDS = {
     Reason.NAME: "same name and op",
@@ -37,7 +41,8 @@ class Matching:
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
     distinguished from. `shifts` maps old to new numbers by the words of a series, `caused` says whether members of such
     a series came or went, `decided` has the words of series in which it is certain which members these are;
-    `recounted` is how many names differ only in a number that was counted anew; `wires` are what `rewires` has found.
+    `recounted` is how many names differ only in a number that was counted anew; `wires` are what `rewires` has found,
+    `cells` how many cells the tables of common subsequences had.
     """
 
     a: Side
@@ -59,6 +64,7 @@ class Matching:
     notices: list[Notice] = field(default_factory=list)
     recounted: int = 0
     wires: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    cells: int = 0
 
     def __post_init__(self) -> None:
         self.to_b = np.full(len(self.a), -1, np.int32)
@@ -118,6 +124,16 @@ class Matching:
             self.renumbered_scopes.pop(row, None)
             if shifted:
                 self.renumbered_scopes[row] = True
+
+    def common(
+        self, mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int] | None = None
+    ) -> list[tuple[int, int]] | None:
+        """The longest common subsequence; None where its table, or all tables together, would be too large."""
+        cells = len(mine) * len(other)
+        if cells > min(MOST_CELLS, MOST_CELLS_IN_ALL - self.cells):
+            return None
+        self.cells += cells
+        return common(mine, other, likely)
 
     def free_scopes(self, old: int, new: int) -> bool:
         """Whether neither scope has a partner."""

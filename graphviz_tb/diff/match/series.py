@@ -7,7 +7,7 @@ layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +20,8 @@ SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the num
 MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
 
 Words = tuple[str, str]  # what comes before and after the number
+# Makes pairs of two sequences and the pairs that are likely, as `common` does.
+Table = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
 
 
 @lru_cache(maxsize=1 << 16)
@@ -119,11 +121,12 @@ def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
 
 
 def align(
-    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int]
+    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int], table: Table = common
 ) -> list[tuple[int, int]] | None:
     """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
 
-    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides.
+    Before: each tier gives one hash for each member of either side. After: pairs of places, ascending on both sides;
+    None where `table` makes none.
     """
     (first_a, first_b), *_ = tiers
     gaps = [((0, len(first_a)), (0, len(first_b)))]
@@ -132,7 +135,7 @@ def align(
         rest = []
         for (a0, a1), (b0, b1) in gaps:
             near = {i - a0: likely[i] - b0 for i in range(a0, a1) if b0 <= likely.get(i, -1) < b1}
-            aligned = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near)
+            aligned = _trimmed(hashes_a[a0:a1], hashes_b[b0:b1], near, table)
             if aligned is None:
                 return None
             inner = [(a0 + i, b0 + j) for i, j in aligned]
@@ -143,9 +146,9 @@ def align(
 
 
 def _trimmed(
-    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int]
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: Table
 ) -> list[tuple[int, int]] | None:
-    """`common`, with what is equal at the start and likely taken off first (it is in some longest one)."""
+    """`table`, with what is equal at the start and likely taken off first (it is in some longest one)."""
     start, claimed = 0, set(likely.values())
     while start < min(len(mine), len(other)) and mine[start] == other[start]:
         # A likely pair elsewhere may be worth more than this one: from here on the table decides.
@@ -153,7 +156,7 @@ def _trimmed(
             break
         start += 1
     moved = {i - start: j - start for i, j in likely.items() if i >= start and j >= start}
-    pairs = common(mine[start:], other[start:], moved)
+    pairs = table(mine[start:], other[start:], moved)
     return None if pairs is None else [(i, i) for i in range(start)] + [(i + start, j + start) for i, j in pairs]
 
 

@@ -1,0 +1,125 @@
+"""What is bounded for one series, one node or one radius is bounded for all of them together, too."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from time import process_time
+
+import pytest
+
+from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.match import matching as bounds
+from graphviz_tb.diff.match.found import Reason, nodes
+from graphviz_tb.diff.match.matching import MOST_CELLS_IN_ALL
+from graphviz_tb.diff.match.series import common
+from graphviz_tb.diff.match.spread import spread
+from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.run import Input, compared
+from graphviz_tb.flatten import flatten
+from graphviz_tb.proto import GraphDef
+from tests.diff.test_causes import graph
+from tests.diff.test_limits import found, matching
+
+
+def test_all_tables_of_common_subsequences_have_a_bound() -> None:
+    m = matching(graph("x Relu"), graph("x Relu"))
+    m.cells = MOST_CELLS_IN_ALL - 6
+    assert m.common("ab", "abc") == common("ab", "abc")
+    assert m.cells == MOST_CELLS_IN_ALL
+    assert m.common("a", "a") is None
+    assert m.common("", "a") == []
+
+
+def adding(many: int, inputs: int, seed: int) -> GraphDef:
+    """Sums of some of 26 ops, in any order."""
+    made, some = graph(*(f"{word}z Op{word}" for word in "abcdefghijklmnopqrstuvwxyz")), random.Random(seed)
+    for number in range(many):
+        made.node.add(
+            name=f"t{number}", op="AddN", input=[node.name for node in some.choices(made.node[:26], k=inputs)]
+        )
+    return made
+
+
+def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty sums of a hundred inputs each, wired anew: a table of 10,000 cells for each."""
+    old, new = (Input(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
+    for most, noted in ((300_000, False), (50_000, True)):
+        monkeypatch.setattr(bounds, "MOST_CELLS_IN_ALL", most)
+        changes = compared(old, new, DiffOptions())
+        assert changes.source is not None
+        assert 40_000 < changes.source.matching.cells <= most
+        assert [notice.code for notice in changes.notices] == ["input-limit"] * noted
+        assert changes.inverted().inverted() == changes
+
+
+def once(run: Callable[[], object]) -> float:
+    """The CPU seconds of one run."""
+    start = process_time()
+    run()
+    return process_time() - start
+
+
+def test_inputs_that_stayed_at_both_ends_make_no_table() -> None:
+    names = [f"w{number}" for number in range(1000)]
+
+    def made(inputs: list[str]) -> GraphDef:
+        return GraphDef(
+            node=[*({"name": name, "op": "Variable"} for name in names), {"name": "s", "op": "Pack", "input": inputs}]
+        )
+
+    m = matching(made(names[:500] + names[501:]), made(names))
+    m.take(nodes([(number, number) for number in range(1001)], Reason.NAME))
+    (wire,) = rewires(m, 1000, 1000)
+    assert (wire.slot, wire.before, wire.after) == (500, -1, 500)
+    assert m.cells == 0
+
+
+def test_a_match_spreads_beside_many_that_nothing_tells_apart() -> None:
+    """A chain of 190 ops, and ops without number beside another node: they are not counted again for each step."""
+
+    def seconds(many: int) -> float:
+        def made(word: str) -> GraphDef:
+            chain = [f"{word}0 Relu x", *(f"{word}{at} Relu {word}{at - 1}" for at in range(1, 190))]
+            return graph("x Placeholder", "h Hub", *chain, *(f"{word}h{at} Tanh h" for at in range(many)))
+
+        graphs = made("a"), made("b")
+
+        def run() -> None:
+            m = matching(*graphs)
+            m.take(nodes([(0, 0), (1, 1)], Reason.NAME))
+            spent.append(once(lambda: matched.append(found(m, spread(m)))))
+
+        spent, matched = list[float](), list[int]()
+        for _ in range(3):
+            run()
+        assert matched == [192] * 3
+        return min(spent)
+
+    assert seconds(100_000) < 10 * seconds(10)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_places_are_counted_on_as_if_counted_anew(seed: int) -> None:
+    """A step of a spread that has begun finds what the first step of another one does."""
+    some = random.Random(seed)
+    many = some.randint(3, 25)
+    inputs = [[some.randrange(at) for _ in range(some.randint(0, min(at, 3)))] for at in range(many)]
+    ops = [some.choice("AB") for _ in range(many)]
+
+    def made(word: str) -> GraphDef:
+        return GraphDef(
+            node=[
+                {"name": f"{word}{at}", "op": op, "input": [f"{word}{other}" for other in inputs[at]]}
+                for at, op in enumerate(ops)
+            ]
+        )
+
+    whole, stepwise = (matching(made("p"), made("q")) for _ in range(2))
+    for m in (whole, stepwise):
+        m.take(nodes([(0, 0), (many // 2, many // 2)], Reason.NAME))
+    for finding in spread(whole):
+        whole.take(finding)
+    while (finding := next(spread(stepwise), None)) is not None:
+        stepwise.take(finding)
+    assert whole.to_b.tolist() == stepwise.to_b.tolist()
