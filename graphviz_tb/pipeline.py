@@ -288,8 +288,8 @@ class Model(Folded):
     def _check_names(self) -> None:
         """`--main` and `--aux` must name something."""
         for name in (*self.options.expand.main, *self.options.expand.aux):
-            if not self.names.index(0).get(name):  # the whole graph, row 0, is in no area
-                raise UnknownNode.among(name, filter(None, self.names.index(0)))
+            if name not in self.names.index(0):
+                raise UnknownNode.among(name, self.names.index(0))
 
 
 def unpickled(

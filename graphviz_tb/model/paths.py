@@ -88,8 +88,10 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 
     A literal `::` in a name is doubled. What lies in a function that is shown by itself has the function's name, with
-    `::` before it where something in the main graph is called so.
+    `::` before it where something in the main graph is called so. The whole graph alone is the empty text.
     """
+    if path == (0,):
+        return ""
     words: list[str] = []
     around = function_of(hierarchy, path[0])
     if path[0] != around and around:
@@ -106,12 +108,15 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
 
 def joined(names: list[str]) -> str:
     """Names along calls as one address. A literal `::` is doubled; beside a border, a colon or a backslash at the begin
-    or end of a name has a backslash before or behind it, and a name that is empty is one.
+    or end of a name has a backslash before or behind it, and a name that is empty is one. A name by itself is
+    written so where it is empty or all backslashes.
 
     >>> joined(["call", "body/x"]), joined(["a::b"]), joined(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
+    >>> joined([""]), joined(["\\\\"]), joined(["\\\\a"])
+    ('\\\\', '\\\\\\\\\\\\', '\\\\a')
     """
-    if len(names) == 1:
+    if len(names) == 1 and names[0].strip(GUARD):
         return names[0].replace("::", "::::")
     return BORDER.join(map(guarded, names))
 
@@ -129,6 +134,8 @@ def bare(part: str) -> str:
     >>> bare(":\\\\"), bare("\\\\:b"), bare("\\\\"), bare("x")
     (':', ':b', '', 'x')
     """
+    if part == GUARD * 2:  # one guards nothing, three guard one
+        return part
     part = part.removeprefix(GUARD)
     return part.removesuffix(GUARD)
 

@@ -25,7 +25,7 @@ class Identity:
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
     `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `row`
-    is that of the group: a scope without a name has the address of the whole graph.
+    is that of the group: twins in the file have one address.
     """
 
     group: str = ""

@@ -67,7 +67,7 @@ class Listing:
     def as_drawn(self, text: str) -> str:
         """A text with the names of the boxes in the place of those of the file."""
         names = self.model.names.index(0)
-        return NAMES.sub(lambda match: self.called(row) if (row := names.get(match[0], -1)) > 0 else match[0], text)
+        return NAMES.sub(lambda match: self.called(row) if (row := names.get(match[0])) is not None else match[0], text)
 
     def called(self, row: int) -> str:
         """The names of the boxes that lie around a row, and its own."""
@@ -118,8 +118,7 @@ class Listing:
         found: dict[str, int] = {}
         for root in (0, *self.model.hierarchy.function_rows):
             for name, row in self.model.names.index(root).items():
-                if row > 0:
-                    found.setdefault(name, row)
+                found.setdefault(name, row)
         return found
 
 

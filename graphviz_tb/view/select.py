@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
-from graphviz_tb.model.paths import LIBRARY, Path, address, bare, joined, last_segment
+from graphviz_tb.model.paths import GUARD, LIBRARY, Path, address, bare, joined, last_segment
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
@@ -28,6 +28,8 @@ def split_address(text: str) -> list[str]:
     (['call', 'body/x'], ['a::b'])
     >>> split_address("x::::::::y"), split_address("x::::::y"), split_address("x:::::y")
     (['x::::y'], ['x::', 'y'], ['x:::y'])
+    >>> split_address("\\\\"), split_address("\\\\\\\\\\\\"), split_address("\\\\a")
+    ([''], ['\\\\'], ['\\\\a'])
     """
     parts, last = [""], 0
     for colons in COLONS.finditer(text):
@@ -36,7 +38,8 @@ def split_address(text: str) -> list[str]:
         parts += [""] * (rest > 1)
         last = colons.end()
     parts[-1] += text[last:]
-    return parts if len(parts) == 1 else list(map(bare, parts))
+    # A name by itself is guarded only where it is empty or all backslashes.
+    return parts if len(parts) == 1 and text.strip(GUARD) else list(map(bare, parts))
 
 
 def in_library(text: str) -> bool:
@@ -80,8 +83,6 @@ class Names:
         # Backwards, so that the first row of a name stays.
         for row in range(int(self.hierarchy.end[root]) - 1, root, -1):
             index[names[row]] = row
-        if root == 0:
-            index.setdefault("", 0)  # the whole graph, unless a scope has no name
         return index
 
     def _openable(self, root: int) -> list[int]:
@@ -121,6 +122,8 @@ class Names:
         return None if hierarchy is None else Names(hierarchy)
 
     def _find(self, pattern: str) -> list[Path]:
+        if not pattern:  # a scope without a name is a backslash
+            return [(0,)]
         # An address means its place, whatever has such a name: `f::x` is x in the call f, `f::::x` the node `f::x`.
         if found := self._places(pattern):
             return found

@@ -52,7 +52,7 @@ class Acting extends Choosing {
   async openNow(path, moving = true) {
     const { graph } = this;
     if (!graph.opens(path[path.length - 1])) return;
-    if (!graph.holds(path)) return this.toast(t("notHeld", { name: brief(graph.called(path), 80) }));
+    if (!graph.holds(path)) return this.toast(t("notHeld", { name: brief(graph.address(path), 80) }));
     this.step();
     const around = graph.ancestors(path);
     const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));

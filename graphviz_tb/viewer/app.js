@@ -29,7 +29,7 @@ class App extends Acting {
     const want = (/** @type {Path} */ path) => [...this.graph.ancestors(path), path].forEach((one) => (one.length > 1 || one[0] !== 0) && wanted.set(this.graph.key(one), one));
     for (const name of open ?? []) {
       const path = this.group(name);
-      if (name && (!path || this.graph.called(path) !== name)) lost.push(name);
+      if (name && (!path || this.graph.address(path) !== name)) lost.push(name);
       if (path) want(path);
     }
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one

@@ -23,7 +23,7 @@ class Card {
     const row = path[path.length - 1];
     const body = el("div", { class: "body" });
     const group = graph.kind[row] !== OP;
-    const name = graph.called(path);
+    const name = graph.address(path);
     const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), onclick: () => this.app.select(null) }, "×");
     const heading = el("h2", { tabindex: "-1" }, ...broken(name || this.app.title));
     body.append(this.actions(path), this.list(path, row), ...this.became(row));
@@ -79,7 +79,7 @@ class Card {
     say("op", graph.words[graph.op[row]]);
     say("device", graph.words[graph.device[row]]);
     if (graph.opens(row)) say("count", opsWord(graph.ops[row]));
-    if (graph.opens(row) && !graph.holds(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: brief(graph.called(path), 80) })));
+    if (graph.opens(row) && !graph.holds(path)) list.append(el("dd", { class: "wide" }, t("notHeld", { name: brief(graph.address(path), 80) })));
     return list;
   }
 
@@ -136,7 +136,7 @@ class Card {
 
   /** A name that leads to its node. @param {Path} path */
   link(path) {
-    const name = this.app.graph.called(path);
+    const name = this.app.graph.address(path);
     return el("button", { class: "link", title: brief(name), onclick: () => this.app.reveal(path) }, ...broken(brief(name, 160)));
   }
 

@@ -145,7 +145,7 @@ class Find {
     this.show((count === 0 ? `${t("noHits")} · ${t("fields")}` : count === 1 ? t("oneHit") : t("hits", { n: count })) + more);
     const list = byId("hits");
     this.hits.slice(0, MOST_HITS).forEach((row, at) => {
-      const name = graph.called(facts.path(row));
+      const name = graph.address(facts.path(row));
       const op = (graph.mark[row] && graph.labels.get(row)) || graph.words[graph.op[row]]; // "kernel 3×3×1×8"
       const kind = graph.kind[row] === OP ? brief(op, 40) : t(ROW_KINDS[graph.kind[row]]);
       const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));

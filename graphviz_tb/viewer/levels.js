@@ -8,6 +8,7 @@ const SERIES = 2;
 const FOLD = 3;
 const FUNCTION = 4;
 const BORDER = /(?<!:)::(?!:)/; // of a call, in an address
+const LONE = /^\\*$/; // a name by itself that is guarded: nothing, or all backslashes
 const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
@@ -117,6 +118,7 @@ class Graph {
 
   /** The path as text. @param {Path} path @returns {string} */
   address(path) {
+    if (path.length === 1 && path[0] === 0) return "";
     const words = [];
     const around = this.functionOf(path[0]);
     if (around && around !== path[0]) words.push(this.name(around));
@@ -131,7 +133,7 @@ class Graph {
       words.push(name);
     });
     if (around && this.shadowed().has(around)) return `::${words.map(guarded).join("::")}`;
-    return words.length === 1 ? twice(words[0]) : words.map(guarded).join("::");
+    return words.length === 1 && !LONE.test(words[0]) ? twice(words[0]) : words.map(guarded).join("::");
   }
 
   /** The rows of functions that are called like something in the main graph, or like that itself: not at all. @returns {Set<number>} */
@@ -142,11 +144,6 @@ class Graph {
       for (let row = 0; rows.size && row < this.end[0]; row++) if (rows.has(this.name(row))) this.hidden.add(rows.get(this.name(row)));
     }
     return this.hidden;
-  }
-
-  /** The same as something to read: `''` for a scope without a name, as `tbgraph tree` has it. @param {Path} path */
-  called(path) {
-    return this.address(path) || (path[0] > 0 ? "''" : "");
   }
 
   /** The path of a row that the lines of an open group speak of. @param {Path} path @param {number} row @param {boolean} inside */
@@ -164,10 +161,8 @@ class Graph {
       this.known = new Map();
       for (let row = this.count - 1; row > 0; row--) this.known.set(this.address([row]), [row]);
     }
-    const direct = this.known.get(address);
+    const direct = address === "" ? [0] : this.known.get(address);
     if (direct) return direct;
-    if (address === "") return [0]; // unless a scope has no name
-    if (address === "''") return this.known.get("") ?? null;
     const found = this.inside(address);
     if (found) this.known.set(address, found);
     return found;
@@ -177,7 +172,7 @@ class Graph {
   inside(address) {
     const known = /** @type {Map<string, Path>} */ (this.known);
     const parts = address.split(BORDER);
-    let path = known.get(parts[0].replace(/^\\/, "").replace(/\\$/, ""));
+    let path = known.get(LONE.test(parts[0]) ? parts[0] : parts[0].replace(/^\\/, "").replace(/\\$/, ""));
     let from = 1;
     // In a function that is shown by itself, the name behind that of the function is a row of it.
     if (parts[0] === "" && parts.length > 3) path = known.get(parts.slice(0, (from = 3)).join("::"));

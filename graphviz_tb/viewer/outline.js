@@ -48,7 +48,7 @@ class Outline {
     const key = graph.key(path);
     const opens = graph.opens(row);
     const mine = selected !== null && graph.key(selected) === key;
-    const name = graph.called(path);
+    const name = graph.address(path);
     const leaf = this.app.leaf(path);
     const found = el(
       "div",

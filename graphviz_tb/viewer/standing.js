@@ -99,19 +99,19 @@ class Standing {
     /** @type {Record<string, any>} */
     const out = { ...this.extra };
     const inner = [...this.open.values()].filter((path) => ![...this.open.values()].some((other) => other !== path && this.graph.within(other, path)));
-    if (this.touched) out.open = inner.map((path) => this.graph.called(path));
+    if (this.touched) out.open = inner.map((path) => this.graph.address(path));
     if (out.open && !out.open.length) out.open = [""];
-    if (this.selected) out.select = this.graph.called(this.selected);
+    if (this.selected) out.select = this.graph.address(this.selected);
     if (this.scheme !== this.head.options.color_by) out.colour = this.scheme;
     if (this.at >= 0) out.step = this.head.steps[this.at];
     if (this.themeChoice !== "system") out.theme = this.themeChoice;
     if (this.tongue) out.language = this.tongue;
     for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
-      if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.called(path));
+      if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
     }
     const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
     if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
-    if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.called(this.traced.path)}`;
+    if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
     if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
     return out;
   }

@@ -67,14 +67,14 @@ test("so do those of a diff, and the names of its files", async ({ tab, page }) 
   await handled(tab);
 });
 
-test("a scope without a name, as of `/m/a`, is called '' and can be gone back to", async ({ tab, page }) => {
-  await page("nameless.html", "open=''&select=''");
-  await card(tab).getByRole("heading", { name: "''", exact: true }).waitFor();
+test("a scope without a name, as of `/m/a`, is a backslash and can be gone back to", async ({ tab, page }) => {
+  await page("nameless.html", "open=%5C&select=%5C");
+  await card(tab).getByRole("heading", { name: "\\", exact: true }).waitFor();
   const opened = async () => (await tab.evaluate(() => window.tbgraph.scene())).boxes.filter((box) => box.open).map((box) => box.name);
-  await becomes(opened, [""], "it alone is open");
+  await becomes(opened, ["\\"], "it alone is open");
   await tab.evaluate(async () => window.tbgraph.state((await window.tbgraph.state())));
-  await becomes(opened, [""], "it is in the address too");
+  await becomes(opened, ["\\"], "it is in the address too");
   await tab.getByRole("searchbox", { name: "Find" }).fill("name:/^$|b$|x/");
   const options = tab.getByRole("listbox").getByRole("option");
-  await becomes(async () => (await options.locator(".hit").allTextContents()).sort(), ["''", "/m/b", "a//b", "x", "x/"]);
+  await becomes(async () => (await options.locator(".hit").allTextContents()).sort(), ["/m/b", "\\", "a//b", "x", "x/"]);
 });

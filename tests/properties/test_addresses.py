@@ -7,7 +7,7 @@ from collections import defaultdict
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
@@ -21,6 +21,7 @@ from tests.fuzz.families import addressed, graphs
 def places(model: Model, deepest: int = 4) -> dict[str, list[Path]]:
     """Every place of a model by its address, through calls as far as they are nested `deepest` times."""
     found: dict[str, list[Path]] = defaultdict(list)
+    found[address(model.hierarchy, (0,))].append((0,))
     waiting: list[Path] = [(0,)]
     while waiting:
         path = waiting.pop()
@@ -54,6 +55,8 @@ def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> 
 
 
 @given(st.lists(st.text("a:/\\", max_size=6), min_size=1))
+@example(["\\"]).via("a name of nothing but what guards")
+@example(["\\\\"]).via("the same twice")
 def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
     assert split_address(joined(names)) == names
 
@@ -77,7 +80,7 @@ def test_a_function_that_is_called_like_a_node() -> None:
     graph = GraphDef(node=[{"name": name, "op": "Neg"} for name in ("f", "f/x")])
     graph.library.function.add(signature={"name": "f"}, node_def=[{"name": "x", "op": "Neg"}])
     model = load(graph)
-    assert set(places(model)) == {"f", "f/(f)", "f/x", "::f", "::f::x"}
+    assert set(places(model)) == {"", "f", "f/(f)", "f/x", "::f", "::f::x"}
     with pytest.raises(UnknownNode):
         model.names.find("::g")
 
@@ -87,9 +90,26 @@ def test_a_function_without_a_name_is_not_the_whole_graph() -> None:
     graph.library.function.add(node_def=[{"name": "x", "op": "Neg"}])
     model = load(graph)
     found = places(model)
-    assert set(found) == {"a", "::\\", "::\\::x"}
+    assert set(found) == {"", "a", "::\\", "::\\::x"}
     assert {where: model.names.find(where) for where in found} == found
     assert model.names.find("") == [(0,)]
+
+
+def test_a_scope_without_a_name_is_not_the_whole_graph() -> None:
+    # /a/f ─▶ /a/g ─▶ /h/x; a node called as that scope is, and one called as that node is
+    names = ("/a/f", "/a/g", "/h/x", "\\", "\\\\", "\\b")
+    nodes = [{"name": name, "op": "Neg", "input": names[max(0, at - 1) : at]} for at, name in enumerate(names)]
+    model = load(GraphDef(node=nodes))
+    row = {name: row for row, name in enumerate(model.hierarchy.name) if row}
+    assert address(model.hierarchy, (0,)) == ""
+    wanted = {"": 0, "\\": row[""], "\\\\\\": row["\\"], "\\\\": row["\\\\"], "\\" * 4: row["\\\\"], "\\b": row["\\b"]}
+    assert {where: model.names.find(where) for where in wanted} == {where: [(row,)] for where, row in wanted.items()}
+    assert {where for where, (path,) in places(model).items() if path[0] in wanted.values()} == {*wanted} - {"\\" * 2}
+    # Where nothing is without a name, a backslash is a name as it stands.
+    alone = load(GraphDef(node=[{"name": "\\", "op": "Neg"}]))
+    assert alone.names.find("\\") == alone.names.find("\\\\\\") == [(1,)]
+    with pytest.raises(UnknownNode):
+        load(GraphDef(node=[{"name": "a", "op": "Neg"}])).names.find("\\")
 
 
 @pytest.mark.parametrize("more", [[], ["a/(a)"], ["a/(a)/c"], ["a/(a)", "a/((a))/d"]])
@@ -104,7 +124,7 @@ def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]
 def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
     graph = without_twins(addressed.named_as_addresses(Random(seed)))
     model = load(graph)
-    groups = [(where, path) for where, (path,) in places(model).items() if model.hierarchy.opens(path[-1])]
+    groups = [(where, path) for where, (path,) in places(model).items() if where and model.hierarchy.opens(path[-1])]
     for where, path in groups[:: len(groups) // 4 + 1]:
         boxes = [box for box in model.picture(open=(where,), depth=0).scene.boxes if box.open]
         assert [box.row for box in boxes][-1] == path[-1], where
