@@ -13,7 +13,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.weights import heads, words
 from graphviz_tb.diff.match.aligned import align_scopes
 from graphviz_tb.diff.match.anchors import plausible
-from graphviz_tb.diff.match.containers import best_container
+from graphviz_tb.diff.match.containers import Free, free_scopes
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import same_inside
 from graphviz_tb.diff.match.found import Member, Reason, nodes, scopes
@@ -42,8 +42,7 @@ def test_two_in_five_nodes_are_enough_to_be_related(matched: int, unrelated: boo
 def test_scopes_are_one_where_half_of_their_nodes_are_matched(matched: int, one: bool) -> None:
     m = matching(graph(*flat("m", *LETTERS[:4])), graph(*flat("n", *LETTERS[:4])))
     m.take(nodes([(at, at) for at in range(matched)], Reason.NAME))
-    free = np.array([row > 0 for row in range(len(m.b.scopes))])
-    assert best_container(m, 1, free) == (1 if one else None)
+    assert Free(m, free_scopes(m)[1][1:]).best(1) == (1 if one else None)
 
 
 @pytest.mark.parametrize(("shared", "pairs"), [(1, []), (2, [(0, 0)])])
