@@ -33,12 +33,11 @@ def wrapped(m: Matching) -> Findings:
 
 def same_inside(side: Side, root: int, partner: Side, other: int) -> int:
     """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
-    rows = np.arange(other + 1, int(partner.scopes.end[other]))
+    scopes = partner.scopes
+    same = other + 1 + np.flatnonzero(partner.exact[other + 1 : scopes.end[other]] == side.exact[root])
     # More than half of it: a copy of a small graph inside a large one is no wrapping.
-    same = rows[
-        (partner.exact[rows] == side.exact[root]) & (2 * partner.scopes.sizes()[rows] > partner.scopes.size(other))
-    ]
-    return int(same[0]) if len(same) else -1
+    most = (row for row in same.tolist() if 2 * scopes.size(row) > scopes.size(other))
+    return next(most, -1)
 
 
 def follow(m: Matching) -> Findings:
