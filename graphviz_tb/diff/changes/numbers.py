@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -19,8 +20,18 @@ from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.graph import Graph, Mark
 
 MOST_COUNTED = 200_000  # nodes whose operations are counted: it takes 40 µs a node, matching takes 25
+MOST_KEPT = 10_000_000  # nodes of layers that are remembered
 STATES = ("int", "uint", "bool", "string")  # types of variables that count or hold a seed: no weights
 Column = Longs | None  # by node; None where the quantity is not known
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inside:
+    """The nodes of some layers, old and new, with their partners, and what they come to."""
+
+    old: Longs
+    new: Longs
+    sums: Mapping[str, tuple[int, int]]
 
 
 class Numbers:
@@ -29,6 +40,8 @@ class Numbers:
     def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
         self.layers = old, new
         self.to_new = to_new
+        self.inside: dict[tuple[frozenset[int], frozenset[int]], Inside] = {}
+        self.kept = 0
 
     @cached_property
     def columns(self) -> Mapping[str, tuple[Column, Column]]:
@@ -47,34 +60,74 @@ class Numbers:
 
         Of a change that is `alone` all follows: ops behind it that have another cost too.
         """
-        old, new = self.concerned(change)
+        if alone:
+            return self.apart(*self.concerned(change))
+        layers, (old, new) = self.in_layers(change), self.edited(change)
+        more = self.sums(outside(old, layers.old), outside(new, layers.new))
+        pairs = {
+            word: (min(MOST, before + more[word][0]), min(MOST, after + more[word][1]))
+            for word, (before, after) in layers.sums.items()
+        }
+        return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
+
+    def apart(self, old: Longs, new: Longs) -> dict[str, Pair]:
+        """The sums over some nodes and over all of which a quantity is another, where they differ."""
         sums: dict[str, Pair] = {}
-        for word, (before, after) in self.columns.items():
-            if before is None or after is None:
-                continue
-            here, there = (old, new) if not alone else self.differing(before, after, old, new)
+        for word, (before, after) in self.known.items():
+            here, there = self.differing(before, after, old, new)
             pair = summed(before[here]), summed(after[there])
             if pair[0] != pair[1]:
                 sums[word] = pair
         return sums
+
+    @cached_property
+    def known(self) -> dict[str, tuple[Longs, Longs]]:
+        """The quantities that are known of both graphs."""
+        return {
+            word: (before, after)
+            for word, (before, after) in self.columns.items()
+            if before is not None and after is not None
+        }
+
+    def sums(self, old: Longs, new: Longs) -> dict[str, tuple[int, int]]:
+        """The sums over some nodes of either graph."""
+        return {word: (summed(before[old]), summed(after[new])) for word, (before, after) in self.known.items()}
 
     def concerned(self, change: Change) -> tuple[Longs, Longs]:
         """The nodes that a change is about, old and new: those edited, their layers, and their partners.
 
         Ids, not masks: of as many changes as nodes, each looks at its own nodes alone.
         """
+        layers, (old, new) = self.in_layers(change), self.edited(change)
+        return joined(old, layers.old), joined(new, layers.new)
+
+    def edited(self, change: Change) -> tuple[Longs, Longs]:
+        """The nodes that a change and what follows from it edit, old and new, and their partners."""
         edits = change.all_edits()
         pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
         old = [*edits.removed, *(mine for mine, _ in pairs)]
         new = [*edits.added, *(other for _, other in pairs)]
+        return self.with_partners(joined(old), joined(new))
+
+    def in_layers(self, change: Change) -> Inside:
+        """The layers that a change is in: summed once, as thousands of changes may be in one."""
         own = change.edits
         # Layers only of what the change itself did, not of its consequences: those may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
-        layers = (
-            in_layers(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
-            in_layers(self.layers[1], [*own.added, *(other for _, other in pairs)]),
+        rows = (
+            rows_of(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
+            rows_of(self.layers[1], [*own.added, *(other for _, other in pairs)]),
         )
-        return self.with_partners(joined(old, *layers[0]), joined(new, *layers[1]))
+        if rows not in self.inside:
+            nodes = [joined(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)]
+            old, new = self.with_partners(*nodes)
+            self.kept += len(old) + len(new)
+            # A large layer may be with another one in each change: not all are kept.
+            if self.kept > MOST_KEPT:
+                self.inside.clear()
+                self.kept = len(old) + len(new)
+            self.inside[rows] = Inside(old, new, self.sums(old, new))
+        return self.inside[rows]
 
     def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Nodes with those that they are matched with."""
@@ -99,7 +152,16 @@ class Numbers:
 
 def joined(*parts: ArrayLike) -> Longs:
     """Ids, each once."""
-    return np.unique(np.concatenate([np.asarray(part, np.int64) for part in parts]))
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
+
+
+def outside(ids: Longs, others: Longs) -> Longs:
+    """Ids that are not among others, both sorted: in the time of these ids alone."""
+    if not len(others):
+        return ids
+    places = np.minimum(np.searchsorted(others, ids), len(others) - 1)
+    left: Longs = ids[others[places] != ids]
+    return left
 
 
 def total(column: Column) -> int | None:
@@ -118,10 +180,9 @@ def summed(column: Longs) -> int:
     return int(column.sum())
 
 
-def in_layers(layers: Layers, nodes: list[int]) -> list[Ints]:
-    """The nodes under each of the layers that some nodes of the model belong to."""
-    rows = {layers.of(node) for node in nodes if layers.forward[node]}
-    return [layers.side.scopes.nodes(row) for row in rows if exists(row)]
+def rows_of(layers: Layers, nodes: list[int]) -> frozenset[int]:
+    """The scopes that are layers and that some nodes of the model belong to."""
+    return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.of(node)))
 
 
 def ops_of(layers: Layers) -> Column:
