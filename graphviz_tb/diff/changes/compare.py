@@ -143,7 +143,8 @@ def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
 
 def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
     """Whether inputs are those of models in a model: what they are fed with says their shape."""
-    return bool((np.diff(m.b.in_start)[list(nodes)] > 0).all())
+    rows = np.asarray(nodes, np.int64)
+    return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
 
 def _changed(m: Matching, members: list[Atom]) -> Change:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from graphviz_tb.diff.changes.layers import SHAPING, Layers
+from graphviz_tb.diff.changes.layers import CONVOLUTIONS, SHAPING, Layers
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.tensors import Shape
 
-CONVOLUTIONS = frozenset({"Conv2D", "Conv3D", "Conv"})  # a convolution of one dimension is written as one of two
 MOST_STEPS = 8  # from a convolution through reads, casts and new dimensions to its kernel
 
 
@@ -20,7 +19,7 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     """
     removed = [node for change in changes for node in change.edits.removed]
     added = [node for change in changes for node in change.edits.added]
-    inputs = input_sizes(layers[0].side, removed), input_sizes(layers[1].side, added)
+    inputs = input_sizes(layers[0], removed), input_sizes(layers[1], added)
     if len(inputs[0]) != 1 or len(inputs[1]) != 1:
         return None
     (old, called_before), (new, called_now) = inputs[0].pop(), inputs[1].pop()
@@ -30,35 +29,32 @@ def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tu
     return (1, old // new) if called_now and new < old else (new // old, 1) if called_before and old < new else None
 
 
-def input_sizes(side: Side, nodes: Iterable[int]) -> set[tuple[int, bool]]:
-    """The inputs that the kernels of convolutions take, and whether a function that is called holds the convolution."""
-    sizes = set()
+def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
+    """The inputs that the kernels of convolutions take, and whether a function that is called holds the convolution; of
+    more than one two at least."""
+    graph, sizes = layers.side.graph, set()
     for node in nodes:
-        called = holds_convolution(side, node)
-        if called or side.graph.op_types[side.graph.op[node]] in CONVOLUTIONS:
-            for shape in kernels(side, node):
-                # The last two dimensions of a kernel are what comes in and what goes out.
-                if shape[-2]:
-                    sizes.add((shape[-2], called))
+        called = any(layers.holds_convolution[function] for _, function in layers.side.called.get(node, ()))
+        if called or graph.op_types[graph.op[node]] in CONVOLUTIONS:
+            sizes |= {(size, called) for size in kernels(layers, node, MOST_STEPS)}
     return sizes
 
 
-def holds_convolution(side: Side, node: int) -> bool:
-    """Whether an op calls a function with one convolution in it."""
-    graph = side.graph
-    return any(
-        sum(graph.op_types[graph.op[inner]] in CONVOLUTIONS for inner in side.body(function)) == 1
-        for _, function in side.called.get(node, ())
-    )
-
-
-def kernels(side: Side, node: int) -> Iterator[tuple[int | None, ...]]:
-    """The shapes of the weights of three and more dimensions that an op takes."""
-    graph, front = side.graph, [node]
-    for _ in range(MOST_STEPS):
-        sources = [source for user in front for source in graph.source[side.in_edges(user)].tolist()]
-        yield from (shape for source in sources if len(shape := weight_shape(side, source) or ()) >= 3)
-        front = [source for source in dict.fromkeys(sources) if graph.op_types[graph.op[source]] in SHAPING]
+def kernels(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
+    """How many inputs the weights of three and more dimensions have that an op takes, so many steps back; of more than
+    two the least and the most. Found once for each op: thousands may take what one reads."""
+    known = layers.kernels.get((node, steps))
+    if known is None:
+        side, found = layers.side, set()
+        for source in dict.fromkeys(side.graph.source[side.in_edges(node)].tolist()):
+            shape = weight_shape(side, source) or ()
+            # The last two dimensions of a kernel are what comes in and what goes out.
+            if len(shape) >= 3 and shape[-2]:
+                found.add(shape[-2])
+            if steps > 1 and side.graph.op_types[side.graph.op[source]] in SHAPING:
+                found.update(kernels(layers, source, steps - 1))
+        known = layers.kernels[node, steps] = (min(found), max(found)) if len(found) > 1 else tuple(found)
+    return known
 
 
 def weight_shape(side: Side, node: int) -> Shape:

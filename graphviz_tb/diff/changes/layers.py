@@ -34,6 +34,7 @@ PLUMBING = frozenset(
 SHAPING = PLUMBING | {"Reshape", "ExpandDims", "Squeeze", "Transpose"}
 PRODUCTS = frozenset({"Einsum", "BatchMatMul", "BatchMatMulV2"})  # of queries and keys
 PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
+CONVOLUTIONS = frozenset({"Conv2D", "Conv3D", "Conv"})  # a convolution of one dimension is written as one of two
 MOST_STEPS = 8  # from a variable through reads, casts and identities to the op that uses it
 
 
@@ -43,7 +44,9 @@ class Layers:
 
     def __init__(self, side: Side) -> None:
         self.side = side
+        self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
         self._using: dict[int, int | None] = {}
+        self._levels: dict[int, int] = {}
 
     @cached_property
     def forward(self) -> Bools:
@@ -98,6 +101,14 @@ class Layers:
                 layer_of[row] = layer_of[around] if exists(layer_of[around]) else row
         return layer_of
 
+    @cached_property
+    def holds_convolution(self) -> Bools:
+        """Which functions hold one convolution, and no more."""
+        side = self.side
+        blocks = side.block[nodes_of(side.graph, CONVOLUTIONS.__contains__)]
+        holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
+        return holds
+
     def of(self, node: int) -> int:
         """The layer of a node; what only brings a weight belongs to the op that uses it."""
         user = self.user(node)
@@ -125,8 +136,14 @@ class Layers:
             forward = users[self.forward[users]]
             ends = (forward if len(forward) else users).tolist()
             # The deepest name, then the first: the same whatever the order of the file.
-            self._using[node] = min(ends, key=lambda end: (-graph.name[end].count("/"), graph.name[end]), default=None)
+            self._using[node] = min(ends, key=lambda end: (-self.levels(end), graph.name[end]), default=None)
         return self._using[node]
+
+    def levels(self, node: int) -> int:
+        """How many scopes the name of an op tells; counted once, as thousands may lead to one op of a long name."""
+        if node not in self._levels:
+            self._levels[node] = self.side.graph.name[node].count("/")
+        return self._levels[node]
 
     def name(self, layer: int) -> str:
         """The name of a layer."""
@@ -136,10 +153,11 @@ class Layers:
 def attentions(side: Side) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
-    rows = set()
-    for row in np.unique(scopes.of_node[nodes_of(graph, PRODUCTS.__contains__)]).tolist():
-        around = int(scopes.parent[row])  # the product of queries and keys lies in a scope of its own
-        for scope in {row, around} - {-1}:
-            if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(scope)} >= PROJECTIONS:
-                rows.add(scope)
-    return sorted(rows)
+    rows = np.unique(scopes.of_node[nodes_of(graph, PRODUCTS.__contains__)])
+    # The product of queries and keys lies in a scope of its own. Each scope once: thousands may hold a product.
+    around = np.unique(np.concatenate((rows, scopes.parent[rows])))
+    return [
+        row
+        for row in around[exists(around)].tolist()
+        if {COUNTED.sub("", scopes.leaf[child]) for child in scopes.children(row)} >= PROJECTIONS
+    ]

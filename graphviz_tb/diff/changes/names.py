@@ -21,6 +21,7 @@ from graphviz_tb.model.change import Change, Edits, Place, Severity
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 Key = tuple[object, ...]
 Groups = dict[Key, list[Renamed]]  # names by the edit that made them: `_key`
+Numbers = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
 MOST_COMPARED = 1_000_000  # pairs of edits that are looked at, the largest edits first: two seconds
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
@@ -174,8 +175,11 @@ def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
             anew.add(renamed)
         elif counted:
             groups[renamed.scope, around(m, renamed, True), base[0]].append(renamed)
+    known: dict[tuple[bool, int], Numbers] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
-        numbers = sorted(_numbers(m, scope, row, word))
+        if (scope, row) not in known:
+            known[scope, row] = _numbers(m, scope, row)
+        numbers = sorted(known[scope, row][word])
         # Sorted by old number: the new ones must ascend too.
         if all(before[1] < after[1] for before, after in pairwise(numbers)):
             anew |= set(members)
@@ -211,19 +215,19 @@ def is_constant(m: Matching, renamed: Renamed) -> bool:
     return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANTS
 
 
-def _numbers(m: Matching, scope: bool, row: int, base: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Old and new numbers of everything in a scope that is called `base` and a number, and still is."""
+def _numbers(m: Matching, scope: bool, row: int) -> Numbers:
+    """Old and new numbers of everything in a scope that kept its name but for these, by that name."""
     a, b = m.a.scopes, m.b.scopes
     rows = a.children(row) if scope else a.own_nodes(row).tolist()
     leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
-    pairs = set()
+    numbers: Numbers = defaultdict(set)
     for member in rows:
         new = int(partner[member])
         if exists(new):
             mine, other = counter(leaves[member]), counter(others[new])
-            if mine[0] == other[0] == base:
-                pairs.add((mine[1], other[1]))
-    return list(pairs)
+            if mine[0] == other[0]:
+                numbers[mine[0]].add((mine[1], other[1]))
+    return numbers
 
 
 def counter(leaf: str) -> tuple[str, tuple[int, ...]]:

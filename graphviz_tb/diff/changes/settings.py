@@ -104,9 +104,10 @@ def term(m: Matching, new: int, user: int, slot: int) -> str:
     """What a setting is called: the program's word where there is one, else the last segment of the constant's name."""
     graph = m.b.graph
     name, op = graph.name[user], graph.op_types[graph.op[user]]
-    # What uses the result: an addition of a constant below a root is an epsilon.
-    behind = [graph.op_types[kind] for kind in graph.op[graph.target[m.b.out_edges(user)]].tolist()]
     for scope, kind, place, then, word in TERMS:
-        if op == kind and slot == place and scope.search(name) and any(map(then.search, behind)):
-            return word
+        if op == kind and slot == place and scope.search(name):
+            # What uses the result: an addition of a constant below a root is an epsilon.
+            behind = (graph.op_types[number] for number in graph.op[graph.target[m.b.out_edges(user)]].tolist())
+            if any(map(then.search, behind)):
+                return word
     return m.b.scopes.node_leaf[new]

@@ -76,5 +76,5 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
 def variable(side: Side, node: int) -> int:
     """The variable that a node reads; the node itself where it reads none."""
     graph = side.graph
-    sources = graph.source[side.in_edges(node)].tolist()
-    return sources[0] if sources and graph.op_types[graph.op[node]] in READS else node
+    first, stop = side.in_start[node : node + 2]
+    return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READS else node

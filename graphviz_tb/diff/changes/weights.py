@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
@@ -37,7 +37,7 @@ def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[A
 
 def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: list[Atom]) -> tuple[Change, bool]:
     graph = layers[1].side.graph
-    ops = [graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members]
+    ops = telling(graph.op_types[graph.op[layers[1].user(new, SHAPING)]] for _, new, _ in members)
     shapes = sorted(
         {(str(difference.old), str(difference.new)) for *_, difference in members},
         key=lambda pair: (-pair[0].count("×"), pair),
@@ -88,13 +88,20 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
     phrases: list[Words] = []
+    columns = Counter(shape[1] for shape in {old for old, _ in known})
     for old, new in known:
         # The input kernel has as many columns as the recurrent one: gates × units.
-        beside = any(shape != old and shape[1] == old[1] for shape, _ in known)
-        for gates in GATES if beside and len(new) == 2 else ():
+        for gates in GATES if columns[old[1]] > 1 and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
                 phrases.append((4, "units", str(old[0]), str(new[0])))
     return phrases
+
+
+def telling(ops: Iterable[str]) -> list[str]:
+    """Of op types as much as `words` asks for: one of a convolution, one of an embedding."""
+    ops = set(ops)
+    found = [next((op for op in sorted(ops) if op.startswith(kinds)), None) for kinds in (CONVOLUTION, EMBEDDING)]
+    return [op for op in found if op is not None]
 
 
 def words(ops: Sequence[str], old: str, new: str) -> Words:
