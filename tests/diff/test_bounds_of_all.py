@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import process_time
 
 import pytest
 
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.match import matching as bounds
-from graphviz_tb.diff.match.found import Reason, nodes
+from graphviz_tb.diff.match.aligned import likely_pairs
+from graphviz_tb.diff.match.found import Aligned, Member, Reason, nodes
 from graphviz_tb.diff.match.matching import MOST_CELLS_IN_ALL
 from graphviz_tb.diff.match.series import common
 from graphviz_tb.diff.match.spread import spread
@@ -123,3 +124,27 @@ def test_places_are_counted_on_as_if_counted_anew(seed: int) -> None:
     while (finding := next(spread(stepwise), None)) is not None:
         stepwise.take(finding)
     assert whole.to_b.tolist() == stepwise.to_b.tolist()
+
+
+def test_the_last_number_of_a_series_is_looked_for_once() -> None:
+    """Thousands of short series of words of which one has very many numbers."""
+
+    class Counting(dict[int, int]):
+        def __iter__(self) -> Iterator[int]:
+            asked.append(len(self))
+            return super().__iter__()
+
+    asked: list[int] = []
+    m = matching(graph("x Relu"), graph("x Relu"))
+    words, many = ("l_", ""), [Member(number, 0) for number in range(5000)]
+    more = [*many, Member(5000, 0)]
+    m.align(Aligned(True, words, many, more, [(at, at) for at in range(5000)], {}, {}))
+    assert words in m.decided
+    m.shifts[words] = Counting(m.shifts[words])
+    for _ in range(1000):
+        assert likely_pairs(m, words, many[1:2], more[1:3]) == {0: 0}
+    assert sum(asked) < 5000  # 1,000 times that, were it looked for each time
+    for numbers in ([3, 4], [6000, 7000]):
+        members = [Member(number, 0) for number in numbers]
+        m.align(Aligned(True, words, members, more, [(0, 0), (1, 1)], {}, {}))
+        assert m.tops[words] == max(m.shifts[words])

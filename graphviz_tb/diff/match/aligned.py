@@ -43,7 +43,7 @@ def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequ
     no number is on both sides, of as many, by place."""
     known = m.shifts.get(words, {})
     place = {member.number: index for index, member in enumerate(others)}
-    top = max(known, default=-1) if words in m.decided else -1
+    top = m.tops[words] if words in m.decided and known else -1
     wanted = [known.get(each.number, each.number if each.number > top else None) for each in mine]
     pairs = {index: place[number] for index, number in enumerate(wanted) if number in place}
     return pairs if pairs or len(mine) != len(others) else {index: index for index in range(len(mine))}

@@ -27,11 +27,11 @@ def descend(m: Matching, starts: Sequence[tuple[int, int]]) -> Findings:
     """
     # Pairs of matched scopes still to be walked; `waiting` are those put off until all others are done.
     queue = deque(starts)
-    waiting: list[tuple[int, int]] = []
+    waiting: deque[tuple[int, int]] = deque()
     while queue or waiting:
         # With nothing else left to learn from, what was put off is matched one by one.
         last = not queue
-        old, new = waiting.pop(0) if last else queue.popleft()
+        old, new = waiting.popleft() if last else queue.popleft()
         if m.a.exact[old] == m.b.exact[new]:
             yield from match_whole(m, old, new, Reason.NAME)
         elif not last and undecided(m, old, new):

@@ -6,7 +6,7 @@ same body, same name ▶ same body, same name but for the number ▶ same body �
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -94,12 +94,12 @@ KEYS: tuple[Callable[[str, int, int], object], ...] = (
 def _pair_by(m: Matching, names_a: list[str], names_b: list[str], keys_a: list[object], keys_b: list[object]) -> None:
     """Pair free functions of equal keys, in natural order of their names."""
     free_a, free_b = free(m, len(names_a), len(names_b))
-    there: dict[object, list[int]] = defaultdict(list)
+    there: dict[object, deque[int]] = defaultdict(deque)
     for index in sorted(free_b, key=lambda index: natural(names_b[index])):
         there[keys_b[index]].append(index)
     for index in sorted(free_a, key=lambda index: natural(names_a[index])):
         if waiting := there.get(keys_a[index]):
-            m.functions[index] = waiting.pop(0)
+            m.functions[index] = waiting.popleft()
 
 
 def free(m: Matching, count_a: int, count_b: int) -> tuple[list[int], list[int]]:

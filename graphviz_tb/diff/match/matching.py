@@ -39,9 +39,10 @@ class Matching:
     `renumbered` and `renumbered_scopes` are nodes and scopes of the old graph whose number shifted with their series
     (true: because members came or went); `equals` counts, for an added scope or node of the new graph (key
     `("new", is scope, id)`) or a removed one of the old (`"old"`), the equal neighbours that it cannot be
-    distinguished from. `shifts` maps old to new numbers by the words of a series, `caused` says whether members of such
-    a series came or went, `decided` has the words of series in which it is certain which members these are;
-    `recounted` is how many names differ only in a number that was counted anew; `wires` are what `rewires` has found,
+    distinguished from. `shifts` maps old to new numbers by the words of a series (`tops` has the last of the old ones),
+    `caused` says whether members of such a series came or went, `decided` has the words of series in which it is
+    certain which members these are; `recounted` is how many names differ only in a number that was counted anew;
+    `wires` are what `rewires` has found,
     `cells` how many cells the tables of common subsequences had.
     """
 
@@ -59,6 +60,7 @@ class Matching:
     renumbered_scopes: dict[int, bool] = field(default_factory=dict)
     equals: dict[tuple[str, bool, int], int] = field(default_factory=dict)
     shifts: dict[tuple[str, str], dict[int, int]] = field(default_factory=dict)
+    tops: dict[tuple[str, str], int] = field(default_factory=dict)
     caused: dict[tuple[str, str], bool] = field(default_factory=dict)
     decided: set[tuple[str, str]] = field(default_factory=set)
     notices: list[Notice] = field(default_factory=list)
@@ -105,6 +107,9 @@ class Matching:
         self.caused[words] = self.caused.get(words, False) or caused
         if caused and any(known.get(number) != new for number, new in moved.items()):
             known.update(moved)
+        # Kept, as there may be thousands of series of these words, each a few members of very many numbers.
+        if known is moved or moved.keys() <= known.keys():
+            self.tops[words] = max(self.tops.get(words, -1), max(moved, default=-1))
         shifted = self.renumbered_scopes if aligned.scopes else self.renumbered
         shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
         if not aligned.scopes:
