@@ -9,6 +9,7 @@ from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.summary import mistaken
 from graphviz_tb.view.first import ROOT, first_picture
 from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.repeats import quiet_rows
@@ -48,12 +49,16 @@ def outline(model: Model) -> tuple[Line, ...]:
     opened = set(first_picture(hierarchy, model.metagraph))
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
+    mistaken_for = mistaken(hierarchy)
+
+    def called(path: Path) -> str:
+        return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
 
     def part(path: Path) -> Part:
         # What a path ends in is the box itself.
         row = path[-1]
         times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
-        return Part(node_labels.label(path), address(hierarchy, path), hierarchy.ops(row), times)
+        return Part(called(path), address(hierarchy, path), hierarchy.ops(row), times)
 
     lines: list[Line] = []
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
@@ -67,8 +72,8 @@ def outline(model: Model) -> tuple[Line, ...]:
         beside = [row for rank in flow for row in rank if row not in in_flow]
         lines.append(
             Line(
-                "" if path == ROOT else node_labels.label(path),
-                "" if path == ROOT else address(hierarchy, path),
+                "" if path == ROOT else called(path),
+                address(hierarchy, path),
                 depth,
                 tuple(tuple(part(child_path(hierarchy, path, row)) for row in rank) for rank in shown if rank),
                 tuple(part(child_path(hierarchy, path, row)) for row in beside),

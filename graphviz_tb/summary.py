@@ -22,8 +22,8 @@ from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
-from graphviz_tb.model.paths import address
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy, Kind
+from graphviz_tb.model.paths import address, function_of
 
 LARGEST = 10  # so many of the largest of each kind are named
 EXAMPLES = 3  # members that are named of a series
@@ -183,6 +183,28 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
 def displayed_name(hierarchy: Hierarchy, row: int) -> str:
     """The name of a row as an address; inside a function after the name of the function and `::`."""
     return address(hierarchy, (row,))
+
+
+def mistaken(hierarchy: Hierarchy) -> dict[int, str]:
+    """What series and folds are called by whose labels are the names of something else: by row the last segment of the
+    name.
+
+    >>> from graphviz_tb import load
+    >>> names = *(f"a{number}" for number in range(6)), "a[0-5]"
+    >>> hierarchy = load("".join(f'node {{ name: "{name}" op: "Relu" }}' for name in names).encode()).hierarchy
+    >>> [(hierarchy.leaf(row), name) for row, name in mistaken(hierarchy).items()]
+    [('a[0-5]', 'a[0-5] (a5)')]
+    """
+    called: dict[int, dict[int, str]] = {}
+    for row, label in hierarchy.labels.items():
+        if hierarchy.kind[row] in STACKS:
+            name, own = hierarchy.name[row], hierarchy.written(row)
+            called.setdefault(function_of(hierarchy, row), {})[row] = name[: len(name) - len(own)] + label
+    found: list[int] = []
+    for root, names in called.items():
+        there = set(hierarchy.name[root + 1 : hierarchy.end[root]])
+        found += [row for row, name in names.items() if name in there and name != hierarchy.name[row]]
+    return {row: hierarchy.written(row) for row in found}
 
 
 def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.costs import ROLES, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.summary import displayed_name
 
 MOST_OF_ALL = 0.9  # a scope that holds more of the cost than this is opened: its parts say more
 
@@ -42,7 +43,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         return None
     row = telling(hierarchy, costs)
     scopes = [
-        ScopeCost(hierarchy.name[child], hierarchy.ops(child), cost)
+        ScopeCost(displayed_name(hierarchy, child), hierarchy.ops(child), cost)
         for child in hierarchy.children(row).tolist()
         if (cost := costs.under(child))
     ]
@@ -50,7 +51,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         batch=costs.batch,
         whole=whole,
         roles={role: costs.under(0, role) for role in ROLES},
-        within=hierarchy.name[row],
+        within=displayed_name(hierarchy, row),
         scopes=tuple(sorted(scopes, key=lambda scope: order(scope, sort))),
         uncounted=dict(costs.uncounted),
     )

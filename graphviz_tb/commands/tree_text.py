@@ -10,7 +10,7 @@ from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import Style, bar, clip, clip_end, pad, places, some
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.summary import displayed_name
+from graphviz_tb.summary import displayed_name, mistaken
 
 BAR = 10  # places: tenths can be read off
 ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
@@ -26,6 +26,7 @@ class Page:
         self.label = label
         self.through = OpsThroughCalls(hierarchy)
         self.seen: dict[int, int] = {}
+        self.mistaken = mistaken(hierarchy)
         self.most, self.digits = 1, 1
 
     def scale(self, roots: Iterable[int]) -> None:
@@ -78,9 +79,13 @@ class Page:
 
     def group(self, row: int, stem: str) -> str:
         """The line of a group, a call, or an op that is listed by itself."""
-        name = one_line(self.hierarchy.leaf(row) if row else self.label) or "''"
+        name = one_line(self.called(row) if row else self.label) or "''"
         note = self.note(row)
         return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)
+
+    def called(self, row: int) -> str:
+        """The last segment of a name, in the words of the program, where no other thing is called so."""
+        return self.mistaken.get(row) or self.hierarchy.leaf(row) or displayed_name(self.hierarchy, row)
 
     def bodies(self, row: int, trail: list[bool]) -> Iterator[str]:
         """The lines below a call of several functions: what each is to it, as the branches of a Case are."""
@@ -122,7 +127,7 @@ class Page:
             return ""
         # A sibling is found by its own name; one elsewhere needs the whole path.
         near = hierarchy.parent[first] == hierarchy.parent[row]
-        return f"= {one_line(hierarchy.leaf(first) if near else displayed_name(hierarchy, first))}"
+        return f"= {one_line(self.called(first) if near else displayed_name(hierarchy, first))}"
 
     def type_of(self, row: int) -> str:
         """The type of an op."""

@@ -185,6 +185,10 @@ class Hierarchy:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label
+        return self.written(row)
+
+    def written(self, row: int) -> str:
+        """The last segment of the name as it stands, whatever the graph calls it."""
         name = self.name[row]
         parent = int(self.parent[row])
         # Series and folds are not in names: what is in them is named below the scope around them.

@@ -17,6 +17,7 @@ from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_de
 from graphviz_tb.commands.table import Style, json_lines, some
 from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
+from graphviz_tb.outline import outline
 from graphviz_tb.proto import GraphDef
 from tests.timing import slowness
 
@@ -221,3 +222,29 @@ def test_json_is_the_same_however_much_is_printed_at_once(monkeypatch: pytest.Mo
     for at_once in (0, 5, 1000):
         monkeypatch.setattr("graphviz_tb.commands.table.AT_ONCE", at_once)
         assert "\n".join(json_lines(document)) == json.dumps(document, indent=1)
+
+
+@pytest.mark.parametrize("scope", ["", "s/"])
+def test_a_stack_that_is_called_like_something_else_is_shown_by_its_own_name(
+    tell: Any, tmp_path: Path, scope: str
+) -> None:
+    # a0 … a5, and a node with the name of their series
+    path = tmp_path / "alike.pb"
+    nodes = [{"name": f"{scope}{name}", "op": "Relu"} for name in (*(f"a{at}" for at in range(6)), "a[0-5]")]
+    path.write_bytes(GraphDef(node=nodes).SerializeToString())
+    name = f"{scope}a[0-5] (a5)"
+    lines = tell(str(path), "--depth", "2")[1]
+    assert any(re.search(r"[├└]\+? ?─? ?a\[0-5\] \(a5\)  ×6", line) for line in lines), lines
+    code, lines, _ = tell(str(path), "--under", name)
+    assert (code, lines[0].split("  ")[0]) == (0, "a[0-5] (a5)")
+    outlined = outline(load(path))[bool(scope)]
+    assert [part.label for rank in outlined.ranks for part in rank] == ["a[0-5] (a5)", "a[0-5]"]
+
+
+def test_a_scope_without_a_name_is_shown_by_its_address(tell: Any, tmp_path: Path) -> None:
+    path = tmp_path / "empty.pb"
+    nodes = [{"name": name, "op": "Relu"} for name in ("/a/f", "/a/g", "/h/x", "b")]
+    path.write_bytes(GraphDef(node=nodes).SerializeToString())
+    assert tell(str(path))[1][1].split()[:2] == ["├─", "\\"]
+    whole, scope = (tell(str(path), "--under", under, "--json")[1] for under in ("", "\\"))
+    assert [json.loads("".join(lines))["nodes"][0]["ops"] for lines in (whole, scope)] == [4, 3]
