@@ -12,87 +12,149 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
 
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.wiring import output_number
-from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef
-from graphviz_tb.read.inline import (
-    MOST_OPENED,
-    MOST_WAITS,
+from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
+from graphviz_tb.read.block import (
     Block,
-    data_inputs,
-    free_names,
-    node_of,
-    open_call,
-    waits,
+    Body,
+    Placed,
+    Room,
+    body_of_function,
+    body_of_nodes,
+    growth,
+    reached_from,
+    write,
 )
+from graphviz_tb.read.inline import data_inputs, free_names, node_of, tensors
+from graphviz_tb.read.opening import MOST_OPENED, Opening
 
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
 HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
 NO_CONTENT = HANDLES | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
+# Nodes that choosing between signatures may walk, and so many times those of the file.
+WALKED, WALKS = 200_000, 4
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
 
 
+class Program:
+    """The graph of a MetaGraph and its functions, each read once for all signatures."""
+
+    def __init__(self, whole: GraphDef) -> None:
+        self.whole = whole
+        self.walked = 0  # nodes that signatures were followed through so far
+        self.library = {function.signature.name: function for function in whole.library.function}
+        self._tidied: dict[str, FunctionDef] = {}
+        self._bodies: dict[str, Body] = {}
+        self._called: dict[str, list[str]] = {}
+
+    @cached_property
+    def main(self) -> Body:
+        """The main graph."""
+        return body_of_nodes(self.whole.node)
+
+    @property
+    def tired(self) -> bool:
+        """Whether as many nodes were walked as choosing between signatures may take."""
+        count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
+        return self.walked > WALKED + WALKS * count
+
+    def function(self, name: str) -> FunctionDef:
+        """A function of the library, without its barriers."""
+        if name not in self._tidied:
+            self._tidied[name] = tidied(self.library[name])
+        return self._tidied[name]
+
+    def body(self, name: str) -> Body:
+        """The same, with its nodes by name."""
+        if name not in self._bodies:
+            self._bodies[name] = body_of_function(self.function(name))
+        return self._bodies[name]
+
+    def reached(self, nodes: Iterable[NodeDef]) -> set[str]:
+        """The functions that nodes call, and those that these call."""
+        waiting = {name for node in nodes for name in functions_of(node, self.library)}
+        reached = set(waiting)
+        while waiting:
+            name = waiting.pop()
+            if name not in self._called:
+                named = (each for node in self.function(name).node_def for each in functions_of(node, self.library))
+                self._called[name] = list(dict.fromkeys(named))
+            waiting |= {each for each in self._called[name] if each not in reached}
+            reached.update(self._called[name])
+        return reached
+
+
 def body_of(
-    whole: GraphDef, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+    program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
 ) -> GraphDef:
     """Before: the graph of a MetaGraph and one of its signatures. After: the signature's body as the main graph.
 
     `captured` names the variables that functions capture (`objects.captured_names`); `ops` are the definitions of the
     ops that the file uses, if it brings them.
     """
-    library = {function.signature.name: tidied(function) for function in whole.library.function}
-    inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
-    block = needed(Block({node.name: node for node in whole.node}, tuple(spec.tensor for spec in signature.outputs)))
-    opened: set[str] = set()
-    written = 0
-    # Each round opens one call; a function that was opened before calls itself, and stays closed.
-    while len(opened) < MOST_OPENED and (call := only_content(block.nodes)) is not None:
-        function = library.get(call.attr["f"].func.name)
-        if function is None or function.signature.name in opened:
-            break
-        written += waits(block, call, function)
-        if written > MOST_WAITS:
-            break
-        opened.add(function.signature.name)
-        name_variables(block, call, captured.get(function.signature.name, ()))
-        block = needed(open_call(block, call, function))
-    # What came out of a body names outputs as bodies do.
-    if opened:
-        block = plain_outputs(block, {op.name: op for op in ops})
-        block = called(through_identities(block), inputs, [spec.key for spec in signature.outputs])
-    made = GraphDef(versions=whole.versions)
-    made.node.extend(block.nodes.values())
-    made.library.function.extend(reached(made, library))
+    block = block_of(program, signature, captured, ops)
+    made = GraphDef(versions=program.whole.versions)
+    write(block, made.node)
+    called = program.reached(made.node)
+    made.library.function.extend(program.function(name) for name in program.library if name in called)
     return made
+
+
+def size_of_body(program: Program, signature: Signature) -> int:
+    """How many nodes the body of a signature and its library have."""
+    nodes = block_of(program, signature, {}).nodes
+    called = program.reached(placed.node for placed in nodes.values())
+    return len(nodes) + sum(len(program.function(name).node_def) for name in called)
+
+
+def block_of(
+    program: Program, signature: Signature, captured: Mapping[str, tuple[str, ...]], ops: Iterable[OpDef] = ()
+) -> Block:
+    """The body of a signature; what the main graph has of it, where its names would fill memory."""
+    main = replace(program.main, results=tuple(spec.tensor for spec in signature.outputs))
+    opening = Opening(main, NO_CONTENT, pruned=True)
+    room = Room()
+    opened: set[str] = set()
+    # Each round opens one call; a function that was opened before calls itself, and stays closed.
+    while len(opened) < MOST_OPENED and (call := opening.call) is not None:
+        name = call.attr["f"].func.name
+        if name not in program.library or name in opened:
+            break
+        # All that waited for the call wait for every effect.
+        if not room.for_waits(opening.waiting * len(program.function(name).control_ret)):
+            break
+        opened.add(name)
+        name_variables(opening, captured.get(name, ()), room)
+        opening.open(program.body(name))
+    program.walked += sum(len(frame.body.nodes) for frame in opening.frames)
+    block = opening.block()
+    if not opened or not room.for_letters(growth(block)):
+        return Opening(main, NO_CONTENT, pruned=True).block()
+    # What came out of a body names outputs as bodies do.
+    block = plain_outputs(block, {op.name: op for op in ops})
+    inputs = {node_of(spec.tensor): spec.key for spec in signature.inputs}
+    block = called(through_identities(block), inputs, [spec.key for spec in signature.outputs])
+    return block if room.for_letters(growth(block)) else Opening(main, NO_CONTENT, pruned=True).block()
 
 
 def needed(block: Block) -> Block:
     """What the results and effects need, in the order of the file."""
-    waiting = [*map(node_of, block.results), *block.effects]
-    kept: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in kept and name in block.nodes:
-            kept.add(name)
-            waiting += map(node_of, block.nodes[name].input)
-    return Block({name: node for name, node in block.nodes.items() if name in kept}, block.results, block.effects)
+    ends = [*map(node_of, block.results), *block.effects]
+    kept = reached_from({name: placed.inputs for name, placed in block.nodes.items()}, ends)
+    return Block({name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects)
 
 
-def only_content(nodes: Mapping[str, NodeDef]) -> NodeDef | None:
-    """The call that is all there is beside arguments, variables and constants."""
-    content = [node for node in nodes.values() if node.op not in NO_CONTENT]
-    return content[0] if len(content) == 1 and content[0].op in CALLS else None
-
-
-def name_variables(block: Block, call: NodeDef, names: tuple[str, ...]) -> None:
-    """Write on the handles that a call captures what the program calls their variables: its last arguments."""
-    given = data_inputs(call)
+def name_variables(opening: Opening, names: tuple[str, ...], room: Room) -> None:
+    """Have the handles that a call captures say what the program calls their variables: its last arguments."""
+    given = opening.given()
     # The last arguments, as many as there are names.
     for tensor, name in zip(given[len(given) - len(names) :], names, strict=False):
-        handle = block.nodes.get(node_of(tensor))
-        if name and handle is not None and handle.op == "VarHandleOp":
-            handle.attr[VARIABLE].s = name.encode()
+        handle = opening.node(node_of(tensor))
+        if name and handle is not None and handle.op == "VarHandleOp" and room.for_letters(len(name)):
+            opening.tell(node_of(tensor), VARIABLE, AttrValue(s=name.encode()))
 
 
 # tidy
@@ -121,21 +183,21 @@ def tidied(function: FunctionDef) -> FunctionDef:
 
 def through_identities(block: Block) -> Block:
     """Results without the identities that only hand them on."""
-    used = Counter(node_of(each) for node in block.nodes.values() for each in node.input)
+    used = Counter(node_of(each) for placed in block.nodes.values() for each in placed.inputs)
     results = []
     # From an identity that only hands a result on to what it hands on, as long as nothing else uses it.
     for result in block.results:
         while (
-            (node := block.nodes.get(node_of(result))) is not None
-            and node.op == "Identity"
-            and not used[node.name]
-            and data_inputs(node)
+            (placed := block.nodes.get(name := node_of(result))) is not None
+            and placed.node.op == "Identity"
+            and not used[name]
+            and (handed := tensors(placed.inputs))
         ):
-            result = data_inputs(node)[0]
+            result = handed[0]
             used[node_of(result)] -= 1
         results.append(result)
-    block = Block(block.nodes, tuple(results), tuple(each for each in block.effects if not _idle(block.nodes[each])))
-    return needed(block)
+    effects = tuple(each for each in block.effects if not _idle(block.nodes[each].node))
+    return needed(Block(block.nodes, tuple(results), effects))
 
 
 def _idle(node: NodeDef) -> bool:
@@ -150,18 +212,18 @@ def plain_outputs(block: Block, ops: Mapping[str, OpDef]) -> Block:
 
     def plain(text: str) -> str:
         name, _, key = text.partition(":")
-        node = block.nodes.get(name)
-        if node is None or ":" not in key:
+        if ":" not in key:
             return text
-        if node.op not in positions:
-            positions[node.op] = _positions(ops.get(node.op))
-        index = _index(positions[node.op], key)
+        placed = block.nodes.get(name)
+        if placed is None:
+            return text
+        op = placed.node.op
+        if op not in positions:
+            positions[op] = _positions(ops.get(op))
+        index = _index(positions[op], key)
         return text if index is None else f"{name}:{index}" if index else name
 
-    nodes = {}
-    for name, node in block.nodes.items():
-        nodes[name] = node
-        node.input[:] = [plain(each) for each in node.input]
+    nodes = {name: placed.taking(tuple(map(plain, placed.inputs))) for name, placed in block.nodes.items()}
     return Block(nodes, tuple(map(plain, block.results)), block.effects)
 
 
@@ -203,25 +265,38 @@ class Taken:
 
 def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block:
     """Arguments and results under the names that the signature gives them; "_" follows one that is taken by a scope."""
-    inside = [name for name, node in block.nodes.items() if node.op not in HANDLES]
+    inside = [name for name, placed in block.nodes.items() if placed.node.op not in HANDLES]
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
     taken = Taken(set(block.nodes) - set(arguments), inside)
-    names = dict(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
-    nodes: dict[str, NodeDef] = {}
-    for name, node in block.nodes.items():
-        node.name = names.get(name, name)
-        node.input[:] = [_renamed(each, names) for each in node.input]
-        nodes[node.name] = node
+    renamed = Renamed(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
+    nodes: dict[str, Placed] = {}
+    for name, placed in block.nodes.items():
+        nodes[renamed.names.get(name, name)] = placed.taking(tuple(map(renamed, placed.inputs)))
     ends = free_names(outputs, Taken(set(nodes), inside))
     for key, result in zip(outputs, block.results, strict=False):
-        nodes[ends[key]] = NodeDef(name=ends[key], op="Identity", input=[_renamed(result, names)])
+        nodes[ends[key]] = Placed(NodeDef(op="Identity"), (), (renamed(result),))
     return Block(nodes, tuple(ends.values()), block.effects)
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    control = "^" if text.startswith("^") else ""
-    name, colon, key = text.removeprefix("^").partition(":")
-    return f"{control}{names.get(name, name)}{colon}{key}"
+class Renamed:
+    """Input strings with other names in them, each made once: thousands of nodes may take what has a long name.
+
+    >>> renamed = Renamed({"a": "b"}.items())
+    >>> renamed("^a"), renamed("a:1"), renamed("c")
+    ('^b', 'b:1', 'c')
+    """
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+        self.names = dict(names)
+        self._made: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        if (name := node_of(text)) not in self.names:
+            return text
+        if text not in self._made:
+            control = "^" if text.startswith("^") else ""
+            self._made[text] = f"{control}{self.names[name]}{text[len(control) + len(name) :]}"
+        return self._made[text]
 
 
 # prune
@@ -250,19 +325,13 @@ def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]
     return [name for name in names if name in library]
 
 
-def reached(graph: GraphDef, library: Mapping[str, FunctionDef]) -> list[FunctionDef]:
-    """The functions that a graph calls, in the order of the library."""
-    called = called_functions(graph.node, library)
-    return [function for name, function in library.items() if name in called]
-
-
 def bookkeeping(whole: GraphDef, signatures: Iterable[Signature]) -> int:
     """How many ops no signature needs: those that save, restore, initialise and assign, in the main graph and in the
     functions that only these call."""
     nodes = {node.name: node for node in whole.node}
     library = {function.signature.name: function for function in whole.library.function}
-    tensors = tuple(spec.tensor for each in signatures for spec in (*each.inputs, *each.outputs))
-    kept = needed(Block(nodes, tensors)).nodes
+    ends = [node_of(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
+    kept = reached_from({name: node.input for name, node in nodes.items()}, ends)
     rest = [node for name, node in nodes.items() if name not in kept]
-    only = called_functions(rest, library) - called_functions(kept.values(), library)
+    only = called_functions(rest, library) - called_functions((nodes[name] for name in kept), library)
     return len(rest) + sum(len(library[name].node_def) for name in only)

@@ -14,13 +14,13 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
 from graphviz_tb.read.bare_functions import with_calls
-from graphviz_tb.read.body import body_of, bookkeeping
+from graphviz_tb.read.body import Program, body_of, bookkeeping, size_of_body
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
-MOST_COMPARED = 20  # signatures whose bodies are looked at for the largest: each is a copy of its part of the graph
+MOST_COMPARED = 20  # signatures whose bodies are looked at for the largest: each is followed through its part of it
 BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
 FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
@@ -81,15 +81,16 @@ def _content(
     options: ReadOptions,
 ) -> Content:
     """The graph of a signature; the whole file's where that is asked for, or where there is nothing to call."""
-    chosen = chosen_signature(whole, signatures, options)
+    program = Program(whole)
+    chosen = chosen_signature(program, signatures, options)
     if chosen is None:
         return Content(graph.graph_def, notices, signatures)
     captured = captured_names(graph.object_graph_def.SerializeToString())
-    body = body_of(whole, chosen, captured, graph.meta_info_def.stripped_op_list.op)
+    body = body_of(program, chosen, captured, graph.meta_info_def.stripped_op_list.op)
     return Content(body, notices, signatures, chosen.name, bookkeeping(whole, signatures))
 
 
-def chosen_signature(whole: GraphDef, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
+def chosen_signature(program: Program, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
     """The signature that is asked for, else `serving_default`, else the only one, else that with the largest body."""
     named = {signature.name: signature for signature in signatures}
     if options.signature is not None and options.signature not in named:
@@ -102,12 +103,11 @@ def chosen_signature(whole: GraphDef, signatures: tuple[Signature, ...], options
         return None
     if SERVING in named:
         return named[SERVING]
-    return max(alive[:MOST_COMPARED], key=lambda each: size_of(body_of(whole, each, {})))
-
-
-def size_of(graph: GraphDef) -> int:
-    """How many nodes a graph and its library have."""
-    return len(graph.node) + sum(len(function.node_def) for function in graph.library.function)
+    sizes: list[int] = []
+    for signature in alive[:MOST_COMPARED]:
+        if not program.tired:
+            sizes.append(size_of_body(program, signature))
+    return alive[sizes.index(max(sizes))]
 
 
 def signatures_of(graph: MetaGraphDef) -> tuple[Signature, ...]:

@@ -16,20 +16,11 @@ from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
-from graphviz_tb.read.body import CALLS, NO_CONTENT, called_functions, functions_of, tidied
-from graphviz_tb.read.inline import (
-    HANDLES,
-    MOST_OPENED,
-    MOST_WAITS,
-    Block,
-    FreeNames,
-    complete,
-    data_inputs,
-    node_of,
-    open_call,
-    waits,
-)
+from graphviz_tb.read.block import Block, Room, body_of_function, body_of_nodes, growth, write
+from graphviz_tb.read.body import NO_CONTENT, called_functions, functions_of, tidied
+from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
 from graphviz_tb.read.merge import merge
+from graphviz_tb.read.opening import CALLS, MOST_OPENED, Opening
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
 # What only hands values on, or gets them from an iterator.
@@ -49,8 +40,9 @@ def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     left, that one."""
     sizes = [content(graph) for graph in graphs]
     least = LEAST * max(sizes, default=0)
+    room = Room()
     # Numbers stay those of the file: "graph_3" is the third graph of the trace, whatever was left out.
-    kept = {number: without_wrappers(graphs[number - 1]) for number, size in enumerate(sizes, 1) if size >= least}
+    kept = {number: without_wrappers(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
     return merge(list(kept.values()), list(kept))[0], left
 
@@ -61,29 +53,30 @@ def content(graph: GraphDef) -> int:
     return sum(node.op not in HANDING | STORING for nodes in (graph.node, *bodies) for node in nodes)
 
 
-def without_wrappers(graph: GraphDef) -> GraphDef:
-    """The body of the call that is all of a graph, through further ones; the same graph where there is none."""
+def without_wrappers(graph: GraphDef, room: Room | None = None) -> GraphDef:
+    """The body of the call that is all of a graph, through further ones; the same graph where there is none, or where
+    there is no room for its names."""
+    room = room or Room()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
-    start = repeated_step(graph.node, library) or list(graph.node)
-    block = Block({node.name: node for node in start}, ())
+    opening = Opening(body_of_nodes(repeated_step(graph.node, library) or graph.node), HANDING, pruned=False)
     opened: set[str] = set()
-    written = 0
     recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
     # As bodies of signatures are opened (body.py), but never into a function that calls itself.
-    while len(opened) < MOST_OPENED and (call := only_call(block.nodes)) is not None:
+    while len(opened) < MOST_OPENED and (call := opening.call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = in_circles(library) if recursive is None else recursive
         if function is None or not does_something(function) or function.signature.name in recursive:
             break
-        written += waits(block, call, function)
-        if written > MOST_WAITS:
+        if not room.for_waits(opening.waiting * len(function.control_ret)):
             break
         opened.add(function.signature.name)
-        tell_arguments(block, call, function)
-        block = open_call(block, call, tidied(function))
-    return with_library(block, graph, library) if opened else graph
+        tell_arguments(opening, function)
+        opening.open(body_of_function(tidied(function)))
+    if not opened or not room.for_letters(growth(block := opening.block())):
+        return graph
+    return with_library(block, graph, library)
 
 
 def does_something(function: FunctionDef) -> bool:
@@ -148,24 +141,20 @@ def ops_through_calls(library: Library) -> dict[str, int]:
     return dict(zip(library, ops, strict=True))
 
 
-def only_call(nodes: Mapping[str, NodeDef]) -> NodeDef | None:
-    """The call that is all there is beside what hands data in and out."""
-    some = [node for node in nodes.values() if node.op not in HANDING]
-    return some[0] if len(some) == 1 and some[0].op in CALLS else None
-
-
-def tell_arguments(block: Block, call: NodeDef, function: FunctionDef) -> None:
-    """Write what a function says of its arguments on the nodes that the call is given, where these say nothing."""
-    for position, tensor in enumerate(data_inputs(call)):
-        node = block.nodes.get(node_of(tensor))
+def tell_arguments(opening: Opening, function: FunctionDef) -> None:
+    """Have the nodes that the call is given say what its function says of its arguments, where they say nothing."""
+    for position, tensor in enumerate(opening.given()):
+        node = opening.node(name := node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
-        if node is not None:
-            complete(node, attrs, RECORDED)
+        for key in RECORDED if node is not None and node.op == "_Arg" else ():
+            if key in attrs and not opening.says(name, key):
+                opening.tell(name, key, attrs[key])
 
 
 def with_library(block: Block, graph: GraphDef, library: Library) -> GraphDef:
     """The nodes of a block as a graph, without the functions that only the graph's own nodes led to."""
-    made = GraphDef(versions=graph.versions, node=block.nodes.values())
+    made = GraphDef(versions=graph.versions)
+    write(block, made.node)
     made.library.gradient.extend(graph.library.gradient)
     gone = called_functions(graph.node, library) - called_functions(made.node, library)
     made.library.function.extend(function for name, function in library.items() if name not in gone)

@@ -13,9 +13,9 @@ from graphviz_tb.diff.changes.units import endings
 from graphviz_tb.diff.columns.callers import callers_in_main
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef, SavedModel
 from graphviz_tb.read.body import Taken
-from graphviz_tb.read.inline import MOST_OPENED
 from graphviz_tb.read.leavings import resolved, without_leavings
 from graphviz_tb.read.objects import MOST_PARTS, attributes
+from graphviz_tb.read.opening import MOST_OPENED
 from graphviz_tb.read.traced import without_wrappers
 from tests.timing import seconds
 
