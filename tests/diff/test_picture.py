@@ -215,6 +215,6 @@ def test_a_scope_without_a_name_is_not_the_whole_graph(suffix: str) -> None:
     old = GraphDef(node=[{"name": name, "op": "Neg", "input": inputs} for name, inputs in nodes.items()])
     new = copied(old)
     new.node.add(name="//d", op="Exp", input=["//c"])
-    drawn = picture(diff(old, new), PictureOptions(open=("",)))
+    drawn = picture(diff(old, new), PictureOptions(open=("\\",)))
     assert drawn.render(suffix)
     assert {route.identity.row for route in drawn.scene.routes if not route.identity.group} == {0, 1}

@@ -85,3 +85,12 @@ def test_numbers_that_differ_before_equal_ones_differ() -> None:
     assert payload(tensor(1, [4], float_val=one)) != payload(tensor(1, [4], float_val=other))
     nan = float("nan")
     assert payload(tensor(1, [3], float_val=[nan])) == payload(tensor(1, [3], float_val=[nan, nan, nan]))
+
+
+@pytest.mark.parametrize("count", [4096, 4097, 100_000])
+def test_a_large_tensor_is_the_same_packed_and_as_one_number(count: int) -> None:
+    packed = tensor(1, [count], tensor_content=np.full(count, 2.5, "<f4").tobytes())
+    assert payload(packed) == payload(tensor(1, [count], float_val=[2.5]))
+    assert payload(packed) == payload(tensor(1, [count], float_val=[2.5] * 7))
+    assert payload(packed) != payload(tensor(1, [count + 1], float_val=[2.5]))
+    assert payload(tensor(1, [0])) != payload(tensor(1, [1]))

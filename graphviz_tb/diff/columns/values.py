@@ -27,6 +27,7 @@ TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
 MOST_SHOWN = 1000  # numbers of one tensor
+WRITTEN_OUT = 4096  # numbers of a tensor that are compared one by one, however the file has them
 
 # DataType: how the numbers of a tensor lie in memory, and the field that lists them.
 LAYOUT: dict[int, tuple[str, str]] = {
@@ -98,22 +99,23 @@ def payload(tensor: TensorProto) -> bytes:
 
 
 def shortest(tensor: TensorProto) -> bytes:
-    """The bytes of the numbers without those at the end that are equal to the last one, and how many there are in all
-    if any are: a few bytes may claim to be millions of numbers.
+    """The bytes of all numbers; of more than `WRITTEN_OUT` without those at the end that are equal to the last one, and
+    how many there are in all: a few bytes may claim to be millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> shortest(TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9}]}, int_val=[7, 8]))
-    b'\\x07\\x08 9'
+    >>> shortest(TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8]))
+    b'\\x07\\x08 9000'
     """
     values, count = written(tensor), count_of(tensor)
-    size = values.itemsize
     if tensor.tensor_content:
         count = len(values)
-        if len(tensor.tensor_content) % size:  # damaged
+        if len(tensor.tensor_content) % values.itemsize:  # damaged
             return tensor.tensor_content
+    if max(count, len(values)) <= WRITTEN_OUT:
+        return filled(values, count).tobytes()
     if not len(values):
         values = np.zeros(1, values.dtype)
-    bits = values.view(f"<u{size}")  # of floats, too: NaN is equal to itself
+    bits = values.view(f"<u{values.itemsize}")  # of floats, too: NaN is equal to itself
     unlike = bits[::-1] != bits[-1]
     repeated = int(unlike.argmax()) if unlike.any() else len(bits)  # at the end
     kept, whole = len(bits) - repeated + 1, max(count, len(bits))
@@ -153,11 +155,17 @@ def count_of(tensor: TensorProto) -> int:
 def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
     """So many numbers of a tensor of a known layout, however they are written down."""
     values = written(tensor)
-    # TensorFlow writes a tensor of equal numbers as one.
-    if len(values) < count and not tensor.tensor_content:
-        last = values[-1:] if len(values) else np.zeros(1, values.dtype)
-        values = np.concatenate((values, np.repeat(last, count - len(values))))
+    if not tensor.tensor_content:
+        values = filled(values, count)
     return values.view(HALF[tensor.dtype]) if tensor.dtype in HALF else values
+
+
+def filled(values: np.ndarray, count: int) -> np.ndarray:
+    """So many numbers: TensorFlow writes a tensor of equal ones as one, the last stands for all that follow."""
+    if len(values) >= count:
+        return values
+    last = values[-1:] if len(values) else np.zeros(1, values.dtype)
+    return np.concatenate((values, np.repeat(last, count - len(values))))
 
 
 def written(tensor: TensorProto) -> np.ndarray:
