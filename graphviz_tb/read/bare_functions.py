@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
+from graphviz_tb.read.block import MOST_LETTERS
 from graphviz_tb.read.inline import FreeNames
 from graphviz_tb.read.type_names import dtype_name
 
@@ -24,9 +25,10 @@ UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results that the progr
 
 def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tuple[GraphDef, tuple[Signature, ...]]:
     """Before: a graph, and which functions its objects have, with the variables these capture. After: the same graph
-    with a call of each, and a signature for each call; the graph itself where there are none."""
+    with a call of each, and a signature for each call; the graph itself where there are none, or where their names
+    would fill memory."""
     functions = [each for each in whole.library.function if each.signature.name in captured]
-    if not functions:
+    if not functions or sum(letters(each, captured[each.signature.name]) for each in functions) > MOST_LETTERS:
         return whole, ()
     made = GraphDef()
     made.CopyFrom(whole)
@@ -41,6 +43,11 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
         called = spoken(name) if several[spoken(name)] == 1 else name.removeprefix(PREFIX)
         signatures.append(signature_of(called, function, nodes))
     return made, tuple(signatures)
+
+
+def letters(function: FunctionDef, variables: tuple[str, ...]) -> int:
+    """How many letters a call of it takes, about: its name for each result, a variable's for each that it captures."""
+    return len(function.signature.name) * len(function.signature.output_arg) + sum(map(len, variables))
 
 
 def spoken(name: str) -> str:

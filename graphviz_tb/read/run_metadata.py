@@ -89,8 +89,9 @@ def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
     made = GraphDef()
     made.CopyFrom(graph)
     for node in made.node:
-        if node.name in known:
-            complete(node, known[node.name].attr, HANDLES)
+        # Once: names are unique, but where a file has thousands of one name.
+        if (argument := known.pop(node.name, None)) is not None:
+            complete(node, argument.attr, HANDLES)
     return made
 
 

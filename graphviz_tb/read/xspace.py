@@ -70,17 +70,18 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, Step] = {}
     bare = Bare()
+    budget = Budget(space.ByteSize() if bounded else None, name)
     for plane in space.planes:
         device = plane.name if ACCELERATOR.search(plane.name) else ""
         for line, found in events(plane, executions(plane) if device else plane.lines):
             stream = f"{device}/stream:{number(line)}" if device else ""
+            budget.take(2 * len(stream))
             for event in found:
                 # Kernels run later than the step that launched them: their group says which it was.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
                 put(step_of.setdefault(tag, Step()), stream, event, bare)
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
-    budget = Budget(space.ByteSize() if bounded else None, name)
     return {tag: metadata(step_of[tag], bare, budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
 
 
@@ -148,8 +149,9 @@ def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     for stat in stats:
         kind, name = stat.WhichOneof("value"), names.get(stat.metadata_id, "")
         if kind is not None and name in USED:
-            value = getattr(stat, kind)
-            values_by_name[name] = names.get(value, "") if kind == "ref_value" else value
+            value = names.get(stat.ref_value, "") if kind == "ref_value" else getattr(stat, kind)
+            # Bytes as a text, once: thousands of events may share it.
+            values_by_name[name] = str(value) if isinstance(value, bytes) else value
     return values_by_name
 
 
