@@ -33,11 +33,11 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import Path, is_place
+from graphviz_tb.model.paths import Path, is_place, joined
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Shape
-from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.options import ExpandOptions, Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
@@ -147,10 +147,9 @@ class Model(Folded):
         super().__init__(hierarchy, facts, options, loaded, source)
         self.report = report or Report()
         self.colouring: Colouring | None = None
-        self.expander = Expander(hierarchy, facts, options.expand)
+        self.expander = Expander(hierarchy, facts, self._named(options.expand))
         self.arrangements = Arrangements()
         self._last: Picture | None = None
-        self._check_names()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
@@ -285,11 +284,16 @@ class Model(Folded):
         demand("options", options, PictureOptions, NoneType)
         return picture_choices(options or self.options.picture, choices)
 
-    def _check_names(self) -> None:
-        """`--main` and `--aux` must name something."""
-        for name in (*self.options.expand.main, *self.options.expand.aux):
-            if name not in self.names.index(0):
-                raise UnknownNode.among(name, self.names.index(0))
+    def _named(self, options: ExpandOptions) -> ExpandOptions:
+        """The same with the names of what `--main` and `--aux` mean, which must be something."""
+
+        def name(text: str) -> str:
+            row = self.names.in_main(text)
+            if row < 0:
+                raise UnknownNode.among(text, (joined([name]) for name in self.names.index(0)))
+            return self.hierarchy.name[row]
+
+        return replace(options, main=tuple(map(name, options.main)), aux=tuple(map(name, options.aux)))
 
 
 def unpickled(

@@ -12,7 +12,7 @@ from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, Kind
-from graphviz_tb.model.paths import content_rows
+from graphviz_tb.model.paths import address, content_rows
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view import quiet_rows
 
@@ -190,9 +190,11 @@ def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> di
     """A line as plain values; `id` is that of the JSON of `render`."""
     row, graph = branch.row, hierarchy.graph
     parent, template, node = int(hierarchy.parent[row]), int(hierarchy.template[row]), int(hierarchy.node[row])
+    where = address(hierarchy, (row,))
     return {
         "id": row,
         "name": hierarchy.name[row],
+        **({"address": where} if where != hierarchy.name[row] else {}),
         "kind": kind_of(hierarchy, row),
         "parent": parent if parent >= 0 else None,
         "depth": branch.depth,

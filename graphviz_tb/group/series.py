@@ -14,7 +14,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, Kind
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import joined, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
 # More than 500 digits are no number: Python refuses to read thousands.
@@ -62,9 +62,9 @@ def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
 
     runs: list[Run] = []
     for name in options.group:
-        run = explicit_run(name, parents, filed)
+        run = next(filter(None, (explicit_run(each, parents, filed) for each in meant(name))), None)
         if run is None:
-            candidates = [run.name for run in all_runs(hierarchy, options, 2)]
+            candidates = [joined([run.name]) for run in all_runs(hierarchy, options, 2)]
             raise UnknownNode.among(name, candidates, "run of numbered nodes")
         runs.append(run)
     return runs

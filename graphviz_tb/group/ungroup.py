@@ -10,6 +10,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.paths import joined, meant
 from graphviz_tb.options import GroupOptions
 
 
@@ -23,7 +24,7 @@ class Regrouping:
 
     def without(self, names: Sequence[str]) -> Hierarchy:
         """The hierarchy without the series of some names, and without those that `options.ungroup` names."""
-        kept = without_ungrouped(self.raw, self.groups, (*self.options.ungroup, *names))
+        kept = without_ungrouped(self.raw, self.groups, (*self.options.ungroup, *(joined([name]) for name in names)))
         return insert(self.raw, kept, last=self.options.tensorboard)
 
     def names(self) -> set[str]:
@@ -42,7 +43,10 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
         return list(groups)
     # Backwards, so that of several series of one name the first counts.
     series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
-    stop = {series[name] if name in series else of_member(hierarchy, groups, name) for name in names}
+    stop: set[int] = set()
+    for name in names:
+        named = next((series[each] for each in meant(name) if each in series), None)
+        stop.add(of_member(hierarchy, groups, name) if named is None else named)
     renumbered: dict[int, int] = {}
     kept: list[NewGroup] = []
     for index, group in enumerate(groups):
@@ -71,7 +75,8 @@ def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> in
     """Which series has a member of this name."""
     series = [index for index, group in enumerate(groups) if group.kind == Kind.SERIES]
     names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
-    for index in series:
-        if any(names[member] == name for member in groups[index].members):
-            return index
-    raise UnknownNode.among(name, {groups[index].name for index in series}, "series")
+    for each in meant(name):
+        for index in series:
+            if any(names[member] == each for member in groups[index].members):
+                return index
+    raise UnknownNode.among(name, {joined([groups[index].name]) for index in series}, "series")

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from itertools import pairwise
 from numbers import Integral
@@ -17,6 +18,7 @@ Path = tuple[int, ...]
 BORDER = LIBRARY = "::"  # of a call; before the name of a function
 GUARD = "\\"
 GUARDED = (":", GUARD)
+COLONS = re.compile(r"::+")
 
 
 def last_segment(name: str) -> str:
@@ -138,6 +140,37 @@ def bare(part: str) -> str:
         return part
     part = part.removeprefix(GUARD)
     return part.removesuffix(GUARD)
+
+
+def split_address(text: str) -> list[str]:
+    """The names along the calls of an address; a doubled `::` is a literal one.
+
+    >>> split_address("call::body/x"), split_address("a::::b")
+    (['call', 'body/x'], ['a::b'])
+    >>> split_address("x::::::::y"), split_address("x::::::y"), split_address("x:::::y")
+    (['x::::y'], ['x::', 'y'], ['x:::y'])
+    >>> split_address("\\\\"), split_address("\\\\\\\\\\\\"), split_address("\\\\a")
+    ([''], ['\\\\'], ['\\\\a'])
+    """
+    parts, last = [""], 0
+    for colons in COLONS.finditer(text):
+        pairs, rest = divmod(len(colons[0]), 4)  # four mean two, two more are the border of a call
+        parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
+        parts += [""] * (rest > 1)
+        last = colons.end()
+    parts[-1] += text[last:]
+    # A name by itself is guarded only where it is empty or all backslashes.
+    return parts if len(parts) == 1 and text.strip(GUARD) else list(map(bare, parts))
+
+
+def meant(text: str) -> tuple[str, ...]:
+    """The names of the main graph that a text may mean: as an address, then as it stands.
+
+    >>> meant("a::::b"), meant("a::b"), meant("a")
+    (('a::b', 'a::::b'), ('a::b',), ('a',))
+    """
+    parts = split_address(text)
+    return (parts[0], text) if len(parts) == 1 and parts[0] != text else (text,)
 
 
 def function_of(hierarchy: Hierarchy, row: int) -> int:

@@ -19,6 +19,7 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, Kind
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.paths import address
 
 VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `Kind`
@@ -132,6 +133,8 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             "template": template if template >= 0 else None,
             "embedded_in": embedded.get(row, []),
         }
+        if (where := address(hierarchy, (row,))) != entry["name"]:
+            entry["address"] = where
         if row in hierarchy.calls:
             bodies = hierarchy.calls[row]
             entry["function"] = bodies[0][1]

@@ -11,35 +11,12 @@ from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
-from graphviz_tb.model.paths import GUARD, LIBRARY, Path, address, bare, joined, last_segment
+from graphviz_tb.model.paths import LIBRARY, Path, address, joined, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
 LETTERS = 20_000_000  # of the addresses of such places, which each begin with the names of their calls
 MOST_NAMES = 30_000_000  # names that the patterns of one picture are held against: about 20 seconds
-
-COLONS = re.compile(r"::+")
-
-
-def split_address(text: str) -> list[str]:
-    """The names along the calls of an address; a doubled `::` is a literal one.
-
-    >>> split_address("call::body/x"), split_address("a::::b")
-    (['call', 'body/x'], ['a::b'])
-    >>> split_address("x::::::::y"), split_address("x::::::y"), split_address("x:::::y")
-    (['x::::y'], ['x::', 'y'], ['x:::y'])
-    >>> split_address("\\\\"), split_address("\\\\\\\\\\\\"), split_address("\\\\a")
-    ([''], ['\\\\'], ['\\\\a'])
-    """
-    parts, last = [""], 0
-    for colons in COLONS.finditer(text):
-        pairs, rest = divmod(len(colons[0]), 4)  # four mean two, two more are the border of a call
-        parts[-1] += text[last : colons.start()] + "::" * pairs + ":" * (rest % 2)
-        parts += [""] * (rest > 1)
-        last = colons.end()
-    parts[-1] += text[last:]
-    # A name by itself is guarded only where it is empty or all backslashes.
-    return parts if len(parts) == 1 and text.strip(GUARD) else list(map(bare, parts))
 
 
 def in_library(text: str) -> bool:
@@ -114,6 +91,15 @@ class Names:
                 with suppress(UnknownNode):
                     return self._in_code._find(pattern)
             raise
+
+    def in_main(self, name: str) -> int:
+        """The row of the main graph that a name means: an address first, then a literal name, then the names that the
+        program has for layers; -1 where there is none."""
+        if not name:  # the whole graph is no part of itself
+            return -1
+        rows = [path[0] for path in self._places(name) if path[1:] == () and path[0] < self.hierarchy.end[0]]
+        row = rows[0] if rows else self.index(0).get(name, -1)
+        return self._in_code.in_main(name) if row < 0 and self._in_code is not None else row
 
     @cached_property
     def _in_code(self) -> Names | None:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.paths import Path, address, child_path, joined
+from graphviz_tb.model.paths import Path, address, child_path, joined, split_address
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view.select import split_address
 from tests.fuzz.families import addressed, graphs
 
 
@@ -132,14 +131,17 @@ def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered]))
-def test_the_names_of_the_json_are_found_and_open_that_group(seed: int, make: graphs.Maker) -> None:
+@given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered, addressed.named_as_addresses]))
+def test_the_addresses_of_the_json_are_found_and_open_that_group(seed: int, make: graphs.Maker) -> None:
     """A diff with itself finds the graph the same."""
     graph = without_twins(make(Random(seed)))
     model = load(graph)
-    nodes = [node["name"] for node in json.loads(model.render("json"))["nodes"] if node["name"]]
+    nodes = [node.get("address", node["name"]) for node in json.loads(model.render("json"))["nodes"]]
     found = {name: model.names.find(name) for name in nodes}
-    assert [name for name, paths in found.items() if len(paths) != 1] == []
+    assert found == {name: [(row,)] for row, name in enumerate(nodes)}
+    main = int(model.hierarchy.end[0])
+    assert [model.names.in_main(name) for name in nodes] == [row if 0 < row < main else -1 for row in range(len(nodes))]
+    del found[""]
     groups = [(name, path[-1]) for name, (path,) in found.items() if model.hierarchy.opens(path[-1])]
     for name, row in groups[:3]:
         boxes = model.picture(open=(name,), depth=0).scene.boxes
@@ -158,3 +160,27 @@ def test_a_name_that_reads_like_the_address_of_another_place_leaves_it_that_plac
     # What is no address is a name as it stands.
     (named,) = model.names.find("f::z")
     assert model.names.find("f::::z") == [named]
+
+
+def test_what_stays_or_goes_is_read_as_what_is_opened() -> None:
+    # x::y ─▶ x::::y ─▶ x::z ─▶ c ─▶ the same two with numbers; c calls f, which holds x
+    names = ["x::y", "x::::y", "x::z", "c", *(f"{stem}_{at}" for stem in ("x::y", "x::::y") for at in (1, 2))]
+    nodes = [{"name": name, "op": "Relu", "input": names[max(0, at - 1) : at]} for at, name in enumerate(names)]
+    graph = GraphDef(node=[node | {"op": "f"} if node["name"] == "c" else node for node in nodes])
+    graph.library.function.add(signature={"name": "f"}, node_def=[{"name": "x", "op": "Neg"}])
+    for asked, meant in (("x::::y", "x::y"), ("x::::::::y", "x::::y"), ("x::z", "x::z"), ("x::::z", "x::z")):
+        model = load(graph, aux=(asked,))
+        level = model.metagraph()
+        assert [model.hierarchy.name[level.children[child]] for child in level.mask.extracted] == [meant], asked
+        assert [model.hierarchy.name[row] for ((row,),) in [model.names.find(asked)]] == [meant], asked
+    for asked, named in (("x::::y_[1-2]", "x::y"), ("x::::::::y_[1-2]", "x::::y"), ("x::y_[1-2]", "x::y")):
+        hierarchy = load(graph, group=(asked,)).hierarchy
+        stack = hierarchy.name.index(f"{named}_[1-2]")
+        assert [hierarchy.name[row] for row in hierarchy.children(stack)] == [f"{named}_1", f"{named}_2"]
+    series = GraphDef(node=[{"name": f"x::y_{at}", "op": "Relu"} for at in range(5)])
+    assert "x::y_[0-4]" in load(series).hierarchy.name
+    for asked in ("x::::y_[0-4]", "x::y_[0-4]", "x::::y_2", "x::y_2"):
+        assert "x::y_[0-4]" not in load(series, ungroup=(asked,)).hierarchy.name, asked
+    for nowhere in ("", "c::x", "f::x", "f"):  # nothing inside a function
+        with pytest.raises(UnknownNode):
+            load(graph, main=(nowhere,))
