@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.loaded import Entry, Signature, TensorSpec
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapeProto
 from graphviz_tb.read.bare_functions import with_calls
 from graphviz_tb.read.body import Program, body_of, bookkeeping, size_of_body
+from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Found, Holding
 from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
@@ -93,6 +94,8 @@ def _content(
 def chosen_signature(program: Program, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
     """The signature that is asked for, else `serving_default`, else the only one, else that with the largest body."""
     named = {signature.name: signature for signature in signatures}
+    if options.signature is not None and not named:
+        raise RequestError(NO_SIGNATURE)
     if options.signature is not None and options.signature not in named:
         raise UnknownChoice.among("signature", options.signature, list(named))
     if options.signature is not None:
