@@ -224,7 +224,8 @@ def suggestions(near: list[str], names: Iterable[str]) -> str:
         return f"; nearest: {', '.join(map(repr, near))}"
     short = (name for name in dict.fromkeys(names) if 0 < len(name) <= COMPARED)
     some = nsmallest(3, short, key=lambda name: name.count("/"))
-    return f"; there are {', '.join(map(repr, some))}" if some else ""
+    verb = "is" if len(some) == 1 else "are"
+    return f"; there {verb} {', '.join(map(repr, some))}" if some else ""
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
