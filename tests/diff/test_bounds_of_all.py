@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Callable, Iterator
 from time import process_time
 
 import pytest
 
+from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.wiring import rewires
+from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match import matching as bounds
 from graphviz_tb.diff.match.aligned import likely_pairs
 from graphviz_tb.diff.match.found import Aligned, Member, Reason, nodes
@@ -17,6 +20,7 @@ from graphviz_tb.diff.match.series import common
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.run import Input, compared
+from graphviz_tb.errors import RequestError
 from graphviz_tb.flatten import flatten
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
@@ -148,3 +152,29 @@ def test_the_last_number_of_a_series_is_looked_for_once() -> None:
         members = [Member(number, 0) for number in numbers]
         m.align(Aligned(True, words, members, more, [(0, 0), (1, 1)], {}, {}))
         assert m.tops[words] == max(m.shifts[words])
+
+
+def long_sums(inputs: int) -> list[GraphDef]:
+    """One node of a long name, all of whose inputs come from elsewhere in the second graph."""
+    made = [graph("a A"), graph("a A", "b B")]
+    for each, source in zip(made, "ab", strict=True):
+        each.node.add(name="h" * 100_000, op="AddN", input=[source] * inputs)
+    return made
+
+
+def test_a_long_name_is_not_copied_for_each_of_its_inputs() -> None:
+    tracemalloc.start()
+    changes = diff(*long_sums(2_000))
+    assert tracemalloc.get_traced_memory()[1] < 60e6  # not 2,000 × 100,000 letters
+    tracemalloc.stop()
+    with pytest.raises(RequestError, match="400,0.* letters together"):
+        changes.explain("json")
+    assert changes.explain()
+    assert len(diff(*long_sums(20)).explain("json")) < 5e6
+
+
+def test_accounts_of_thousands_of_long_names_are_compared_by_hash() -> None:
+    long = {"a": ["x" * 1000] * 2000, "b": 1}
+    assert len(fingerprint(long)) < 100
+    assert fingerprint(long) == fingerprint(dict(reversed(long.items())))
+    assert fingerprint(long) != fingerprint({**long, "b": 2})

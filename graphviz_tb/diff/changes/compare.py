@@ -12,7 +12,6 @@ interface     signature-changed, versions
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,12 +30,14 @@ from graphviz_tb.diff.changes.settings import setting_changes
 from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
+from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
 from graphviz_tb.diff.columns.meaning import shape_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
+from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order, united
@@ -109,7 +110,7 @@ def node_changes(
                 settings.append((mine, other, difference))
             else:
                 # Values may be lists and objects, which no dictionary takes as keys.
-                wording = json.dumps([difference.key, difference.old, difference.new], sort_keys=True, default=str)
+                wording = fingerprint([difference.key, difference.old, difference.new])
                 layer = layers[1].of(other) if layers[1].forward[other] else None  # places are put together in the end
                 groups[int(m.b.block[other]), wording, layer].append((mine, other, difference))
     for (block, *_), members in groups.items():
@@ -197,8 +198,8 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
     detail: dict[str, object] = {"scope": exists(first.row), "op_types": op_types(side, shown)}
     own = layers[new].forward[nodes].any()
     # Wires of gradients and updates follow from the op, unless that is derived itself.
-    links = sorted(
-        (link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own), key=str
+    links = wires_in_order(
+        link.wire for unit in group for link in unit.links if layers[1].forward[link.pair[1]] or not own
     )
     if links:
         detail["links"] = links
@@ -238,7 +239,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     for block, changes in sorted(blocks.items()):
         if changes:
             inside = in_order(changes)
-            wording = json.dumps([change.to_json() for change in inside], sort_keys=True, default=str)
+            wording = fingerprint([change.to_json() for change in inside])
             # The whole account of a body as text: functions with the same text changed alike.
             groups[wording].append((block - 1, inside))
     alike_changes = []

@@ -16,6 +16,7 @@ from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
+from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import Side
@@ -92,7 +93,7 @@ def came_or_went(
     }
     if links:
         # Wires between the parts of a chain are inside it: only those of its surroundings are reported.
-        links.sort(key=str)
+        links = wires_in_order(links)
         detail["links"] = [wire for wire in links if wire["node"]["new" if kind == "added" else "old"] not in inside]
     if first.detail.get("equal"):
         detail["equal"] = first.detail["equal"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.model.change import Change, Edits, united
 from graphviz_tb.model.paths import last_segment
 
@@ -71,7 +72,7 @@ def wording(change: Change) -> str:
         return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
     if detail.get("order"):
         return json.dumps([change.kind, detail["order"]])
-    return json.dumps([change.kind, change.severity, change.old, change.new, change.to_json()], default=str)
+    return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
 
 
 def uncounted_segment(name: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from graphviz_tb.diff.changes.units import Link, Unit
@@ -42,6 +44,20 @@ def described(m: Matching, wire: Rewire) -> dict[str, Any]:
         "old": source_name(m.a, wire.before),
         "new": source_name(m.b, wire.after),
     }
+
+
+def in_order(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Described inputs by what is written of them, without a text for each: thousands may be of one long name.
+
+    >>> node = {"old": "x", "new": "x"}
+    >>> [wire["input"] for wire in in_order({"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1))]
+    [1, 10, 2]
+    """
+    said = cache(repr)
+    return sorted(
+        wires,
+        key=lambda wire: tuple(map(said, (*wire["node"].values(), wire["input"], wire["old"], wire["new"]))),
+    )
 
 
 def source_name(side: Side, edge: int) -> str | None:

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.diff.columns.wording import letters
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
 from graphviz_tb.diff.styles import STYLES, Style
-from graphviz_tb.errors import UnknownChoice
+from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
 FEW = 3  # changes that are read faster than a table of their kinds
 INDENT = "  "  # before a change in text; before those inside it or behind it there is more
 COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
+MOST_LETTERS = 200_000_000  # of a JSON report
 HEADINGS = {
     "signature": "Signature",
     "op": "Ops",
@@ -37,8 +39,19 @@ def explain(changes: Changes, style: Style, limit: int | None, colour: bool) -> 
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
     if style == "json":
-        return json.dumps(document(changes), indent=1, default=str) + "\n"
+        return json.dumps(with_room(document(changes)), indent=1, default=str) + "\n"
     return markdown(changes) if style == "markdown" else text(changes, limit, colour)
+
+
+def with_room(document: dict[str, Any]) -> dict[str, Any]:
+    """The same document; RequestError where a long name in each of its entries makes it larger than anyone reads."""
+    count = letters(document)
+    if count > MOST_LETTERS:
+        raise RequestError(
+            f"the names in this report have {count:,} letters together, and may have {MOST_LETTERS:,}",
+            hint="ask for text, which tells the first changes, or for a picture",
+        )
+    return document
 
 
 def document(changes: Changes) -> dict[str, Any]:
