@@ -167,7 +167,7 @@ def test_a_long_name_is_not_copied_for_each_of_its_inputs() -> None:
     changes = diff(*long_sums(2_000))
     assert tracemalloc.get_traced_memory()[1] < 60e6  # not 2,000 × 100,000 letters
     tracemalloc.stop()
-    with pytest.raises(RequestError, match="400,0.* letters together"):
+    with pytest.raises(RequestError, match="letters together"):
         changes.explain("json")
     assert changes.explain()
     assert len(diff(*long_sums(20)).explain("json")) < 5e6
