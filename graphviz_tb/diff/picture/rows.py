@@ -184,7 +184,8 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     # Each edge is looked up among them, by node and slot: one node may have a hundred thousand.
     wired = np.array([(node_at[place], slot, state) for (place, slot), state in inputs.items()], np.int64)
     slots = np.concatenate((wired[:, 1], graph.slot))
-    low, width = int(slots.min()), int(np.ptp(slots)) + 1
+    low, high = int(np.min(slots)), int(np.max(slots))
+    width = high - low + 1
     wanted, edges = (
         node.astype(np.int64) * width + slot - low
         for node, slot in ((wired[:, 0], wired[:, 1]), (graph.target, graph.slot))
