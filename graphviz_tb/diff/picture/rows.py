@@ -183,9 +183,8 @@ def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None
     node_at = {place: int(hierarchy.node[row]) for row, place in enumerate(where) if place is not None}
     # Each edge is looked up among them, by node and slot: one node may have a hundred thousand.
     wired = np.array([(node_at[place], slot, state) for (place, slot), state in inputs.items()], np.int64)
-    slots = np.concatenate((wired[:, 1], graph.slot))
-    low, high = int(np.min(slots)), int(np.max(slots))
-    width = high - low + 1
+    low = min(int(np.min(wired[:, 1])), int(np.min(graph.slot, initial=0)))
+    width = max(int(np.max(wired[:, 1])), int(np.max(graph.slot, initial=0))) - low + 1
     wanted, edges = (
         node.astype(np.int64) * width + slot - low
         for node, slot in ((wired[:, 0], wired[:, 1]), (graph.target, graph.slot))
