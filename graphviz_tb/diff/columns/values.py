@@ -117,7 +117,7 @@ def shortest(tensor: TensorProto) -> bytes:
         values = np.zeros(1, values.dtype)
     bits = values.view(f"<u{values.itemsize}")  # of floats, too: NaN is equal to itself
     unlike = bits[::-1] != bits[-1]
-    repeated = int(unlike.argmax()) if unlike.any() else len(bits)  # at the end
+    repeated = int(np.argmax(unlike)) if unlike.any() else len(bits)  # at the end
     kept, whole = len(bits) - repeated + 1, max(count, len(bits))
     return bits[:kept].tobytes() + (b" %d" % whole if kept < whole else b"")
 
