@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import unicodedata  # noqa: F401  # letters called by name are compiled with it: else Ctrl-C then is a SyntaxError
 
 ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
 
@@ -15,6 +14,7 @@ def main() -> None:
     """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes, 143 after SIGTERM."""
     try:
         import signal
+        import unicodedata  # noqa: F401  # names of letters are compiled with it: else Ctrl-C then is a SyntaxError
 
         for number in (getattr(signal, name) for name in ENDS if hasattr(signal, name)):  # Windows has no SIGHUP
             if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores it

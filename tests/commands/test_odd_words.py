@@ -111,9 +111,9 @@ def test_an_empty_title_is_none(tmp_path: Path) -> None:
         ("--depth", "-1", f"'-1' is neither a whole number from 0 to {MOST} nor auto"),
         ("--depth", "9" * 23, f"is neither a whole number from 0 to {MOST} nor auto"),
         ("--depth", str(MOST + 1), f"is neither a whole number from 0 to {MOST} nor auto"),
-        ("--max-open", "9" * 23, f"max_open is {'9' * 23}; the most is {MOST}"),
+        ("--max-open", "9" * 23, f"--max-open is {'9' * 23}; the most is {MOST}"),
         ("--batch", str(MOST + 1), f"batch is {MOST + 1}; the most is {MOST}"),
-        ("--max-open", "9" * 400, f"max_open is a long value; the most is {MOST}"),
+        ("--max-open", "9" * 400, f"--max-open is a long value; the most is {MOST}"),
     ],
 )
 def test_numbers_past_the_bounds(option: str, value: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,7 +29,7 @@ def letters(value: Any) -> int:
     """How many letters the texts in plain values have together.
 
     >>> letters({"old": "abc", "links": [{"node": "de"}, None, 7]})
-    15
+    17
     """
     total, todo = 0, [value]
     while todo:
