@@ -60,7 +60,10 @@ def without_wrappers(graph: GraphDef, room: Room | None = None) -> GraphDef:
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph
-    opening = Opening(body_of_nodes(repeated_step(graph.node, library) or graph.node), HANDING, pruned=False)
+    start = repeated_step(graph.node, library) or graph.node
+    if has_several(start):  # only saves time: there is no call that is all of it
+        return graph
+    opening = Opening(body_of_nodes(start), HANDING, pruned=False)
     opened: set[str] = set()
     recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
     # As bodies of signatures are opened (body.py), but never into a function that calls itself.
@@ -77,6 +80,17 @@ def without_wrappers(graph: GraphDef, room: Room | None = None) -> GraphDef:
     if not opened or not room.for_letters(growth(block := opening.block())):
         return graph
     return with_library(block, graph, library)
+
+
+def has_several(nodes: Iterable[NodeDef]) -> bool:
+    """Whether several nodes do more than hand values on; the first two are enough to tell."""
+    names: set[str] = set()
+    for node in nodes:
+        if node.op not in HANDING:
+            names.add(node.name)
+            if len(names) > 1:
+                return True
+    return False
 
 
 def does_something(function: FunctionDef) -> bool:
