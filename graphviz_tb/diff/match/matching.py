@@ -92,6 +92,11 @@ class Matching:
 
     def _join(self, pairs: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
         # A step may have found its pairs before another one was written down: what has a partner is skipped here.
+        if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of such steps
+            mine, other = pairs.old[0], pairs.new[0]
+            if not exists(to_b[mine]) and not exists(to_a[other]):
+                to_b[mine], to_a[other], reason[mine] = other, mine, pairs.reason
+            return
         free = ~exists(to_b[pairs.old]) & ~exists(to_a[pairs.new])
         old, new = pairs.old[free], pairs.new[free]
         to_b[old], to_a[new], reason[old] = new, old, pairs.reason
