@@ -72,6 +72,9 @@ class EdgeFiles:
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
         self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
         self._handed: dict[Path, Handed] = {}  # the same as the functions of those calls see it
+        # By call, wherever it is opened: what of its own body crosses its border, and what it handed in last.
+        self._own: dict[int, Crossings] = {}
+        self._entered: dict[int, tuple[Crossings, Handed]] = {}
         self.hierarchy = hierarchy
         self.key_number = {key: number for number, key in enumerate(graph.keys)}
         self.asked = 0
@@ -90,9 +93,9 @@ class EdgeFiles:
     def around(self, path: Path) -> int:
         """How many of the calls on `path`, from the outermost on, are known already."""
         # Emptied as a whole: the few calls on the next path are found anew.
-        if len(self.calls) > KEPT_CALLS:
-            self.calls.clear()
-            self._handed.clear()
+        if max(len(self.calls), len(self._own)) > KEPT_CALLS:
+            for kept in (self.calls, self._handed, self._own, self._entered):
+                kept.clear()
         length = len(path)
         while length and path[:length] not in self.calls:
             length -= 1
@@ -101,10 +104,26 @@ class EdgeFiles:
     def handed(self, path: Path) -> Handed:
         """What a call hands to its functions, sorted once: whatever it opens to asks for a part of it."""
         if path not in self._handed:
-            edges = handed_in(self, self.calls[path], path[-1])
-            by_inner = np.argsort(edges.inner, kind="stable")
-            self._handed[path] = Handed(edges, by_inner, edges.inner[by_inner])
+            self._handed[path] = self.entered(self.calls[path], path[-1])
         return self._handed[path]
+
+    def entered(self, outer: Crossings, call: int) -> Handed:
+        """The edges of a call inside its functions. A call may be opened in thousands of places, which have all that
+        crosses its border in common."""
+        known = self._entered.get(call)
+        if known is None or known[0] is not outer:
+            edges = handed_in(self, outer, call)
+            by_inner = np.argsort(edges.inner, kind="stable")
+            known = self._entered[call] = outer, Handed(edges, by_inner, edges.inner[by_inner])
+        return known[1]
+
+    def own(self, row: int) -> Crossings:
+        """The edges of the same body with one end below `row`; those of calls are kept."""
+        if row not in self.hierarchy.calls:
+            return inside_body(self.hierarchy, self, row)
+        if row not in self._own:
+            self._own[row] = inside_body(self.hierarchy, self, row)
+        return self._own[row]
 
     def leaving(self, start: int, end: int) -> Ints:
         """Edges whose source row lies in `start … end-1`."""
@@ -180,9 +199,10 @@ def crossings(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Crossings:
         row = path[length - 1]
         outer = files.calls[path[: length - 1]] if length > 1 else across
         # A function has no outside but its calls: no edge of its body leaves it.
-        across = nothing() if hierarchy.kind[row] == FUNCTION else inside_body(hierarchy, files, row)
+        across = nothing() if hierarchy.kind[row] == FUNCTION else files.own(row)
         if len(outer.edge):
-            across = join(across, files.handed(path[: length - 1]).below(row, int(hierarchy.end[row])))
+            passed = files.handed(path[: length - 1]).below(row, int(hierarchy.end[row]))
+            across = join(across, passed) if len(passed.edge) else across
         if length < len(path):
             files.calls[path[:length]] = across
     return across
@@ -194,7 +214,7 @@ def crossings_inside(hierarchy: Hierarchy, files: EdgeFiles, path: Path) -> Cros
     Those of a call go on to the arguments and results of its functions; control edges end at the call.
     """
     across = crossings(hierarchy, files, path)
-    return handed_in(files, across, path[-1]) if path[-1] in hierarchy.calls else across
+    return files.entered(across, path[-1]).edges if path[-1] in hierarchy.calls else across
 
 
 def handed_in(files: EdgeFiles, outer: Crossings, call: int) -> Crossings:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
+
 import graphviz_tb
+from graphviz_tb.expand import bridges
 from graphviz_tb.proto import GraphDef
 from tests.timing import seconds
 
@@ -91,3 +94,19 @@ def test_many_constants_for_many_arguments() -> None:
     with seconds(4):
         beside = model.metagraph((call,)).annotations
     assert sum(each.kind == "constant" for each in beside) == 8_000
+
+
+def test_a_call_of_many_inputs_is_followed_once_wherever_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 40 calls of f, in which 300 edges lead into a call of g
+    graph = GraphDef(node=[{"name": f"c{number}", "op": "f"} for number in range(40)])
+    f, g = graph.library.function.add(), graph.library.function.add()
+    f.signature.name, g.signature.name = "f", "g"
+    f.node_def.add(name="a", op="A")
+    f.node_def.add(name="inner", op="g", input=["a:o:0"] * 300)
+    g.node_def.add(name="k", op="B")
+    followed: list[int] = []
+    through = bridges.through_call
+    monkeypatch.setattr(bridges, "through_call", lambda *given: followed.append(given[2]) or through(*given))
+    picture = graphviz_tb.load(graph, folds=False).picture(open_all=True)
+    assert sum(box.open and "::inner" in box.address for box in picture.scene.boxes) == 40
+    assert len(followed) == len(set(followed))

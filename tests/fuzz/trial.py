@@ -156,9 +156,11 @@ def state(folder: Path) -> dict[str, str]:
 
 def asked_for(words: list[str], folder: Path) -> set[str]:
     """The files that may be written over, links followed: outputs that lie in nothing that is read."""
-    outputs = {
-        os.path.realpath(folder / word) for before, word in pairwise(words) if before == "-o" and "\0" not in word
-    }
-    paths = [word for before, word in pairwise(words) if before != "-o" and word and "\0" not in word]
+    option = ("-o", "--output")
+    named = [word for before, word in pairwise(words) if before in option]
+    named += [word.removeprefix("-o") for word in words if word.startswith("-o")]  # in one word
+    named += [word.removeprefix("--output=") for word in words if word.startswith("--output=")]
+    outputs = {os.path.realpath(folder / word) for word in named if word and "\0" not in word}
+    paths = [word for before, word in pairwise(words) if before not in option and word and "\0" not in word]
     read = [os.path.realpath(folder / word) for word in paths]
     return {path for path in outputs if not any(path.startswith(each) for each in read)}
