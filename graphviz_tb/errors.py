@@ -121,6 +121,7 @@ class RequestError(TbGraphError):
     exit_code = 2
 
 
+LENIENT = "leave out --strict to go on all the same"
 COMPARED = 80  # letters of a name that are compared one by one
 ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
 

@@ -23,7 +23,7 @@ def folders(
     """Print what changed in each pair; what came or went is a line, and so is a folder that could not be read."""
     from graphviz_tb.commands.terminal import print_report, tell_notices
     from graphviz_tb.diff.folders import pairs
-    from graphviz_tb.errors import Ambiguous, ReadError, RequestError, TbGraphError
+    from graphviz_tb.errors import LENIENT, Ambiguous, ReadError, RequestError, TbGraphError
     from graphviz_tb.output import keep_inputs
 
     if values["outputs"]:
@@ -31,7 +31,7 @@ def folders(
     notices, unread = (*old.notices, *new.notices), {**new.unread, **old.unread}
     if values["strict"] and (unread or notices):
         why = next(iter(unread.values()), None) or notices[0].message
-        raise ReadError(why, hint="leave out --strict to go on all the same")
+        raise ReadError(why, hint=LENIENT)
     sections = [lone(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
     code, refused = ReadError.exit_code if unread else SAME, []
     paired = pairs(old, new)

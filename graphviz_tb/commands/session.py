@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphviz_tb.commands.terminal import Progress, tell_notices, tell_quality, tell_times
-from graphviz_tb.errors import GraphError
+from graphviz_tb.errors import LENIENT, GraphError
 from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
@@ -44,7 +44,7 @@ class Session:
         """Keep notices for the end; with `strict` the first that is about the file is an error."""
         for notice in notices:
             if self.strict and notice.strict:
-                raise GraphError(notice.message, hint="leave out --strict to go on all the same")
+                raise GraphError(notice.message, hint=LENIENT)
             self.notices.append(notice)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
-from graphviz_tb.errors import NoGraph, ReadError, RequestError
+from graphviz_tb.errors import LENIENT, NoGraph, ReadError, RequestError
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
@@ -151,7 +151,7 @@ def _refuse_odd(notices: tuple[Notice, ...]) -> None:
     for notice in notices:
         # Not where the sentence says it itself.
         where = f" ({notice.where})" if notice.where and notice.where not in notice.message else ""
-        raise ReadError(f"{notice.message}{where}", hint="leave out --strict to go on all the same")
+        raise ReadError(f"{notice.message}{where}", hint=LENIENT)
 
 
 def _only_conceptual(entry: Entry, options: ReadOptions) -> tuple[Notice, ...]:

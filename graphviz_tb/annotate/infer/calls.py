@@ -68,8 +68,8 @@ class Calls:
         self.opened[frame, node] = tuple(subs)
         # Each call of a function has symbols of its own for what the body makes.
         each = [self.fresh(sub, self.given(sub)) for sub in subs]
-        if self.full or not each or len(subs) < len(self._functions(node)):
-            return ()  # one of the branches calls what we are in, say: it may give anything
+        if not each or len(subs) < len(self._functions(node)):
+            return ()  # one of the branches calls what we are in: it may give anything
         joined = each[0]
         for other in each[1:]:
             pairs = zip(joined, other, strict=False)
