@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
+from time import monotonic
 
 from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, anew, arrange, check_engine
 from graphviz_tb.arrange.cache import key_of
@@ -22,8 +24,8 @@ PROGRAM = 25  # bends: what the start of an engine that is another program takes
 
 
 class Laying:
-    """Arranges levels one after the other; from the one on that comes after `BENDS` bends, or as much work of another
-    program, quickly and without it; from the one on that comes after `MOST_PASSED`, in plain rows.
+    """Arranges levels one after the other; from the one on that comes after `BENDS` bends, or as much work or all the
+    time of another program, quickly and without it; from the one on that comes after `MOST_PASSED`, in plain rows.
 
     Equal levels have one order. What was found before for other pictures (`known`) saves time and changes nothing.
     """
@@ -32,6 +34,7 @@ class Laying:
         check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
         self._quick = self._started = self._passed = self._plain = 0
+        self._left = float(options.limit)  # seconds that another program has
 
     @property
     def made(self) -> int:
@@ -54,7 +57,7 @@ class Laying:
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:
-            if self._here.bends + self._started > BENDS:
+            if self._here.bends + self._started > BENDS or self._left <= 0:
                 self._quick += 1
                 # Remembered for this picture alone: in another one there may be time for a better order.
                 skeleton = anew(level, replace(self._options, quick=True), outside)
@@ -63,7 +66,9 @@ class Laying:
                 self._started += PROGRAM + len(level.edges) if self._options.engine != "layered" else 0
                 skeleton = self._known.recall(key, rows)
             if skeleton is None:
-                skeleton = anew(level, self._options, outside)
+                begun = monotonic()
+                skeleton = anew(level, replace(self._options, limit=ceil(self._left)), outside)
+                self._left -= monotonic() - begun if self._options.engine != "layered" else 0
                 self._known.keep(key, rows, skeleton)
             self._here.keep(key, rows, skeleton)
         return skeleton

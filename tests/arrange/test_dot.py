@@ -13,6 +13,7 @@ from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.dot import run
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.picture import Picture
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import check, levels
 
@@ -54,15 +55,35 @@ def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.Mon
 def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
+    picture = levels_unlike(500)
+    assert 200 < len(asked) < 300
+    assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
+
+
+def test_all_levels_share_the_time_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, now = [], [0.0]
+
+    def late(text: str, limit: int) -> None:
+        asked.append(limit)
+        now[0] += 7
+
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", late)
+    monkeypatch.setattr("graphviz_tb.arrange.laying.monotonic", lambda: now[0])
+    picture = levels_unlike(9)
+    assert asked == [10, 3]  # seconds left
+    assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
+
+
+def levels_unlike(scopes: int) -> Picture:
+    """Everything open in a graph of scopes no two of which are alike: a chain of eleven ops, and shortcuts where the
+    number of the scope has a bit."""
     made = GraphDef()
-    for scope in range(500):  # no two are alike: a chain of eleven ops, and shortcuts where the number has a bit
+    for scope in range(scopes):
         for at in range(11):
             inputs = [at - 1] * (at > 0) + [at - 2] * (at > 1 and scope >> at - 2 & 1)
             word = "".join(chr(ord("a") + int(digit)) for digit in str(scope))
             made.node.add(name=f"{word}s/x{at}", op=f"Op{at}", input=[f"{word}s/x{one}" for one in inputs])
-    picture = graphviz_tb.load(made, folds=False).picture(engine="dot", open_all=True, max_open=100_000)
-    assert 200 < len(asked) < 300
-    assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
+    return graphviz_tb.load(made, folds=False).picture(engine="dot", open_all=True, max_open=100_000)
 
 
 @pytest.mark.parametrize("printed", ["", "hello\n\nworld", r"\377"])
