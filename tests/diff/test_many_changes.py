@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import causes, names
+from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.match import aligned
+from graphviz_tb.diff.match.functions import bag
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.diff.blocks import ODD, stack
 
@@ -30,6 +37,50 @@ def test_a_change_with_very_many_consequences() -> None:
     few, many = change(3000), change(30_000)
     assert many.all_edits().ops == tuple((number, number) for number in range(-1, 30_000))
     assert cpu_seconds(many.all_edits) < 40 * cpu_seconds(few.all_edits)
+
+
+def trained_functions(count: int, new: bool) -> GraphDef:
+    """Functions that hold gradients, each with one more in the new graph."""
+    graph = GraphDef()
+    for at in range(count):
+        function = graph.library.function.add()
+        function.signature.name = f"f{at}"
+        function.node_def.add(name="r", op="Relu")
+        for number in range(1 + new):
+            function.node_def.add(name=f"gradients/g{number}", op=f"ReluGrad{at}", input=["r:activations:0"])
+        graph.node.add(name=f"x{at}", op=f"f{at}")
+    return graph
+
+
+def test_how_a_file_is_trained_is_asked_once_for_all_its_functions() -> None:
+    few, many = ((trained_functions(count, False), trained_functions(count, True)) for count in (250, 1000))
+    assert len(diff(*few)) == 250
+    assert cpu_seconds(lambda: diff(*many)) < 9 * cpu_seconds(lambda: diff(*few))
+
+
+def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [Change("added", "op", None, name, 1, {}) for name in ("x", "long/name", "other/name")]
+    behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, {}) for change in made]
+    given = [len(change.consequences) for change in causes.with_consequences(made, behind)]
+    letters = sum(len(change.name) for change in behind)
+    monkeypatch.setattr(causes, "MOST_BORNE", letters * len("other/name"))
+    assert given == [1, 1, 1]
+    assert [len(change.consequences) for change in causes.with_consequences(made, behind)] == [2, 0, 1]
+
+
+def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[int] = []
+
+    def counting(side: Side, nodes: Sequence[int]) -> Counter[int]:
+        counted.append(len(nodes))
+        return bag(side, nodes)
+
+    monkeypatch.setattr(aligned, "bag", counting)
+    inside = "".join(f'node {{ name: "s_0/x{at}" op: "A{at}" }}' for at in range(50))
+    beside = "".join(f'node {{ name: "s_{at}/y" op: "B{at}" }}' for at in range(1, 100))
+    diff(inside.encode(), f'node {{ name: "s_0/z" op: "Z" }} {inside} {beside}'.encode())
+    assert counted.count(50) == counted.count(51) < 5
+    assert counted.count(1) >= 99
 
 
 def ops(letter: str, count: int, types: int) -> bytes:

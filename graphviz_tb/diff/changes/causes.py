@@ -9,9 +9,11 @@ places         the same edit at many places is one change
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.diff.changes.compose import composed
@@ -31,7 +33,6 @@ from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.replaced import Renames, replaced
 from graphviz_tb.diff.changes.several import edits_of, together, without, wording
 from graphviz_tb.diff.changes.shared import unshared
-from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, in_order
@@ -39,14 +40,19 @@ from graphviz_tb.model.paths import last_segment
 
 MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
 MOST_APART = 2_000  # changes of unrelated graphs that are reported one by one: more are read by nobody
-MOST_BORNE = 10_000_000  # pairs of causes and consequences whose names are compared: a second
+MOST_BORNE = 10_000_000_000  # letters of the names of causes times letters of consequences compared: two seconds
 MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
-def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[Change, bool]]) -> list[Change]:
+def folded(
+    m: Matching,
+    layers: tuple[Layers, Layers],
+    changes: Sequence[tuple[Change, bool]],
+    training: Callable[[], Sequence[Change]],
+) -> list[Change]:
     """The changes of one graph with their consequences; of graphs with little in common all that was found, as one
-    change what is alike, where there is very much."""
+    change what is alike, where there is very much. `training` says how the whole file is trained now."""
     if any(notice.code == UNRELATED for notice in m.notices):
         found = [change for change, _ in changes]
         return found if len(found) <= MOST_APART else alike(m, found)
@@ -64,7 +70,7 @@ def folded(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[tuple[C
     ]
     # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])
-    trained = training_changes(m, layers) if derived else []
+    trained = training() if derived else ()
     untrained = no_more_trained(trained)
     own: list[list[Item]] = []
     following: list[list[Item]] = []
@@ -142,14 +148,11 @@ def with_names(
 
 def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[Layer]:
     """The scopes that bear the names of weights of other shapes: their initialisers are in them."""
-    side = layers[1].side
+    name = layers[1].side.graph.name
     names = {
-        side.graph.name[node]
-        for item in items
-        if "weights" in item.change.detail
-        for _, node, _ in item.change.edits.attributes
+        name[node] for item in items if "weights" in item.change.detail for _, node, _ in item.change.edits.attributes
     }
-    return frozenset(("new", row) for row, name in enumerate(side.scopes.name) if name in names)
+    return frozenset(("new", row) for name in names for row in layers[1].rows.get(name, ()))
 
 
 def main_part(derived: Sequence[Change]) -> Sequence[Change]:
@@ -210,7 +213,8 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
             cause_of.setdefault(leaf, number)
     # The longest that a name bears, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
-    leaves = leaves[: MOST_BORNE // max(1, len(behind))]
+    most = MOST_BORNE // max(1, sum(len(change.name) for change in behind))
+    leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
     for change in behind:
         name = change.name
         borne = next((leaf for leaf in leaves if leaf in name), "")

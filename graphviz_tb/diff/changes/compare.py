@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from graphviz_tb.diff.changes.names import COUNTED, name_changes
 from graphviz_tb.diff.changes.roles import VARIABLES
 from graphviz_tb.diff.changes.settings import setting_changes
 from graphviz_tb.diff.changes.sizes import is_entailed
+from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
 from graphviz_tb.diff.changes.wires import in_order as wires_in_order
@@ -58,15 +60,16 @@ Found = tuple[Change, bool]  # a change, and whether it may only follow from ano
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
     """All changes, the gravest first."""
     by_block = differences_of(m, layers, options)
+    training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
     # Functions first: what changed in their bodies is one change each among those of the main graph.
     main = by_block.pop(0, [])
     blocks: ByBlock = defaultdict(list)
     for block, inside in by_block.items():
-        blocks[block] = folded(m, layers, inside)
+        blocks[block] = folded(m, layers, inside, training)
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
     main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    return in_order([*folded(m, layers, main), *versions(m, options)])
+    return in_order([*folded(m, layers, main, training), *versions(m, options)])
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:

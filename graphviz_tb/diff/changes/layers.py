@@ -102,6 +102,14 @@ class Layers:
         return layer_of
 
     @cached_property
+    def rows(self) -> dict[str, list[int]]:
+        """The scopes of each name: a function may have one of the main graph."""
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.side.scopes.name):
+            rows.setdefault(name, []).append(row)
+        return rows
+
+    @cached_property
     def holds_convolution(self) -> Bools:
         """Which functions hold one convolution, and no more."""
         side = self.side

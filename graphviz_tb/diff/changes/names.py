@@ -22,7 +22,9 @@ COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
 Key = tuple[object, ...]
 Groups = dict[Key, list[Renamed]]  # names by the edit that made them: `_key`
 Numbers = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
-MOST_COMPARED = 1_000_000  # pairs of edits that are looked at, the largest edits first: two seconds
+# The largest edits look at the others first, for two seconds: letters of what was exchanged times letters of the names
+# that may hold it; a pair of edits takes the time of so many.
+MOST_COMPARED, PAIR = 10_000_000_000, 10_000
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
@@ -128,13 +130,16 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
         old, new = exchanged(*uncounted[first][0])
         alike: list[Key] = []
         if old and left > 0:
-            left -= len(order) - place
-            alike = [
-                key
-                for key in order[place + 1 :]
-                if key not in taken and key[0] != "number" and key[1] == first[1]
-                and all(old in before and before.replace(old, new) == after for before, after in uncounted[key])
-            ]  # fmt: skip
+            left -= PAIR * (len(order) - place)
+            for key in order[place + 1 :]:
+                if key in taken or key[0] == "number" or key[1] != first[1]:
+                    continue
+                for before, after in uncounted[key]:
+                    left -= len(old) * len(before)
+                    if old not in before or before.replace(old, new) != after:
+                        break
+                else:
+                    alike.append(key)
         taken.update(alike)
         members = [renamed for key in (first, *alike) for renamed in groups[key]]
         merged[("renamed", first[1], old, new) if alike else first] = members

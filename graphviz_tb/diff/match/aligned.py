@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import groupby
 
 from graphviz_tb.diff.columns.hashing import Hashes
@@ -14,6 +15,7 @@ from graphviz_tb.diff.match.functions import bag, dice
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import Words, align, between, runs_of
 
+Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
 MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
 ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
 
@@ -71,6 +73,7 @@ def alike_in_gaps(
 ) -> list[tuple[int, int]]:
     """Between aligned members: likely ones, then in order, where they have most of their ops in common."""
     more: list[tuple[int, int]] = []
+    bags = cache(partial(bag_of, m.a)), cache(partial(bag_of, m.b))
     for (a0, a1), (b0, b1) in between(pairs, (0, len(mine)), (0, len(others))):
         # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
         if a1 - a0 == b1 - b0:
@@ -81,7 +84,7 @@ def alike_in_gaps(
             wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
             m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
         shares = {
-            (i, j): alike(m, mine[i].id, others[j].id, likely.get(i) == j)
+            (i, j): alike(m, bags, mine[i].id, others[j].id, likely.get(i) == j)
             for i in range(a0, a1)
             for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
         }
@@ -119,15 +122,20 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def alike(m: Matching, old: int, new: int, likely: bool) -> float:
+def bag_of(side: Side, row: int) -> Counter[int]:
+    """How often each op type occurs in a scope."""
+    return bag(side, side.scopes.nodes(row))
+
+
+def alike(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool) -> float:
     """The share of ops that two scopes have in common; for likely ones also that of the names in them."""
-    nodes_a, nodes_b = m.a.scopes.nodes(old), m.b.scopes.nodes(new)
-    share = dice(bag(m.a, nodes_a), bag(m.b, nodes_b))
+    share = dice(bags[0](old), bags[1](new))
     if not likely or share >= ALIKE:
         return share
-    return max(
-        share, dice(Counter(m.a.scopes.below(old, nodes_a).tolist()), Counter(m.b.scopes.below(new, nodes_b).tolist()))
+    names_a, names_b = (
+        Counter(scopes.below(row, scopes.nodes(row)).tolist()) for scopes, row in ((m.a.scopes, old), (m.b.scopes, new))
     )
+    return max(share, dice(names_a, names_b))
 
 
 def series(

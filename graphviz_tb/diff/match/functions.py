@@ -163,8 +163,10 @@ def dice(bag: Counter[int], other: Counter[int]) -> float:
     >>> dice(Counter("aab"), Counter("abb"))
     0.6666666666666666
     """
-    total = sum(bag.values()) + sum(other.values())
-    return 2 * sum((bag & other).values()) / total if total else 1.0
+    total = bag.total() + other.total()
+    # A large one is compared with many small ones: what only the larger one has is not looked at.
+    small, large = (bag, other) if len(bag) < len(other) else (other, bag)
+    return 2 * sum(min(count, large[key]) for key, count in small.items()) / total if total else 1.0
 
 
 def share_classes(m: Matching) -> None:

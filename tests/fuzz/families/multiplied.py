@@ -125,6 +125,60 @@ def series_apart(random: Random, which: int) -> GraphDef:
     return graph
 
 
+def trained_bodies(random: Random, which: int) -> GraphDef:
+    """Functions that hold gradients of their own, beside many ops."""
+    graph = GraphDef()
+    many, beside = pair(random, 20_000)
+    for at in range(min(many, 3000)):
+        function = graph.library.function.add()
+        function.signature.name = f"f{at}"
+        function.node_def.add(name="r", op="Relu")
+        for number in range(1 + which):
+            scope = random.choice(("gradients/", "", "gradient_tape/"))
+            made = function.node_def.add(name=f"{scope}g{number}", op="ReluGrad", input=["r:activations:0"])
+            made.attr["v"].i = at
+        graph.node.add(name=f"x{at}", op=f"f{at}")
+    for at in range(beside):
+        graph.node.add(name=f"y{at}", op="Relu")
+    return graph
+
+
+def borne(random: Random, which: int) -> GraphDef:
+    """Ops that changed, and gradients whose long names may tell which of them they follow from."""
+    graph = GraphDef()
+    many, behind = pair(random, 10_000)
+    length = random.choice((1, 30, 700))
+    for at in range(many):
+        graph.node.add(name="a" * min(length, 45) + f"{at:x}" + "a" * 20, op="Relu").attr["v"].i = 2 * at + which
+    for at in range(min(behind, 700_000 // length) * which):
+        graph.node.add(name="gradients/" + "a" * length + f"{at:x}", op="ReluGrad")
+    return graph
+
+
+def renamed_apart(random: Random, which: int) -> GraphDef:
+    """Ops of long names, each of which has another part exchanged."""
+    graph = GraphDef()
+    many, length = pair(random, 3000)
+    length = min(length, 1_000_000 // many)
+    for at in range(many):
+        parts = "a" * length, "a" * (75 - 3 * which) + f"{at + which * many:x}" + "a" * (15 + 3 * which)
+        graph.node.add(name=random.choice(("/", "_")).join(parts), op="Relu").attr["v"].i = at
+    return graph
+
+
+def beside_deep(random: Random, which: int) -> GraphDef:
+    """Scopes in each other, each the first of a series that gets hundreds of members."""
+    graph = GraphDef()
+    deep, many = pair(random, 10_000)
+    deep = min(deep, 40)
+    for at in range(many):
+        graph.node.add(name="0/" * deep + f"x{at}", op=f"A{at if not which or at % 10 else -at}")
+    for level in range(deep * which):
+        for at in range(1, random.choice((2, 256))):
+            graph.node.add(name="0/" * level + f"{at}/y", op=f"B{at}")
+    return graph
+
+
 def results(random: Random) -> GraphDef:
     """Calls of functions with thousands of results, by ops that read each of them."""
     graph = GraphDef()
@@ -210,7 +264,10 @@ def _signature(meta: Any, number: int, long: str) -> None:
 
 MAKERS = (results, readers)
 FAMILIES = {make.__name__: binary(make) for make in MAKERS}
-PAIRS = (claims, deep_scopes, siblings, weighted, rewired, bodies_apart, series_apart)
+PAIRS = (
+    *(claims, deep_scopes, siblings, weighted, rewired, bodies_apart, series_apart),
+    *(trained_bodies, borne, renamed_apart, beside_deep),
+)
 SETS: dict[str, Callable[[Random], Made]] = {make.__name__: both(make) for make in PAIRS} | {
     "opened_wrappers": opened_wrappers
 }
