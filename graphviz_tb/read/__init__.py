@@ -29,7 +29,7 @@ from graphviz_tb.read import messages
 from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
 from graphviz_tb.read.leavings import without_leavings
-from graphviz_tb.read.limits import check_nodes
+from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.live import message_of
 from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
@@ -91,6 +91,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     # A message in memory has no bytes on disk to be measured by.
     if options.bounded and entry.bytes:
         check_nodes(graph, entry.bytes, name)
+        if holding.packed is not None:  # else an input has three bytes of its own, at least
+            check_edges(graph, holding.packed, name)
     if options.signature is not None and not content.signatures:
         raise RequestError(NO_SIGNATURE)
     if options.strict:
@@ -229,7 +231,8 @@ def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) ->
 def _of_opened(opened: Opened, options: ReadOptions) -> Holding:
     with opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
-        return READERS[form](opened, options)
+        holding = READERS[form](opened, options)
+    return replace(holding, packed=opened.gunzip.taken) if opened.gunzip else holding
 
 
 def _of_object(source: Any, options: ReadOptions) -> Holding:

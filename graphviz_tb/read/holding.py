@@ -46,13 +46,15 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Everything in a source. `profiles` is {run: {tag: how to get it}}; a lone file has the run None."""
+    """Everything in a source. `profiles` is {run: {tag: how to get it}}; a lone file has the run None. `packed` are the
+    bytes that it was unpacked from, if it was."""
 
     found: tuple[Found, ...] = ()
     profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     what: str = "a source"  # said when it holds no graph
     damage: ReadError | None = None  # raised then, where a graph may have been lost
+    packed: int | None = None
 
 
 class Profiles(Mapping[str, RunMetadata]):

@@ -79,13 +79,13 @@ def conceptual_graph(
     # Counted before a tree is made of them.
     if on_disk is not None:
         count, letters = count_layers(whole)
-        check_layers(count, len(data), name)
-        check_paths(letters, len(data), name)
+        check_layers(count, len(data), on_disk, name)
+        check_paths(letters, on_disk, name)
     notices = () if whole is described else (_unconnected(whole, unread),)
     model = tree(whole)
     layers = list(walk(model))
     # Edges of models in models multiply, and each is written with a whole path.
-    budget = Budget(None if on_disk is None else len(data), name)
+    budget = Budget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
     facts = layer_facts(layers, list(models(model)), calls)

@@ -7,6 +7,7 @@ taken; `--max-bytes` lifts them, for a file that one knows.
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 
@@ -14,16 +15,20 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import GraphDef
 
 LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
-BOMB_RATIO, BOMB_BYTES = 200, 1 << 20  # unpacking: past so many bytes no real graph shrinks so much
+# Unpacking: past so many bytes no real graph shrinks so much. Large ones take a thirtieth of their size.
+BOMBS = ((1 << 20, 200), (64 << 20, 60))
 FREE = 512 << 20  # bytes of memory that the values of any source may take
 MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model takes about five
 # Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.
 OBJECT, ARRAY, VALUE = 140, 40, 64
 # Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
 NODES, BYTES_OF_NODE = 200_000, 12
+# Inputs that any packed graph may have, and so many more for each byte: real graphs have one for four to ten.
+EDGES, EDGES_OF_BYTE = 2_000_000, 1
 EMPTY = 200_000  # bytes of empty messages, two each, that stand one behind the other in no file that is none
-# Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings.
-LAYERS, BYTES_OF_LAYER = 20_000, 100
+# Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings,
+# and what is left of them when they are packed.
+LAYERS, BYTES_OF_LAYER, PACKED_LAYER = 20_000, 100, 20
 # Letters that the paths of all layers may have, and so many more for each byte.
 PATHS, PATHS_OF_BYTE = 50_000_000, 10
 # Objects and arrays within one another: two hundred models, each inside the next. Past it Python's own limits begin,
@@ -35,8 +40,9 @@ HINT = "give --max-bytes if it is your own file"
 
 def check_unpacked(given: int, taken: int, name: str) -> None:
     """Before: bytes that were unpacked so far, and the bytes they were packed in. Raises TooLarge at a bomb."""
-    if given >= BOMB_BYTES and given >= BOMB_RATIO * taken:
-        raise TooLarge(f"{name} unpacks to more than {BOMB_RATIO} times its size: it looks like a bomb", hint=HINT)
+    for size, ratio in BOMBS:
+        if given >= max(size, ratio * taken):
+            raise TooLarge(f"{name} unpacks to more than {ratio} times its size: it looks like a bomb", hint=HINT)
 
 
 def check_empty(data: bytes, name: str) -> None:
@@ -63,16 +69,27 @@ def check_nodes(graph: GraphDef, size: int, name: str) -> None:
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
-def check_layers(count: int, size: int, name: str) -> None:
-    """Before: how many layers a model lists, and the bytes of its JSON. Raises TooLarge where most can have no name."""
-    if count > LAYERS + size // BYTES_OF_LAYER:
-        raise TooLarge(f"{name}: {count:,} layers in {size:,} bytes: most of them can have no name", hint=HINT)
+def check_edges(graph: GraphDef, packed: int, name: str) -> None:
+    """Before: a graph, and the bytes that its message was packed in. Raises TooLarge where it has more inputs than so
+    many bytes tell anything of."""
+    nodes = chain(graph.node, *(function.node_def for function in graph.library.function))
+    count = sum(len(node.input) for node in nodes)
+    if count > EDGES + EDGES_OF_BYTE * packed:
+        account = f"{count:,} inputs of nodes in {packed:,} packed bytes: it looks like a bomb"
+        raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
-def check_paths(letters: int, size: int, name: str) -> None:
-    """Before: how long the paths of all layers are together, and the bytes of the JSON. Raises TooLarge where models in
+def check_layers(count: int, size: int, on_disk: int, name: str) -> None:
+    """Before: how many layers a model lists, the bytes of its JSON, and those on disk. Raises TooLarge where most can
+    have no name."""
+    if count > LAYERS + min(size // BYTES_OF_LAYER, on_disk // PACKED_LAYER):
+        raise TooLarge(f"{name}: {count:,} layers in {on_disk:,} bytes: most of them can have no name", hint=HINT)
+
+
+def check_paths(letters: int, on_disk: int, name: str) -> None:
+    """Before: how long the paths of all layers are together, and the bytes on disk. Raises TooLarge where models in
     models have names so long that the paths would fill memory."""
-    if letters > PATHS + PATHS_OF_BYTE * size:
+    if letters > PATHS + PATHS_OF_BYTE * on_disk:
         account = f"the paths of its layers take {letters // 10**6:,} MB: models in models, with long names"
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
