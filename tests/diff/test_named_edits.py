@@ -90,3 +90,49 @@ def test_a_loss_may_follow_from_a_layer_or_an_output() -> None:
     for new in (keras(units=4, loss="mae"), keras(outputs="ab", loss="mae")):
         (change,) = diff(keras(), new)
         assert [behind.detail["key"] for behind in change.consequences if "key" in behind.detail] == ["loss"]
+
+
+def sequential(names: str, units: str, *more: str) -> bytes:
+    """Layers in a row, each of so many units."""
+    layers = [
+        {"class_name": "Dense", "config": {"name": name, "units": int(each)}}
+        for name, each in zip([*names.split(), *more], [*units.split(), *["7"] * len(more)], strict=True)
+    ]
+    return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
+
+
+@pytest.mark.parametrize("names", ["alpha beta gamma", "dense dense_1 dense_2", "enc1 enc2 enc3"])
+def test_each_layer_changed_in_its_place_though_another_one_is_like_it_now(names: str) -> None:
+    changes = diff(sequential(names, "16 32 64"), sequential(names, "32 64 128"))
+    units = [(change.new, change.detail["old"], change.detail["new"]) for change in changes]
+    assert sorted(units, key=str) == [(f"m/{name}", 16 << at, 32 << at) for at, name in enumerate(names.split())]
+    assert all(change.kind == "changed" and change.old == change.new for change in changes)
+
+
+def test_names_that_somebody_gave_count_also_where_a_layer_came() -> None:
+    changes = diff(sequential("a b c", "16 32 64"), sequential("a b c", "32 64 128", "d"))
+    assert sorted((change.kind, change.new) for change in changes) == [
+        ("added", "m/d"), ("changed", "m/a"), ("changed", "m/b"), ("changed", "m/c"),
+    ]  # fmt: skip
+
+
+def test_numbers_that_nobody_gave_count_for_nothing_where_a_layer_came() -> None:
+    old, new = (
+        sequential(names, units) for names, units in (("d d_1 d_2", "16 32 64"), ("d d_1 d_2 d_3", "8 16 32 64"))
+    )
+    assert [(change.kind, change.new) for change in diff(old, new) if change.kind != "renamed"] == [("added", "m/d")]
+
+
+@pytest.mark.parametrize("more", ["", "end/Softmax Softmax e2/MatMul"])
+def test_each_scope_of_a_series_changed_in_its_place(more: str) -> None:
+    lines = ["x Placeholder", *(f"e{at}/MatMul MatMul {f'e{at - 1}/MatMul' if at else 'x'}" for at in range(3))]
+    old, new = graph(*lines), graph(*lines, *[more] * bool(more))
+    for which, made in enumerate((old, new)):
+        for node in made.node:
+            if node.op == "MatMul":
+                node.attr["size"].i = 16 << int(node.name[1]) + which
+    changed = [change for change in diff(old, new) if change.kind == "changed"]
+    assert sorted((change.new, change.detail["old"]) for change in changed) == [
+        ("e0/MatMul", 16), ("e1/MatMul", 32), ("e2/MatMul", 64),
+    ]  # fmt: skip
+    assert len(diff(old, new)) == 3 + bool(more)

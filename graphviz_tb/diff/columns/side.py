@@ -196,6 +196,17 @@ class Side:
         return hashes
 
     @cached_property
+    def in_place(self) -> Hashes:
+        """For each node a hash of its name, its op type and the names it is fed by: all but its settings."""
+        come = joined(self.scopes.node_path[self.graph.source], self.edge_hash)
+        return joined(self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:]))
+
+    @cached_property
+    def scopes_in_place(self) -> Hashes:
+        """For each scope the same of all that is in it."""
+        return self.scopes.up_sums(mixed(self.in_place))
+
+    @cached_property
     def exact(self) -> Hashes:
         """For each scope a hash of what is in it, with names."""
         return exact_hashes(self.scopes, self.node_label)

@@ -21,9 +21,9 @@ ALIKE = 0.5  # share of ops that two scopes of one series must have in common to
 
 
 def shared_runs(
-    there_a: dict[str, int], there_b: dict[str, int], hash_a: Hashes, hash_b: Hashes
+    there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]
 ) -> list[tuple[Words, list[Member], list[Member]]]:
-    """The series on both sides that differ in their numbers or in what their members are."""
+    """The series on both sides that differ in their numbers or, by all of some hashes, in what their members are."""
     runs_b = runs_of(there_b, there_a)
     runs = []
     for words, run in runs_of(there_a, there_b).items():
@@ -33,9 +33,10 @@ def shared_runs(
         mine = [Member(number, there_a[run[number]]) for number in sorted(run)]
         others = [Member(number, there_b[other[number]]) for number in sorted(other)]
         # Equal numbers with equal content need no alignment: they are matched by name.
-        if [(member.number, hash_a[member.id]) for member in mine] != [
-            (member.number, hash_b[member.id]) for member in others
-        ]:
+        if [member.number for member in mine] != [member.number for member in others] or not any(
+            [hash_a[member.id] for member in mine] == [hash_b[member.id] for member in others]
+            for hash_a, hash_b in hashes
+        ):
             runs.append((words, mine, others))
     return runs
 

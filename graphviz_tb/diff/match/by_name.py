@@ -15,7 +15,7 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.aligned import align_scopes, equal_neighbours, likely_pairs, series, shared_runs
 from graphviz_tb.diff.match.found import Findings, Found, Member, Nodes, Reason, Scopes, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import align
+from graphviz_tb.diff.match.series import Words, align
 from graphviz_tb.model.columns import Ints
 
 
@@ -47,7 +47,7 @@ def undecided(m: Matching, old: int, new: int) -> bool:
     The slots of an optimizer are alike in every layer; the layers say which is new. They are looked at first.
     """
     there_a, there_b = free_children(m, old, new)
-    for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
+    for words, mine, others in scopes_apart(m, there_a, there_b):
         if len(mine) == len(others) or words in m.decided:
             continue
         pairs = align_scopes(m, words, mine, others)
@@ -65,6 +65,15 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
         {a.leaf[row]: row for row in a.children(old) if not exists(m.scope_to_b[row])},
         {b.leaf[row]: row for row in b.children(new) if not exists(m.scope_to_a[row])},
     )
+
+
+def scopes_apart(
+    m: Matching, there_a: dict[str, int], there_b: dict[str, int]
+) -> list[tuple[Words, list[Member], list[Member]]]:
+    """The series of scopes that differ in more than settings: of those where every name and every wire is the same,
+    each member changed in its place, whatever another one is like now."""
+    same = (m.a.exact, m.b.exact), (m.a.scopes_in_place, m.b.scopes_in_place)
+    return shared_runs(there_a, there_b, *same)
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
@@ -91,7 +100,7 @@ def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, li
     a, b = m.a.scopes, m.b.scopes
     there_a, there_b = free_children(m, old, new)
     made: list[tuple[int, int]] = []
-    for words, mine, others in shared_runs(there_a, there_b, m.a.exact, m.b.exact):
+    for words, mine, others in scopes_apart(m, there_a, there_b):
         pairs = align_scopes(m, words, mine, others)
         if pairs is None:
             m.note(
@@ -124,7 +133,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
     there_b = by_leaf(m.b, m.b.scopes.own_nodes(new), m.to_a)
     for op, (mine_of, others_of) in by_op(m, there_a, there_b).items():
         around_a, around_b = m.a.around(2), m.b.around(2)
-        for words, mine, others in shared_runs(mine_of, others_of, around_a, around_b):
+        for words, mine, others in shared_runs(mine_of, others_of, (around_a, around_b), (m.a.in_place, m.b.in_place)):
             tiers = [
                 ([int(hashes_a[member.id]) for member in mine], [int(hashes_b[member.id]) for member in others])
                 for hashes_a, hashes_b in (

@@ -9,23 +9,40 @@ from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.match.anchors import unique_pairs
 from graphviz_tb.diff.match.found import Findings, Nodes, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import align, numbered
+from graphviz_tb.diff.match.series import align, numbered, runs_of
 
 
 def listed(m: Matching) -> Findings:
-    """Match layers by class and configuration, then by the class alone; of equal ones by name.
+    """Match layers by the names that somebody gave, by class and configuration, then by the class alone; of equal ones
+    by name.
 
     Before: nothing is matched. After, where both graphs are Keras models: what goes together without crossing.
     """
     if not m.a.graph.layers or not m.b.graph.layers:
         return
+    # Every name and every wire is the same: each layer changed in its place, and goes by its name.
+    if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
+        return
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
-    pairs = align([(mine.tolist(), other.tolist()) for mine, other in tiers], likely(m), m.common)
+    pairs = align(
+        [(given(m.a, m.b), given(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
+        likely(m),
+        m.common,
+    )
     yield nodes(pairs or [], Reason.SERIES)
     named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
         yield Nodes(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+
+
+def given(side: Side, other: Side) -> list[tuple[int, int]]:
+    """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
+    of the other side has."""
+    leaves = side.scopes.node_leaf
+    counted = {leaf for run in runs_of(leaves, other.scopes.node_leaf).values() for leaf in run.values()}
+    whole = zip(leaves, side.in_place.tolist(), strict=True)
+    return [(id(side), place) if leaf in counted else (0, own) for place, (leaf, own) in enumerate(whole)]
 
 
 def likely(m: Matching) -> dict[int, int]:
