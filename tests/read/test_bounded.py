@@ -195,7 +195,8 @@ def test_a_small_archive_of_many_empty_messages_is_a_bomb() -> None:
 
 def test_a_large_file_shrinks_less_than_a_small_one() -> None:
     noise = random.Random(0)
-    packed = gzip.compress(b"".join(noise.randbytes(6) + b" " * 994 for at in range(70_000)))
+    comments = b"".join(b"#%s%s\n" % (noise.randbytes(6).hex().encode(), b" " * 986) for _ in range(70_000))
+    packed = gzip.compress(b'node { name: "a" op: "NoOp" }\n' + comments)
     assert 60 < 70_000_000 / len(packed) < 200
     with pytest.raises(TooLarge, match="more than 60 times its size"):
         read(packed)
