@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import EdgeKind
+from graphviz_tb.model.paths import Path
 
 Point = tuple[int, int]
 Anchor = Literal["start", "middle", "end"]
@@ -24,7 +25,7 @@ class Identity:
     """What a line represents: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
-    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `row`
+    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `path`
     is that of the group: twins in the file have one address.
     """
 
@@ -33,7 +34,7 @@ class Identity:
     index: int = -1
     source: str = ""
     target: str = ""
-    row: int = 0
+    path: Path = (0,)
 
 
 @dataclass(frozen=True, slots=True)

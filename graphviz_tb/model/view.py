@@ -8,6 +8,7 @@ from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph, StubKind
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.skeleton import Skeleton
 
@@ -96,7 +97,7 @@ class View:
     """
 
     address: str
-    row: int
+    path: Path
     metagraph: Metagraph
     skeleton: Skeleton
     node_labels: tuple[NodeLabel, ...]

@@ -157,7 +157,7 @@ def drawn(
         for slot, x in zip(view.skeleton.ports, level.ports, strict=True)
     ]
     taken = [(x, y, x + child.width, y + child.height) for child, (x, y) in slots.values()]
-    out = OUTSIDE if view.row else -1  # the picture itself has no frame to stand out into
+    out = OUTSIDE if view.path != (0,) else -1  # the picture itself has no frame to stand out into
     own = own_parts(view.skeleton, routes, tuple(said))
     thick = {wire: thickness(line) for wire, line in lines.items()}
     bounds = (-out, 1, size[0] + out, size[1] - 1)

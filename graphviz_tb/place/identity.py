@@ -20,12 +20,12 @@ def of_wire(view: View, index: int) -> Identity:
             wire.edge,
             view.node_labels[edge.source].address,
             view.node_labels[edge.target].address,
-            view.row,
+            view.path,
         )
     bridge = view.metagraph.bridges[wire.bridge]
     # As it goes out; an inbound one is turned.
     ends = view.node_labels[bridge.child].address, view.addresses.get(bridge.other, "")
-    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.row)
+    return Identity(view.address, "bridge", wire.bridge, *(ends[::-1] if bridge.inbound else ends), view.path)
 
 
 def loop_numbers(view: View) -> dict[int, int]:
@@ -36,7 +36,7 @@ def loop_numbers(view: View) -> dict[int, int]:
 def of_loop(view: View, position: int, index: int) -> Identity:
     """The edges from a child to itself; `index` counts in `Metagraph.loops`."""
     address = view.node_labels[position].address
-    return Identity(view.address, "loop", index, address, address, view.row)
+    return Identity(view.address, "loop", index, address, address, view.path)
 
 
 class Undrawn:
@@ -66,7 +66,7 @@ class Undrawn:
             self.child, self.entries = note.child, self.beside(note.child)
         entry, number = self.entries.get((note.side, note.other), ("annotation", index))
         ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
-        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.row)
+        return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path)
 
     def beside(self, child: int) -> dict[Beside, tuple[Entry, int]]:
         """What the stubs of a child represent."""

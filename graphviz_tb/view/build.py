@@ -57,7 +57,7 @@ def one_view(
     rows = {note.other for note in level.annotations} | outside
     view = View(
         address=address(hierarchy, path),
-        row=path[-1],
+        path=path,
         metagraph=level,
         skeleton=skeleton,
         node_labels=tuple(node_labels.node_label(child) for child in paths),

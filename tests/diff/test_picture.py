@@ -209,6 +209,24 @@ def joined_and_packed(op: str) -> bytes:
     ).encode()
 
 
+def test_two_calls_of_one_name_that_are_both_open() -> None:
+    """What comes into one of them has a number that nothing in the other has."""
+    new = GraphDef()
+    function = new.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="a")
+    function.node_def.add(name="y", op="Relu", input=["a"])
+    old = copied(new)
+    old.node.add(name="c", op="Case", input=["x"])
+    for _ in range(2):
+        call = new.node.add(name="c", op="Case", input=["between"])
+        for _ in range(2):
+            call.attr["branches"].list.func.add(name="f")
+    drawn = picture(diff(old, new))
+    assert drawn.render("svg")
+    assert all(route.identity.path for route in drawn.scene.routes)
+
+
 @pytest.mark.parametrize("suffix", ["svg", "html"])
 def test_a_scope_without_a_name_is_not_the_whole_graph(suffix: str) -> None:
     nodes = {"//a": [], "//b": ["//a"], "//c": ["//b"], "x": ["//c"], "y": ["x"]}
@@ -217,5 +235,5 @@ def test_a_scope_without_a_name_is_not_the_whole_graph(suffix: str) -> None:
     new.node.add(name="//d", op="Exp", input=["//c"])
     drawn = picture(diff(old, new), PictureOptions(open=("\\",)))
     assert drawn.render(suffix)
-    around = {(route.identity.group, route.identity.row) for route in drawn.scene.routes}
-    assert {("", 0), ("\\", 1)} <= around
+    around = {(route.identity.group, route.identity.path) for route in drawn.scene.routes}
+    assert {("", (0,)), ("\\", (1,))} <= around

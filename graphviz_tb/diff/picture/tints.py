@@ -10,6 +10,7 @@ from graphviz_tb.diff.picture.between import Between
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Identity, Route, Scene, Stub
 from graphviz_tb.model.view import View
 
@@ -22,12 +23,12 @@ class Lines:
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:
         self.states = states
         self.hierarchy = hierarchy
-        self.levels: dict[tuple[str, int], Metagraph] = {}
-        # Levels by address and row, through all open groups: what an identity is an index of.
+        self.levels: dict[Path, Metagraph] = {}
+        # Levels by their paths, through all open groups: what an identity is an index of.
         todo = [view]
         while todo:
             level = todo.pop()
-            self.levels[level.address, level.row] = level.metagraph
+            self.levels[level.path] = level.metagraph
             todo += level.opened.values()
 
     @cached_property
@@ -45,7 +46,7 @@ class Lines:
         states: set[int] = set()
         for identity in stub.identities:
             if identity.kind == "annotation":
-                other = self.levels[identity.group, identity.row].annotations[identity.index].other
+                other = self.levels[identity.path].annotations[identity.index].other
                 states |= self._mark(*((other, row) if inbound else (row, other)))
             else:
                 states |= self._states(identity)
@@ -61,7 +62,7 @@ class Lines:
         return set() if edges is None else set(np.unique(self.states[edges]).tolist())
 
     def _edges(self, identity: Identity) -> Ints | None:
-        level = self.levels[identity.group, identity.row]
+        level = self.levels[identity.path]
         if identity.kind == "bridge":
             return level.bridges[identity.index].edges
         return level.edges[identity.index].edges if identity.kind == "edge" else None
