@@ -167,7 +167,7 @@ class Walk:
             # The same as without: nothing inside can differ either.
             if not self.put_one(held, path, level, skeleton, mark):
                 continue
-            if level.mask.extracted:
+            if level.mask.extracted and not skeleton.plain:
                 away.append((path, level, outside))
             for row in level.children:
                 child = child_path(self.hierarchy, path, row)

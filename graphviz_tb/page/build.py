@@ -124,7 +124,7 @@ def put_levels(
             usual[path] = level, skeleton
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
-            if level.mask.extracted:
+            if level.mask.extracted and not skeleton.plain:  # a level of very many lines is not written twice
                 away.append((path, level, outside))
             if held.full:  # now: the whole is there, however large it is
                 break

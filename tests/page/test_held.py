@@ -7,6 +7,7 @@ import json
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.arrange import large
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import held
 from graphviz_tb.page.build import data
@@ -54,6 +55,18 @@ def test_levels_drawn_alike_count_less(monkeypatch: pytest.MonkeyPatch) -> None:
             for more in range(count):
                 graph.node.add(name=f"s{number}/more{more}", op="Neg")
     assert levels(alike)[1] < levels(unlike)[1]
+
+
+def test_a_level_in_plain_rows_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = chains(20)
+    for number in range(20):
+        graph.node.add(name=f"x{number}", op=f"Op{number}", input=["init"])
+    graph.node.add(name="init", op="NoOp")
+    usual = levels(graph)[0]
+    monkeypatch.setattr(large, "LARGE", 10)
+    assert "0+" in usual
+    assert "0" in (plain := levels(graph)[0])
+    assert "0+" not in plain
 
 
 def test_a_larger_page_has_more_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
