@@ -28,9 +28,8 @@ class Compared extends Colouring {
   }
 
   /** What became of the edges behind one metaedge, bridge or mark of a level. @param {any} identity */
-  of({ group, row, kind, index }) {
-    const path = row === 0 ? [0] : this.places.get(group);
-    const level = path && this.graph.level(path);
+  of({ path, kind, index }) {
+    const level = this.graph.level(path);
     const held = level && this.graph.place(path);
     const start = held ? this.index_[held[0]] : undefined;
     if (start === undefined) return STAYED;

@@ -58,8 +58,6 @@ class Colouring {
       this.start = columns.subarray(3 * count, 4 * count + 1);
       this.entries = columns.subarray(4 * count + 1);
     }
-    /** @type {Map<string, Path>} */
-    this.places = new Map();
     /** @type {Path[]} the path of each box shown */
     this.shown = [];
     this.setTheme("light");
@@ -176,7 +174,6 @@ class Colouring {
 
   /** Set the scale of a measured colouring by what is shown closed. @param {any} scene @param {Map<string, Path>} places */
   over(scene, places) {
-    this.places = places;
     this.shown = scene.boxes.map((/** @type {any} */ box) => places.get(box.address) ?? [box.row]);
     if (!this.measured) return;
     this.top = 0;

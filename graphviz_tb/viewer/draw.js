@@ -108,8 +108,8 @@ class Picture {
 
   /** @param {any} one @param {number} at */
   lineKey(one, at) {
-    const { group, row, kind, index } = one.identity;
-    return index >= 0 ? `e:${row}:${group}:${kind}:${index}` : `e:${at}`;
+    const { path, kind, index } = one.identity;
+    return index >= 0 ? `e:${path.join(".")}:${kind}:${index}` : `e:${at}`;
   }
 
   /** @param {string} layer @param {string} key @param {number[]} rect @param {(far: number) => any} make @param {string} tip @param {any} more */

@@ -194,6 +194,11 @@ function _tail(text, room, semibold) {
   return py_slice(text, start);
 }
 
+// model.paths
+function last_segment(name) {
+  return py_rsplit(name, "/", 1).at(-1);
+}
+
 // model.metagraph
 class Bundle {
   get carried() {
@@ -286,13 +291,13 @@ class Metagraph {
 
 // model.scene
 class Identity {
-  constructor(group = "", kind = "edge", index = -1, source = "", target = "", row = 0) {
+  constructor(group = "", kind = "edge", index = -1, source = "", target = "", path = [0]) {
     this.group = group;
     this.kind = kind;
     this.index = index;
     this.source = source;
     this.target = target;
-    this.row = row;
+    this.path = path;
   }
 }
 class Text {
@@ -526,11 +531,6 @@ class Caption {
   }
 }
 
-// model.paths
-function last_segment(name) {
-  return py_rsplit(name, "/", 1).at(-1);
-}
-
 // model.skeleton
 class PortSlot {
   constructor(first, others) {
@@ -719,9 +719,9 @@ class Words {
   }
 }
 class View {
-  constructor(address_, row, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
+  constructor(address_, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
     this.address = address_;
-    this.row = row;
+    this.path = path;
     this.metagraph = metagraph;
     this.skeleton = skeleton;
     this.node_labels = node_labels;
@@ -2936,7 +2936,7 @@ function drawn_of_core(view, pieces, lines_, said, direction, level) {
   routes_ = (() => { const out = new Map(); for (const [wire, points] of routes_.entries()) { out.set(wire, [...(() => { const out = []; for (const [x, y] of points) { out.push([(x + left), (y + top)]); } return out; })()]); } return out; })();
   ports = (() => { const out = []; for (const [slot, x] of py_zip(view.skeleton.ports, level.ports)) { out.push(turn.point([x, (slot.first ? 0 : level.height)])); } return out; })();
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
-  out = (view.row ? OUTSIDE : -1);
+  out = (!py_equal(view.path, [0]) ? OUTSIDE : -1);
   own = own_parts(view.skeleton, routes_, [...said.keys()]);
   thick = (() => { const out = new Map(); for (const [wire, line] of lines_.entries()) { out.set(wire, hand_thickness(line)); } return out; })();
   bounds = [-out, 1, (size[0] + out), (size[1] - 1)];
@@ -3024,11 +3024,11 @@ function of_wire(view, index) {
   wire = view.skeleton.wires.at(index);
   if ((wire.edge >= 0)) {
     edge = view.metagraph.edges.at(wire.edge);
-    return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address, view.row);
+    return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address, view.path);
   }
   bridge = view.metagraph.bridges.at(wire.bridge);
   ends_ = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
-  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_), view.row);
+  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_), view.path);
 }
 function loop_numbers(view) {
   return (() => { const out = new Map(); for (const [index, [child, _]] of py_enumerate(view.metagraph.loops)) { out.set(child, index); } return out; })();
@@ -3036,7 +3036,7 @@ function loop_numbers(view) {
 function of_loop(view, position, index) {
   let address_;
   address_ = view.node_labels.at(position).address;
-  return new Identity(view.address, "loop", index, address_, address_, view.row);
+  return new Identity(view.address, "loop", index, address_, address_, view.path);
 }
 class Undrawn {
   constructor(view) {
@@ -3067,7 +3067,7 @@ class Undrawn {
     }
     [entry, number] = py_get(this.entries, [note_.side, note_.other], ["annotation", index]);
     ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
-    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)), this.view.row);
+    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)), this.view.path);
   }
   beside(child) {
     let level, entries, index, bridge, edge;

@@ -45,7 +45,7 @@ class Views {
       /** @type {any} */
       const view = Object.assign(Object.create(layout.View.prototype), {
         address: graph.address(path),
-        row: path[path.length - 1],
+        path,
         metagraph: level.metagraph,
         skeleton: level.skeleton,
         node_labels: nodeLabels,

@@ -221,7 +221,7 @@ def without_rows(scene: Any) -> Any:
         return [without_rows(one) for one in scene]
     if not isinstance(scene, dict):
         return scene
-    untold = ("content", "full", "width") if scene.get("role") == "count" else ("row", "other", "title")
+    untold = ("content", "full", "width") if scene.get("role") == "count" else ("row", "path", "other", "title")
     return {key: without_rows(one) for key, one in scene.items() if key not in untold}
 
 
