@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
@@ -66,7 +67,7 @@ def attempt(words: list[str], folder: Path, size: int = 0, stdin: str = os.devnu
         found.append(f"left behind: {left}")
     after = state(folder)
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    if {os.path.realpath(path) for path in changed} - asked_for(words, folder):
+    if {os.path.realpath(path) for path in changed} - asked_for(words, folder, before):
         found.append(f"changed: {sorted(changed)}")
     return Trial(tuple(words), code, seconds, megabytes, messages, tuple(found))
 
@@ -154,8 +155,9 @@ def state(folder: Path) -> dict[str, str]:
     return {str(path): sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def asked_for(words: list[str], folder: Path) -> set[str]:
-    """The files that may be written over, links followed: outputs that lie in nothing that is read."""
+def asked_for(words: list[str], folder: Path, before: Iterable[str]) -> set[str]:
+    """The files that may be written, links followed: outputs that lie in nothing that is read, or where nothing was
+    `before`, as a picture beside the logs it shows."""
     option = ("-o", "--output")
     named = [word for before, word in pairwise(words) if before in option]
     named += [word.removeprefix("-o") for word in words if word.startswith("-o")]  # in one word
@@ -163,4 +165,5 @@ def asked_for(words: list[str], folder: Path) -> set[str]:
     outputs = {os.path.realpath(folder / word) for word in named if word and "\0" not in word}
     paths = [word for before, word in pairwise(words) if before not in option and word and "\0" not in word]
     read = [os.path.realpath(folder / word) for word in paths]
-    return {path for path in outputs if not any(path.startswith(each) for each in read)}
+    there = {os.path.realpath(path) for path in before}
+    return {path for path in outputs if path not in there or not any(path.startswith(each) for each in read)}
