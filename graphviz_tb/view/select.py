@@ -95,17 +95,20 @@ class Names:
     def in_main(self, name: str) -> int:
         """The row of the main graph that a name means: an address first, then a literal name, then the names that the
         program has for layers; -1 where there is none."""
-        if not name:  # the whole graph is no part of itself
-            return -1
-        rows = [path[0] for path in self._places(name) if path[1:] == () and path[0] < self.hierarchy.end[0]]
-        row = rows[0] if rows else self.index(0).get(name, -1)
-        return self._in_code.in_main(name) if row < 0 and self._in_code is not None else row
+        row = self._in_main(name)
+        return self._in_code._in_main(name) if row < 0 and self._in_code is not None else row
 
     @cached_property
     def _in_code(self) -> Names | None:
         """The same rows by the names that the program has for layers."""
         hierarchy = in_code(self.hierarchy)
         return None if hierarchy is None else Names(hierarchy)
+
+    def _in_main(self, name: str) -> int:
+        if not name:  # the whole graph is no part of itself
+            return -1
+        rows = [path[0] for path in self._places(name) if path[1:] == () and path[0] < self.hierarchy.end[0]]
+        return rows[0] if rows else self.index(0).get(name, -1)
 
     def _find(self, pattern: str) -> list[Path]:
         if not pattern:  # a scope without a name is a backslash

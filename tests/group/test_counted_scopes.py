@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.in_code import counted_scopes, names_in_code
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
@@ -124,3 +125,12 @@ def test_gradients_are_called_as_their_layers() -> None:
     graph.node.add(name="gradient_tape/dense_1/MatMul", op="MatMul", input=["dense_1/MatMul"])
     graph.node.add(name="gradient_tape/relu_1/Mul", op="Mul", input=["gradient_tape/dense_1/MatMul"])
     assert called(graph) == {"dense_1": "dense", "gradient_tape/dense_1": "dense"}
+
+
+@pytest.mark.parametrize("option", ["main", "aux", "open"])
+def test_both_names_of_a_layer_are_known_and_no_third(option: str) -> None:
+    graph = layers(("dense_1", KERAS_3, "dense/kernel"))
+    for name in ("dense_1", "dense"):
+        load(graph, **{option: (name,)}).picture()
+    with pytest.raises(UnknownNode, match="'lost'"):
+        load(graph, **{option: ("lost",)}).picture()
