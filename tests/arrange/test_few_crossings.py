@@ -7,6 +7,8 @@ from random import Random
 
 from graphviz_tb import load
 from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange.layered.order import affordable
+from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.quality import quality
@@ -59,3 +61,13 @@ def test_what_several_orders_have_in_common_is_rerouted_once_more() -> None:
     ]
     scene = load(GraphDef(node=nodes), folds=False).picture().scene
     assert quality(scene).crossings == 0
+
+
+def test_the_wider_the_ranks_the_fewer_paths_are_rerouted() -> None:
+    def looked_at(width: int) -> int:
+        chains = [[slot, width + slot, 2 * width + slot] for slot in range(width)]
+        state = State(3 * width, [list(range(rank * width, (rank + 1) * width)) for rank in range(3)], chains)
+        return width * len(affordable(state, [[width + slot] for slot in range(width)]))
+
+    assert looked_at(80) == 80 * 80
+    assert looked_at(40_000) < 1.2 * looked_at(20_000)  # each path looks at all lines of its ranks

@@ -97,8 +97,9 @@ def begin(state: State, sweeps: Sweeps) -> None:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The paths that may be rerouted, short ones first, until the ranks they pass (wide ones count ten) are `WORK`."""
-    cost = [0, *accumulate(10 if len(row) > WIDE else 1 for row in state.ranks)]
+    """The paths that may be rerouted, short ones first, until the ranks they pass are `WORK`: a wide one counts ten,
+    and one more for every 200 items, for all its lines are looked at."""
+    cost = [0, *accumulate(10 + len(row) // 200 if len(row) > WIDE else 1 for row in state.ranks)]
     left = WORK
     for number, path in enumerate(paths):
         top = state.rank[path[0]]
