@@ -159,11 +159,11 @@ def asked_for(words: list[str], folder: Path, before: Iterable[str]) -> set[str]
     """The files that may be written, links followed: outputs that lie in nothing that is read, or where nothing was
     `before`, as a picture beside the logs it shows."""
     option = ("-o", "--output")
-    named = [word for before, word in pairwise(words) if before in option]
+    named = [word for flag, word in pairwise(words) if flag in option]
     named += [word.removeprefix("-o") for word in words if word.startswith("-o")]  # in one word
     named += [word.removeprefix("--output=") for word in words if word.startswith("--output=")]
     outputs = {os.path.realpath(folder / word) for word in named if word and "\0" not in word}
-    paths = [word for before, word in pairwise(words) if before not in option and word and "\0" not in word]
+    paths = [word for flag, word in pairwise(words) if flag not in option and word and "\0" not in word]
     read = [os.path.realpath(folder / word) for word in paths]
     there = {os.path.realpath(path) for path in before}
     return {path for path in outputs if path not in there or not any(path.startswith(each) for each in read)}
