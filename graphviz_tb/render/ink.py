@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import hypot, inf, sqrt
+from collections.abc import Iterator
+from itertools import pairwise
+from math import hypot, inf
 
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Rect, Shape, Step
 from graphviz_tb.model.frozen import dataclass
 
-# What is done in the time in which one pixel of a line is drawn, 0.6 µs (measured with resvg 0.45).
+# Times as multiples of that in which a pixel of a line from left to right is drawn, 0.6 µs (measured with resvg 0.45
+# on pictures of 3,000 to 5,000 nodes with 30,000 edges; what this makes of each was within a tenth of what it took).
+DOWN = 2  # a pixel of a line, or of its part, up or down
+BENT = 3  # a pixel of a curve or an arc
+STEP = 20  # a step of an outline, besides its length
+CORNERS = 4  # steps that a rectangle, a circle, a hatch take
+TEXT = 360  # a text of a dozen letters
+# What is done in such a time.
 FILLED = 1000  # pixels are filled
-PIXELS = 8  # of the sheet are made, and written
-TEXT = 400  # such times for a text of a dozen letters
-MOST_TEXTS = 25_000  # that are drawn: as long as 10 million pixels of lines
-MOST_SHAPES = 300_000  # besides texts: a small one takes some 20 µs and 2 kB
+PIXELS = 6  # of the sheet are made, and written
+MOST_TEXTS = 25_000  # that are drawn: as long as 9 million pixels of lines
+MOST_STEPS = 400_000  # of other shapes that are drawn: as long as 8 million
+HALVINGS = 40  # in a search for a scale
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
     """The sheet of a drawing, how long its lines and outlines are together, what its shapes fill, one over the other.
 
-    In the units of the drawing, and in squares of them; `texts` are sizes, and how many texts have each, `shapes` areas
-    that are covered, and how many other shapes cover each.
+    In the units of the drawing, and in squares of them; a unit up or down counts as `DOWN`, one of a curve as `BENT`.
+    `texts` are sizes, and how many texts have each; `shapes` areas that are covered, and how many other shapes cover
+    each, of how many steps.
     """
 
     width: int
@@ -29,27 +39,35 @@ class Ink:
     lines: float = 0
     filled: float = 0
     texts: tuple[tuple[int, int], ...] = ()
-    shapes: tuple[tuple[int, int], ...] = ()
+    shapes: tuple[tuple[int, int, int], ...] = ()
 
     def at(self, zoom: float) -> float:
         """The work to draw it so large, in pixels of lines.
 
-        >>> Ink(80, 1, 100, 4000, ((12, 1),)).at(2), Ink(80, 1, 100, 4000, ((12, 1),)).at(0)
-        (656.0, 0.0)
+        >>> Ink(60, 1, 100, 4000, ((12, 1),)).at(2), Ink(60, 1, 100, 4000, ((12, 1),), ((9, 1, 3),)).at(0)
+        (616.0, 60.0)
         """
-        return self.lines * zoom + self._square() * zoom * zoom + self._letters(zoom)
+        return self._growing(zoom) + self._steps()
 
     def zoom(self, work: float, most: float) -> float:
-        """The largest scale, up to `most`, at which it is surely no more work: as many texts as at `most` are counted.
+        """The largest scale, up to `most`, at which it is no more work; 0 if it is more at any.
 
-        >>> Ink(80, 1, 100, 4000).zoom(256, 9), Ink(80, 1, 100, 4000, ((12, 1),)).zoom(656, 9)
-        (2.0, 2.0)
+        >>> round(Ink(60, 1, 100, 4000).zoom(256, 9), 6), Ink(60, 1, 100, 4000, ((12, 1),)).zoom(616, 2)
+        (2.0, 2)
+        >>> Ink(60, 1, shapes=((9, 1, 3),)).zoom(10, 2)
+        0
         """
         if self.at(most) <= work:
             return most
-        left, square = work - self._letters(most), self._square()
-        # square · zoom² + lines · zoom = left
-        return (sqrt(self.lines * self.lines + 4 * square * left) - self.lines) / (2 * square)
+        below: float = 0
+        work -= self._steps()
+        for _ in range(HALVINGS):  # the larger, the more work, in steps where names become large enough to be drawn
+            middle = (below + most) / 2
+            if self._growing(middle) <= work:
+                below = middle
+            else:
+                most = middle
+        return below
 
     def least(self, zoom: float) -> float:
         """The size of the smallest texts that are drawn: a pixel high, and with those that are larger not too many.
@@ -66,29 +84,31 @@ class Ink:
         return least
 
     def smallest(self) -> int:
-        """The area that the smallest shapes that are drawn cover: with those that are larger they are not too many.
+        """The area that the smallest shapes that are drawn cover: with those that are larger, not too many steps.
 
         The largest are always drawn.
 
-        >>> Ink(1, 1, shapes=((9, MOST_SHAPES), (50, 5), (80, 1))).smallest(), Ink(1, 1, shapes=((9, 5),)).smallest()
-        (50, 0)
+        >>> Ink(1, 1, shapes=((9, 5, 5),)).smallest(), Ink(1, 1, shapes=((9, 1, MOST_STEPS), (50, 5, 5))).smallest()
+        (0, 50)
         """
-        if sum(many for _, many in self.shapes) <= MOST_SHAPES:
+        if sum(steps for _, _, steps in self.shapes) <= MOST_STEPS:
             return 0
-        (least, count), *others = sorted(self.shapes, reverse=True)
-        for area, many in others:
-            count += many
-            if count > MOST_SHAPES:
+        (least, _, count), *others = sorted(self.shapes, reverse=True)
+        for area, _, steps in others:
+            count += steps
+            if count > MOST_STEPS:
                 break
             least = area
         return least
 
-    def _letters(self, zoom: float) -> float:
-        least = self.least(zoom)
-        return TEXT * float(sum(many for size, many in self.texts if size >= least))
+    def _growing(self, zoom: float) -> float:
+        square, least = self.filled / FILLED + self.width * self.height / PIXELS, self.least(zoom)
+        texts = sum(many for size, many in self.texts if size >= least)
+        return self.lines * zoom + square * zoom * zoom + TEXT * texts
 
-    def _square(self) -> float:
-        return self.filled / FILLED + self.width * self.height / PIXELS
+    def _steps(self) -> float:
+        smallest = self.smallest()
+        return float(STEP * sum(steps for area, _, steps in self.shapes if area >= smallest))
 
 
 def ink_of(drawing: Drawing) -> Ink:
@@ -96,15 +116,19 @@ def ink_of(drawing: Drawing) -> Ink:
     lines: float = 0
     filled: float = 0
     texts: Counter[int] = Counter()
-    areas: Counter[int] = Counter()
+    many: Counter[int] = Counter()
+    steps: Counter[int] = Counter()
     for shape in drawing.shapes():
         if isinstance(shape, Label):
             texts[shape.size] += 1
             continue
         line, fill = part_of(shape)
-        lines, filled = lines + line, filled + fill
-        areas[int(area(shape, line, fill))] += 1
-    return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), tuple(sorted(areas.items())))
+        lines, filled = lines + stroke(shape), filled + fill
+        covers = int(area(shape, line, fill))
+        many[covers] += 1
+        steps[covers] += len(shape.steps) if isinstance(shape, Curve) else CORNERS
+    shapes = tuple((covers, count, steps[covers]) for covers, count in sorted(many.items()))
+    return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), shapes)
 
 
 def part_of(shape: Shape) -> tuple[float, float]:
@@ -123,6 +147,26 @@ def part_of(shape: Shape) -> tuple[float, float]:
             return scale * length(steps) if pen else 0, scale * scale * extent(steps) if fill else 0
         case _:
             return 0, 0
+
+
+def stroke(shape: Shape) -> float:
+    """The lines of a shape as `Ink` counts them.
+
+    >>> from graphviz_tb.model.drawing import Pen
+    >>> stroke(Rect(0, 0, 30, 10, pen=Pen("#000000"))), stroke(Rect(0, 0, 30, 10, fill="#FFFFFF"))
+    (100, 0)
+    """
+    if isinstance(shape, Hatch | Label) or not shape.pen:
+        return 0
+    match shape:
+        case Rect(width=width, height=height):
+            return 2 * (width + DOWN * height)
+        case Disc(radius=radius):
+            return BENT * 2 * 3.14 * radius
+        case Curve(steps=steps, scale=scale):
+            return scale * sum(
+                BENT * hypot(x, y) if kind in "QCA" else abs(x) + DOWN * abs(y) for kind, x, y in moves(steps)
+            )
 
 
 def covered(shape: Shape) -> float:
@@ -148,12 +192,7 @@ def length(steps: tuple[Step, ...]) -> float:
     >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
     22.0
     """
-    total = x = y = 0.0
-    for kind, to_x, to_y in ends(steps):
-        if kind != "M":
-            total += hypot(to_x - x, to_y - y)
-        x, y = to_x, to_y
-    return total
+    return sum(hypot(x, y) for _, x, y in moves(steps))
 
 
 def extent(steps: tuple[Step, ...]) -> float:
@@ -178,3 +217,14 @@ def ends(steps: tuple[Step, ...]) -> list[tuple[str, float, float]]:
             x, y = (x if kind == "V" else numbers[0] if kind == "H" else numbers[-2]), y if kind == "H" else numbers[-1]
             found.append((kind, x, y))
     return found
+
+
+def moves(steps: tuple[Step, ...]) -> Iterator[tuple[str, float, float]]:
+    """The steps that draw, and how far each leads.
+
+    >>> list(moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
+    [('L', 3, 4), ('V', 0, -4)]
+    """
+    for (_, from_x, from_y), (kind, x, y) in pairwise(ends(steps)):
+        if kind != "M":
+            yield kind, x - from_x, y - from_y

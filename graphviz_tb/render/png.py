@@ -16,7 +16,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import MOST_SHAPES, MOST_TEXTS, PIXELS, Ink, covered, ink_of
+from graphviz_tb.render.ink import MOST_STEPS, MOST_TEXTS, PIXELS, Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
 from graphviz_tb.render.svg import Window, svg
 
@@ -24,10 +24,11 @@ FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
 LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 USUAL = 2.0  # pixels per unit, for screens of double density
-WORK = 14_000_000  # pixels of lines, or what takes as long, unless asked: the rasteriser takes ten seconds
-MOST_WORK = 20_000_000  # what an asked size may take
+WORK = 18_000_000  # pixels of lines, or what takes as long, unless asked: the rasteriser takes eleven seconds
+MOST_WORK = 24_000_000  # what an asked size may take
 NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
-FAINTEST = 0.1  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
+FAINTEST = 0.02  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
+PLAIN = 0.1  # scale from which every shape may be seen
 THIN = 0.5  # scale up to which outlines are shades: they are half a pixel wide
 # What the rasteriser draws at once: it takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.
 BAND_PIXELS, BAND_TEXTS, BAND_SHAPES = 16_000_000, 8_000, 80_000
@@ -109,7 +110,7 @@ def visible(shape: Shape, zoom: float) -> bool:
     >>> visible(Disc(0, 0, 20, "#FFFFFF"), 0.01), visible(Disc(0, 0, 20, "#FFFFFF"), 0.001)
     (True, False)
     """
-    return zoom >= FAINTEST or covered(shape) * zoom * zoom >= 1 / 256
+    return zoom >= PLAIN or covered(shape) * zoom * zoom >= 1 / 256
 
 
 def bands_for(drawing: Drawing, size: Raster) -> int:
@@ -210,7 +211,7 @@ def raster(ink: Ink, options: PictureOptions) -> Raster:
         names = sum(many for _, many in ink.texts)
         raise RequestError(
             f"this PNG of {size.width} × {size.height} pixels would take too long: "
-            f"its lines are {lines:,.0f} million pixels long, its boxes fill {filled:,.0f} million, one upon another, "
+            f"its lines count as {lines:,.0f} million pixels, its boxes fill {filled:,.0f} million, one upon another, "
             f"and it has {names:,} names",
             hint="ask for a smaller --scale or --width, open fewer groups, fold them, or write SVG",
         )
@@ -239,10 +240,10 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
         more = f"{small:,} names are left out of the PNG: up to {MOST_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
     smallest = ink.smallest()
-    seen = 0 if size.zoom >= FAINTEST else 1 / (256 * size.zoom * size.zoom)  # as `visible` has it
-    tiny = sum(count for area, count in ink.shapes if seen <= area < smallest)
+    seen = 0 if size.zoom >= PLAIN else 1 / (256 * size.zoom * size.zoom)  # as `visible` has it
+    tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
     if tiny:
-        less = f"{tiny:,} shapes are left out of the PNG: up to {MOST_SHAPES:,}, the largest, are drawn"
+        less = f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {MOST_STEPS:,} steps of outlines"
         raised.append(Notice("png-shapes", less, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

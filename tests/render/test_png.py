@@ -13,7 +13,7 @@ import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Part, Pen, Rect, Shape, Step
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.ink import MOST_TEXTS, PIXELS, TEXT, Ink, ink_of
+from graphviz_tb.render.ink import DOWN, MOST_TEXTS, PIXELS, STEP, TEXT, Ink, ink_of
 from graphviz_tb.render.png import (
     FAINTEST,
     LARGEST_PIXELS,
@@ -100,9 +100,9 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
 
 
 def thicket(lines: int) -> Drawing:
-    """A square of 1,000 pixels with lines from side to side, and empty steps that move nothing."""
-    steps: list[Step] = [("M", (0, 0)), ("L", (600, 800)), ("Z", ())]
-    return sheet(Curve(tuple(steps * lines), pen=Pen("#000000")))
+    """A square of 1,000 pixels with lines from side to side."""
+    across: tuple[Step, ...] = (("M", (0, 0)), ("L", (1000, 0)))
+    return sheet(*[Curve(across, pen=Pen("#000000"))] * lines)
 
 
 def stack(sheets: int) -> Drawing:
@@ -121,34 +121,54 @@ def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
 
 
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000, shapes=((3000, 1),))
+    assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000, shapes=((1000, 3, 6),))
     assert size(thicket(1000)) == (2000, [])
     width, told = size(thicket(WORK // 1000 * 2))
-    assert 490 < width < 500  # the sheet takes a little too
-    assert "scale 0.50 to stay within the work of lines of 14 million pixels" in told[0]
+    assert 450 < width < 500  # the sheet and the ends of lines take a little too
+    assert told[0].startswith("the PNG is drawn at scale 0.4")
+    assert told[0].endswith(" to stay within the work of lines of 18 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
-    with pytest.raises(RequestError, match="its lines are 20 million pixels long"):
-        size(thicket(int(MOST_WORK / FAINTEST) // 1000 + 1))
+    with pytest.raises(RequestError, match="its lines count as 24 million pixels"):
+        raster(Ink(1000, 1000, lines=MOST_WORK / FAINTEST), PictureOptions())
     with pytest.raises(RequestError, match="would take too long"):
         size(thicket(MOST_WORK // 2000 + 1), scale=2)
 
 
+def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
+    """A drawing of 100,000 pixels with 31,000 long lines was at scale 0.07, and took half a minute."""
+    wide = Ink(107_000, 62_000, 260_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
+    size = raster(wide, PictureOptions())
+    assert FAINTEST < size.zoom < WIDEST / wide.width
+    assert 0.99 * WORK < wide.at(size.zoom) <= WORK
+
+
+def test_lines_cost_what_they_take() -> None:
+    """Up and down twice as long as across, curves and the steps of an outline besides."""
+
+    def lines(*steps: Step) -> Ink:
+        return ink_of(sheet(Curve((("M", (0, 0)), *steps), pen=Pen("#000000"))))
+
+    assert lines(("H", (100,))).lines == lines(("V", (50,))).lines == lines(("L", (20, 40))).lines == 100
+    assert lines(("Q", (0, 30, 30, 40))).lines == 150
+    assert lines(("H", (50,)), ("H", (100,))).at(1) - lines(("H", (100,))).at(1) == STEP
+
+
 def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
-    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3),))
+    assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3, 12),))
     assert size(stack(2500)) == (2000, [])
     width, told = size(stack(WORK // 250))
-    assert 490 < width < 500
-    assert "scale 0.50" in told[0]
-    with pytest.raises(RequestError, match="its boxes fill 20,004 million"):
-        size(stack(5001), scale=2)
+    assert 400 < width < 500
+    assert told[0].startswith("the PNG is drawn at scale 0.4")
+    with pytest.raises(RequestError, match="its boxes fill 24,004 million"):
+        size(stack(6001), scale=2)
 
 
 def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
     pen = Pen("#000000")
     outlines = sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))
-    assert ink_of(outlines) == Ink(1000, 1000, lines=80, shapes=((0, 1), (80, 1)))
+    assert ink_of(outlines) == Ink(1000, 1000, lines=2 * (30 + DOWN * 10), shapes=((0, 1, 4), (80, 1, 4)))
     square: tuple[Step, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
-    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400, shapes=((400, 1),))
+    assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400, shapes=((400, 1, 5),))
 
 
 def test_what_cannot_be_done_as_asked_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,14 +226,14 @@ def test_a_font_file_that_is_given_is_used() -> None:
 
 def test_the_limits_themselves_are_drawn() -> None:
     asked = PictureOptions(scale=1.0)
-    lines, half = MOST_WORK - 100 * 100 // PIXELS, MOST_WORK / 2
+    lines, half = MOST_WORK - 120 * 100 // PIXELS, MOST_WORK / 2
     texts = ((12, MOST_TEXTS),)
-    left = MOST_WORK - TEXT * MOST_TEXTS - 100 * 100 // PIXELS
+    left = MOST_WORK - TEXT * MOST_TEXTS - 120 * 100 // PIXELS
     for limit in (
-        Ink(100, 100, lines),
+        Ink(120, 100, lines),
         Ink(NEVER // 100, 100),
         Ink(NEVER // 200, 100, half),  # half of it for pixels
-        Ink(100, 100, left, texts=texts),
+        Ink(120, 100, left, texts=texts),
     ):
         assert raster(limit, asked).width == limit.width
         for more in (replace(limit, lines=limit.lines + 1), replace(limit, width=limit.width + 1)):
@@ -275,7 +295,7 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
 
 def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
-    monkeypatch.setattr("graphviz_tb.render.ink.MOST_SHAPES", 50)
+    monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 200)
     boxes = tuple(Rect(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
     few, many, bare, equal = (
@@ -290,7 +310,7 @@ def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.ink.MOST_SHAPES", 1)
+    monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 4)
     beam = Rect(0, 0, 8_000_000, 600, fill="#336699")
     sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group((beam, DOT)),)),))
     assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]
@@ -299,12 +319,13 @@ def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pyt
 def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = tuple(Rect(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(boxes),)),))
-    size = raster(ink_of(drawing), PictureOptions())
+    small = PictureOptions(scale=1.0)
+    size = raster(ink_of(drawing), small)
     assert bands_for(drawing, size) == 1
-    whole = decode(png(drawing, PictureOptions()))
+    whole = decode(png(drawing, small))
     monkeypatch.setattr("graphviz_tb.render.png.BAND_SHAPES", 10)
     assert bands_for(drawing, size) == 3
-    assert decode(png(drawing, PictureOptions())) == whole
+    assert decode(png(drawing, small)) == whole
 
 
 def test_what_can_be_seen_is_drawn_however_small() -> None:
