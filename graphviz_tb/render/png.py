@@ -27,7 +27,7 @@ USUAL = 2.0  # pixels per unit, for screens of double density
 WORK = 18_000_000  # pixels of lines, or what takes as long, unless asked: the rasteriser takes eleven seconds
 MOST_WORK = 24_000_000  # what an asked size may take
 NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
-FAINTEST = 0.02  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
+FAINTEST = 0.04  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 PLAIN = 0.1  # scale from which every shape may be seen
 THIN = 0.5  # scale up to which outlines are shades: they are half a pixel wide
 # What the rasteriser draws at once: it takes 7 bytes for a pixel, 10 kB for a text and 2 kB for another shape.

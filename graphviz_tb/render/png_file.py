@@ -10,7 +10,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 SAMPLES = 4  # bytes of a pixel: red, green, blue, alpha
 KIND = bytes((8, 6, 0, 0, 0))  # bits of a sample, colours with alpha, deflated, with filters, not interlaced
 NONE, SUB, UP, AVERAGE, PAETH = range(5)  # how a row says what it has
-LEVEL = 6  # of compression, zlib's own usual
+LEVEL = 4  # of compression: half the time of the usual 6, and a twentieth more bytes
 
 
 def joined(files: Iterable[bytes], width: int, height: int) -> bytes:

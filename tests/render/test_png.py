@@ -143,13 +143,13 @@ def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
 
 
 def test_lines_cost_what_they_take() -> None:
-    """Up and down twice as long as across, curves and the steps of an outline besides."""
+    """Up and down twice as long as across, slanting and bent two and a half times; the steps of an outline besides."""
 
     def lines(*steps: Step) -> Ink:
         return ink_of(sheet(Curve((("M", (0, 0)), *steps), pen=Pen("#000000"))))
 
-    assert lines(("H", (100,))).lines == lines(("V", (50,))).lines == lines(("L", (20, 40))).lines == 100
-    assert lines(("Q", (0, 30, 30, 40))).lines == 150
+    assert lines(("H", (100,))).lines == lines(("V", (50,))).lines == lines(("L", (0, -50))).lines == 100
+    assert lines(("L", (30, 40))).lines == lines(("Q", (0, 30, 30, 40))).lines == 125
     assert lines(("H", (50,)), ("H", (100,))).at(1) - lines(("H", (100,))).at(1) == STEP
 
 
