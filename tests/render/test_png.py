@@ -126,7 +126,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
     width, told = size(thicket(WORK // 1000 * 2))
     assert 450 < width < 500  # the sheet and the ends of lines take a little too
     assert told[0].startswith("the PNG is drawn at scale 0.4")
-    assert told[0].endswith(" to stay within the work of lines of 18 million pixels")
+    assert told[0].endswith(" to stay within the work of lines of 16 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines count as 24 million pixels"):
         raster(Ink(1000, 1000, lines=MOST_WORK / FAINTEST), PictureOptions())
@@ -136,7 +136,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
 
 def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
     """A drawing of 100,000 pixels with 31,000 long lines was at scale 0.07, and took half a minute."""
-    wide = Ink(107_000, 62_000, 260_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
+    wide = Ink(107_000, 62_000, 150_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
     size = raster(wide, PictureOptions())
     assert FAINTEST < size.zoom < WIDEST / wide.width
     assert 0.99 * WORK < wide.at(size.zoom) <= WORK
