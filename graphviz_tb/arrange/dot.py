@@ -26,6 +26,7 @@ from graphviz_tb.model.notice import Notice
 Point = tuple[float, float]
 Plain = tuple[dict[int, Point], dict[tuple[int, int], list[list[Point]]]]
 LARGE = 200  # boxes from which on `dot` would take seconds for its best order
+LARGEST = 30_000  # boxes and lines: as many take `dot` ten seconds if they are a single chain, else far more
 QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
 SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
@@ -34,15 +35,19 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     """The layers of each part, as Graphviz has them.
 
     Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered`
-    where the time limit was over, or a quick order is asked for.
+    where the time limit was over, or surely would be, or a quick order is asked for.
     """
     if options.quick:
         return layered(parts, options)
     drawings = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]
-    text = run("\n".join(source(parts[number]) for number in asked), options.limit) if asked else ""
+    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > LARGEST
+    text: str | None = ""
+    if asked:
+        text = None if large else run("\n".join(source(parts[number]) for number in asked), options.limit)
     if text is None:
-        late = f"dot took more than {options.limit} s for a level; it is laid out by the engine layered"
+        took = "would take" if large else "took"
+        late = f"dot {took} more than {options.limit} s for a level; it is laid out by the engine layered"
         notices = (Notice("engine-limit", late, strict=False),)
         return [replace(laid, notices=notices) for laid in layered(parts, options)]
     plains = list(split(text))

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.dot import run
+from graphviz_tb.arrange.dot import LARGEST, dot, run
+from graphviz_tb.arrange.part import Part
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.picture import Picture
@@ -34,6 +35,19 @@ def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None
     found = arrange(level, ArrangeOptions("dot"))
     assert [len(part) for part in found.parts] == [2]
     assert [notice.code for notice in found.notices] == ["engine-limit"]
+
+
+def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
+    count = LARGEST // 2
+    chain = Part(count, tuple((box, box + 1) for box in range(count - 1)))
+    dot([chain], ArrangeOptions("dot"))
+    assert len(asked) == 1
+    (laid,) = dot([chain, Part(2, ((0, 1),))], ArrangeOptions("dot"))[:1]
+    assert len(asked) == 1
+    assert len(laid.ranks) == count
+    assert ["dot would take more than 10 s" in notice.message for notice in laid.notices] == [True]
 
 
 @needs_dot
