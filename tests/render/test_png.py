@@ -125,6 +125,7 @@ def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
     assert size(thicket(1000)) == (2000, [])
     width, told = size(thicket(WORK // 1000 * 2))
     assert 450 < width < 500  # the sheet and the ends of lines take a little too
+    assert 0.99 * WORK < ink_of(thicket(WORK // 1000 * 2)).at(width / 1000) <= WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     assert told[0].endswith(" to stay within the work of lines of 16 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
@@ -158,6 +159,7 @@ def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
     assert size(stack(2500)) == (2000, [])
     width, told = size(stack(WORK // 250))
     assert 400 < width < 500
+    assert 0.99 * WORK < ink_of(stack(WORK // 250)).at(width / 1000) <= WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     with pytest.raises(RequestError, match="its boxes fill 24,004 million"):
         size(stack(6001), scale=2)
