@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
+    from graphviz_tb.log import Log, open_log
     from graphviz_tb.options import Options
     from graphviz_tb.picture import Picture
     from graphviz_tb.pipeline import Model, load
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 _HOME = {
     "load": "pipeline",
     "Model": "pipeline",
+    "Log": "log",
+    "open_log": "log",
     "Picture": "picture",
     "Options": "options",
     "TbGraphError": "errors",
@@ -44,6 +47,7 @@ _HOME = {
 
 __all__ = [
     "GraphError",
+    "Log",
     "Model",
     "Options",
     "Picture",
@@ -54,6 +58,7 @@ __all__ = [
     "__version__",
     "diff",
     "load",
+    "open_log",
 ]
 
 
