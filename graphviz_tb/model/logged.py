@@ -163,16 +163,16 @@ class Series:
 
         Those that are superseded are left out, unless they are asked for.
         """
-        points = np.arange(len(self)) if superseded or not self.superseded.any() else np.flatnonzero(~self.superseded)
+        points = np.arange(len(self)) if superseded or not np.any(self.superseded) else np.flatnonzero(~self.superseded)
         step, wall = self.step[points], self.wall[points]
         rising = (step[1:] > step[:-1]) | ((step[1:] == step[:-1]) & (wall[1:] >= wall[:-1]))
-        return points if rising.all() else points[np.lexsort((wall, step))]
+        return points if np.all(rising) else points[np.lexsort((wall, step))]
 
     def at_one_step(self) -> int:
         """How many points that count the most crowded step has."""
         steps = np.sort(self.step[~self.superseded])
         cuts = np.flatnonzero(np.diff(steps, prepend=steps[:1] - 1, append=steps[-1:] + 1))
-        return int(np.diff(cuts).max(initial=0))
+        return int(np.max(np.diff(cuts), initial=0))
 
 
 @dataclass(frozen=True, slots=True)
