@@ -14,7 +14,7 @@ import networkx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
-STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view")
+STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view", "chart")
 SHARED = {"model", "algorithms", "errors", "options"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {
     "model": {"model", "errors"},

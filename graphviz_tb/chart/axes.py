@@ -1,0 +1,146 @@
+"""Axes: the range that a chart shows, its ticks, and numbers as they are written beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from math import ceil, floor, isfinite, log10
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.frozen import dataclass
+
+Floats = NDArray[np.float64]
+
+STEPS = (1, 2, 5, 10)  # what the distance of two ticks may begin with
+OUTER = 0.05  # share of values at either end that "ignore outliers" leaves out, as TensorBoard does
+TIMES = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A range of values and whether it is logarithmic: in that case both ends are positive."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def share(self, values: Floats) -> Floats:
+        """Where values lie between the ends: 0 at the low one, 1 at the high one."""
+        if self.log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                logs = np.log10(values)
+            out: Floats = (logs - log10(self.low)) / (log10(self.high) - log10(self.low))
+            return out
+        return (values - self.low) / (self.high - self.low)
+
+
+def axis(values: Floats, log: bool = False, outliers: bool = True) -> Axis:
+    """The axis that shows all finite values; without `outliers` from the 5th to the 95th percentile.
+
+    On a logarithmic axis values of zero and less cannot be shown and do not count. An axis always has a length.
+
+    >>> axis(np.array([1.0, 3.0])), axis(np.array([0.0, 10.0, 1000.0]), log=True)
+    (Axis(low=1.0, high=3.0, log=False), Axis(low=10.0, high=1000.0, log=True))
+    """
+    finite = values[np.isfinite(values)]
+    if log:
+        finite = finite[finite > 0]
+    if not len(finite):
+        return Axis(0.1, 1.0, True) if log else Axis(0.0, 1.0)
+    ordered = np.sort(finite)
+    last = len(ordered) - 1
+    first_shown, last_shown = (0, last) if outliers else (ceil(OUTER * last), floor((1 - OUTER) * last))
+    low, high = float(ordered[first_shown]), float(ordered[max(first_shown, last_shown)])
+    if low < high:
+        return Axis(low, high, log)
+    return Axis(low / 2, high * 2, True) if log else Axis(low - (abs(low) / 2 or 0.5), high + (abs(high) / 2 or 0.5))
+
+
+def padded(of: Axis, share: float = 0.05) -> Axis:
+    """An axis with room beyond its ends.
+
+    >>> padded(Axis(0.0, 10.0))
+    Axis(low=-0.5, high=10.5, log=False)
+    """
+    if of.log:
+        more = (of.high / of.low) ** share
+        return Axis(of.low / more, of.high * more, True)
+    more = (of.high - of.low) * share
+    return Axis(of.low - more, of.high + more)
+
+
+def ticks(of: Axis, most: int = 5) -> list[float]:
+    """Round values on an axis, ascending, about `most` of them.
+
+    >>> ticks(Axis(0.0, 1.0)), ticks(Axis(0.01, 1000.0, True))
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0])
+    """
+    if of.log and of.high / of.low >= 10:
+        first, last = ceil(log10(of.low) - 1e-9), floor(log10(of.high) + 1e-9)
+        every = max(1, round((last - first + 1) / (most + 1)))
+        return [float(f"1e{power}") for power in range(first, last + 1, every)]
+    return _steps(of, _round_step((of.high - of.low) / most))
+
+
+def _round_step(least: float) -> float:
+    """The next round distance."""
+    power = floor(log10(least))
+    step = next(step for step in STEPS if step * 10.0**power >= least * (1 - 1e-9))
+    return float(f"{step}e{power}")
+
+
+def _steps(of: Axis, step: float) -> list[float]:
+    """The multiples of a distance on an axis, without the noise of their last digits."""
+    digits = max(0, 1 - floor(log10(step)))
+    first, last = ceil(of.low / step - 1e-9), floor(of.high / step + 1e-9)
+    return [round(at * step, digits) + 0.0 for at in range(first, last + 1)]
+
+
+def time_ticks(of: Axis, most: int = 5) -> list[float]:
+    """Round times on an axis of seconds."""
+    least = (of.high - of.low) / most
+    step = next((float(step) for step in TIMES if step >= least), 0.0)
+    return _steps(of, step or 86400 * _round_step(least / 86400))
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number in few letters.
+
+    >>> [number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
+    ['0', '0.25', '1235', '1M', '2.5e-7', 'NaN', '−∞']
+    """
+    if not isfinite(value):
+        return "NaN" if value != value else ("∞" if value > 0 else "−∞")
+    size = abs(value)
+    if 1e4 <= size < 1e12:
+        power, letter = next((p, letter) for p, letter in ((9, "G"), (6, "M"), (3, "k")) if size >= 10.0**p)
+        text = f"{value / 10.0**power:.{digits}g}"
+        return f"{text}{letter}" if "e" not in text else text
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, _, power_text = text.partition("e")
+        return f"{mantissa}e{int(power_text)}"
+    return text
+
+
+def duration(seconds: float) -> str:
+    """A time since the beginning of a run.
+
+    >>> [duration(value) for value in (0, 0.5, 90, 5400, 172800)]
+    ['0', '0.5 s', '1.5 min', '1.5 h', '2 d']
+    """
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if abs(seconds) >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s" if seconds else "0"
+
+
+def moment(seconds: float, span: float) -> str:
+    """A wall time in UTC, as exact as a span of that many seconds needs.
+
+    >>> moment(1700000000, 60), moment(1700000000, 86400 * 9)
+    ('22:13:20', '11-14 22:13')
+    """
+    at = datetime.fromtimestamp(min(max(seconds, 0), 253402300799), UTC)
+    return at.strftime("%H:%M:%S" if span <= 86400 else "%m-%d %H:%M" if span <= 86400 * 60 else "%Y-%m-%d")

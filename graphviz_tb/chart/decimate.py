@@ -1,0 +1,59 @@
+"""Thin a series to the pixels that show it, and lose no extreme (M4: first, least, greatest, last of each column)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+EACH = 4  # points that a column of pixels can show
+
+
+def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
+    """The indices of the points to draw, ascending.
+
+    A series of at most four points a pixel is kept whole. Otherwise the range of `x` is cut into `pixels` columns, and
+    of each the first, least, greatest and last finite point stay; a run of values that are not finite keeps its first
+    and last point.
+
+    >>> x = np.arange(1000.0)
+    >>> kept = decimated(x, np.where(x == 617, 5.0, 0.0), 10)
+    >>> len(kept) <= 40, 617 in kept
+    (True, True)
+    """
+    if len(x) <= EACH * max(pixels, 1):
+        return np.arange(len(x))
+    finite = np.isfinite(values)
+    places = np.flatnonzero(finite & np.isfinite(x))
+    kept = [_ends_of_runs(~finite)]
+    if len(places):
+        kept.append(places[_columns(x[places], values[places], pixels)])
+    return np.unique(np.concatenate(kept))
+
+
+def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
+    """First, least, greatest and last of each run of points that fall into one column."""
+    low, high = float(x.min()), float(x.max())
+    span = (high - low) or 1.0
+    column = np.minimum((x - low) / span * pixels, pixels - 1).astype(np.int64)
+    begins = np.flatnonzero(np.diff(column, prepend=-1))
+    ends = np.append(begins[1:], len(x)) - 1
+    run = np.repeat(np.arange(len(begins)), ends - begins + 1)
+    least, greatest = np.minimum.reduceat(values, begins), np.maximum.reduceat(values, begins)
+    extremes = [_first_of_each(run, values == of[run]) for of in (least, greatest)]
+    return np.concatenate([begins, ends, *extremes])
+
+
+def _first_of_each(run: Indices, chosen: NDArray[np.bool_]) -> Indices:
+    """The first chosen index of each run."""
+    places = np.flatnonzero(chosen)
+    first: Indices = places[np.unique(run[places], return_index=True)[1]]
+    return first
+
+
+def _ends_of_runs(marked: NDArray[np.bool_]) -> Indices:
+    """The first and last index of each run of marks."""
+    edges = np.diff(marked.astype(np.int8), prepend=0, append=0)
+    return np.concatenate([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1])

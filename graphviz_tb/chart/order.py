@@ -1,0 +1,73 @@
+"""The order of runs and tags, their groups, and the colour of each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphviz_tb.model.frozen import dataclass
+
+# Twelve hues with a contrast of at least 3:1 to their background; neighbours differ in lightness too.
+HUES = {
+    "light": (
+        "#0969DA", "#C4440E", "#1A7F37", "#8250DF", "#A0520B", "#0B7A94",
+        "#BF3989", "#4B7001", "#57606A", "#3F4EC4", "#B3261E", "#00755E",
+    ),
+    "dark": (
+        "#58A6FF", "#FB8F44", "#56D364", "#BC8CFF", "#E3B341", "#39C5CF",
+        "#F778BA", "#A5C261", "#9DA7B3", "#8C9EFF", "#FF7B72", "#2DD4A7",
+    ),
+}  # fmt: skip
+# From the thirteenth run on a line is dashed, so that colour does not have to tell two apart.
+DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
+DIGITS = re.compile(r"(\d+)")
+GROUPED_ABOVE = 10  # single tags above which they have a group of their own, "Other"
+
+
+@dataclass(frozen=True, slots=True)
+class LineStyle:
+    """The look of a run's lines: an index into `HUES`, and the dashes."""
+
+    hue: int
+    dashes: tuple[float, ...]
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts numbers in names by value.
+
+    >>> sorted(["a10", "a2", "b", "a"], key=natural)
+    ['a', 'a2', 'a10', 'b']
+    """
+    parts = DIGITS.split(name)
+    # Numbers of any length compare by length first: no file can make a number too long to be one.
+    return tuple(
+        (1, len(part.lstrip("0")), part.lstrip("0")) if at % 2 else (0, 0, part)
+        for at, part in enumerate(parts)
+        if part
+    )
+
+
+def styles(first_walls: Mapping[str, float]) -> dict[str, LineStyle]:
+    """A style for each run, in the order of their first wall times, then names: a new run changes no other's colour.
+
+    >>> styles({"b": 1.0, "a": 2.0})["a"].hue
+    1
+    """
+    ordered = sorted(first_walls, key=lambda run: (first_walls[run], run))
+    count = len(HUES["light"])
+    return {run: LineStyle(at % count, DASHES[at // count % len(DASHES)]) for at, run in enumerate(ordered)}
+
+
+def groups(tags: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Tags by the text before their first `/`, both in natural order; many single tags come last as "Other".
+
+    >>> groups(["train/loss", "lr", "train/acc"])
+    [('lr', ['lr']), ('train', ['train/acc', 'train/loss'])]
+    """
+    found: dict[str, list[str]] = {}
+    for tag in sorted(set(tags), key=natural):
+        found.setdefault(tag.partition("/")[0], []).append(tag)
+    single = [name for name, inner in found.items() if len(inner) == 1]
+    others: Sequence[str] = single if len(single) > GROUPED_ABOVE else ()
+    out = [(name, found[name]) for name in sorted(found, key=natural) if name not in set(others)]
+    return out + ([("Other", [found[name][0] for name in others])] if others else [])
