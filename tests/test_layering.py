@@ -15,10 +15,11 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
 STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view", "chart")
-SHARED = {"model", "algorithms", "errors", "options"}
+SHARED = {"model", "ops", "algorithms", "errors", "options"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {
-    "model": {"model", "errors"},
-    "algorithms": {"algorithms", "model", "errors"},
+    "ops": {"ops"},
+    "model": {"model", "ops", "errors"},
+    "algorithms": {"algorithms", "model", "ops", "errors"},
     "proto": {"proto"},
 }
 for stage in ("read", "flatten", "annotate"):

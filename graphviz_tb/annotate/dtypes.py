@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.ops import OpDef, op_def
 from graphviz_tb.model.tensors import MOST_OUTPUTS
+from graphviz_tb.ops.outputs import OpDef, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -57,7 +57,11 @@ def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:
             if output.dtype
             else types_of(definition, output.attr) or [known.defaults.get(output.attr, "")]
         )
-        count = int(definition.attr[output.count].i) if output.count and output.count in definition.attr else 1
+        count = (
+            int(definition.attr[output.counted_by].i)
+            if output.counted_by and output.counted_by in definition.attr
+            else 1
+        )
         yield from own[:1] * min(count, MOST_OUTPUTS)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.ops import Output, op_def
 from graphviz_tb.model.wiring import output_number
+from graphviz_tb.ops.outputs import Output, op_def
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -37,7 +37,7 @@ def length(definition: NodeDef, output: Output) -> int:
     >>> length(NodeDef(attr={"num_split": {"i": 3}}), split), length(NodeDef(attr={"num_split": {"i": -3}}), split)
     (3, 0)
     """
-    attr = output.count or (output.attr if output.several else "")
+    attr = output.counted_by or (output.attr if output.several else "")
     if not attr:
         return 1
     if attr in definition.attr:

@@ -10,7 +10,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.rules import RULES
-from graphviz_tb.annotate.ops import op_def
+from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.proto import GraphDef, TensorShapeProto
 from tests.annotate.test_costs_ill_formed import ODD
 from tests.fuzz.families import graphs
@@ -101,12 +101,12 @@ def test_a_count_of_outputs_that_no_op_has(count: int) -> None:
     function = graph.library.function.add(signature={"name": "f", "input_arg": [{"name": "x"}]})
     for kind in sorted(RULES):
         known = op_def(kind)
-        if known is None or not any(output.count for output in known.outputs):
+        if known is None or not any(output.counted_by for output in known.outputs):
             continue
         node = function.node_def.add(name=kind, op=kind, input=["x", "x"])
         for output in known.outputs:
-            if output.count:
-                node.attr[output.count].i = count
+            if output.counted_by:
+                node.attr[output.counted_by].i = count
             for number in (0, 1, 10**17):
                 function.node_def.add(
                     name=f"{kind}_{output.name}_{number}", op="Neg", input=[f"{kind}:{output.name}:{number}"]

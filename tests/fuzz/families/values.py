@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor as Field
 
 from graphviz_tb.annotate.infer.rules import RULES
-from graphviz_tb.annotate.ops import OpDef, op_def
+from graphviz_tb.ops.outputs import OpDef, op_def
 from graphviz_tb.proto import GraphDef
 from tests.fuzz.families.graphs import binary
 from tests.fuzz.families.grown import is_map, is_repeated, lie
@@ -58,7 +58,7 @@ def _inner(field: Field, values: Any, random: Random) -> list[Any]:
 def attributes_of(node: Any, random: Random) -> None:
     """Some of the attributes of its op, and others: a number where one counts, or anything."""
     definition = known(node.op)
-    counts = [output.count for output in definition.outputs if output.count]
+    counts = [output.counted_by for output in definition.outputs if output.counted_by]
     for name in counts:
         node.attr[name].i = random.choice(SIZES)
     typed = [output.attr for output in definition.outputs if output.attr]

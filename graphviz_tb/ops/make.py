@@ -1,7 +1,7 @@
-"""Write ``ops.tsv``, the outputs and defaults of TensorFlow's ops, from its registry.
+"""Write the columns `outputs` and `defaults` of `ops.tsv` from TensorFlow's registry, and keep the others.
 
-Needs TensorFlow: ``python -m graphviz_tb.annotate.ops.make``. The names, dtypes and defaults of released ops never
-change, so that the table of a newer TensorFlow serves graphs of older ones.
+Needs TensorFlow: ``python -m graphviz_tb.ops.make``. The names, dtypes and defaults of released ops never change, so
+that the table of a newer TensorFlow serves graphs of older ones.
 """
 
 from __future__ import annotations
@@ -11,21 +11,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.annotate.dtypes import dtype_name
+from graphviz_tb.ops.table import LINES, Row, row
 
 # What shapes, dtypes and costs never ask for.
 LEFT_OUT = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
 
 
 def main() -> None:
-    """Before: TensorFlow is installed. After: `ops.tsv` beside this file."""
+    """Before: TensorFlow is installed. After: `ops.tsv` beside this file; ops that it does not register stay."""
     from tensorflow.core.framework import op_def_pb2  # type: ignore[import-untyped,import-not-found,unused-ignore]
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    ops = sorted((op for op in listed.op if is_listed(op)), key=lambda op: op.name)
-    lines = [f"{op.name}\t{' '.join(outputs(op))}\t{defaults(op)}".rstrip("\t") + "\n" for op in ops]
-    Path(__file__).with_name("ops.tsv").write_text("".join(lines), encoding="utf-8")
+    rows = {op: row(op) or Row() for op in LINES}
+    for op in filter(is_listed, listed.op):
+        rows[op.name] = rows.get(op.name, Row())._replace(outputs=" ".join(outputs(op)), defaults=defaults(op))
+    # Patterns stay first, in their order: the first that matches counts.
+    order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
+    text = "".join("\t".join((op, *rows[op])).rstrip("\t") + "\n" for op in order)
+    head = "\t".join(("# op", *Row._fields))
+    Path(__file__).with_name("ops.tsv").write_text(f"{head}\n{text}", encoding="utf-8")
 
 
 def is_listed(op: Any) -> bool:
@@ -53,6 +58,13 @@ def defaults(op: Any) -> str:
         if value is not None:
             default_of[attr.name] = value
     return json.dumps(default_of, separators=(",", ":")) if default_of else ""
+
+
+def dtype_name(number: int) -> str:
+    """The name of a dtype; of a reference that of what it refers to."""
+    from tensorflow import dtypes  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    return str(dtypes.as_dtype(number).base_dtype.name)
 
 
 def plain(value: Any) -> Any:

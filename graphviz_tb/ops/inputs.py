@@ -1,0 +1,43 @@
+"""Inputs of ops that have a name: weights, and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from graphviz_tb.ops.table import row
+
+SIZE = "size"
+
+
+@cache
+def input_names(op: str) -> Mapping[int, str]:
+    """What an op calls its inputs, by position.
+
+    >>> dict(input_names("Conv2DBackpropInput")), dict(input_names("Relu"))
+    ({1: 'kernel'}, {})
+    """
+    line = row(op)
+    pairs = (text.partition(":") for text in line.inputs.split(",")) if line is not None and line.inputs else ()
+    return MappingProxyType({int(slot): name for slot, _, name in pairs})
+
+
+@cache
+def weight_names(op: str) -> Mapping[int, str]:
+    """What an op calls its weights, by position. A constant that arrives at such an input is a weight, however many
+    identities, casts and dequantizations lie between; a variable is one at any input.
+
+    >>> dict(weight_names("BiasAdd")), dict(weight_names("Reshape"))
+    ({1: 'bias'}, {})
+    """
+    return MappingProxyType({slot: name for slot, name in input_names(op).items() if name != SIZE})
+
+
+def is_size(op: str, slot: int) -> bool:
+    """Whether an input is a size, which follows where a layer before has another one.
+
+    >>> is_size("Reshape", 1), is_size("Reshape", 0)
+    (True, False)
+    """
+    return input_names(op).get(slot) == SIZE
