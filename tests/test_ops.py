@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from graphviz_tb.ops.inputs import input_names, weight_names
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANTS, TYPES, VARIABLES, Role, has_role, roles
@@ -51,7 +52,8 @@ def test_a_line_makes_a_type_known(monkeypatch: pytest.MonkeyPatch) -> None:
     definition = op_def("MyDense")
     assert has_role("MyDense", Role.PRODUCT)
     assert weight_names("MyDense") == {1: "kernel"}
-    assert definition is not None and definition.outputs[0].attr == "T"
+    assert definition is not None
+    assert definition.outputs[0].attr == "T"
     for known in (roles, op_def, weight_names, input_names):
         known.cache_clear()
 
