@@ -1,6 +1,6 @@
 """The list of stages, in order: the program's explanation, its profiler and its progress bar.
 
-file     read ▶ flatten ▶ group ▶ annotate                  once per file
+file     read ▶ flatten ▶ interpret ▶ group ▶ annotate            once per file
 group    expand ▶ arrange                                   once per group, when it is opened
 picture  color ▶ open ▶ view ▶ place ▶ paint ▶ render       once per picture
 """
@@ -25,6 +25,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
+from graphviz_tb.interpret import interpret
 from graphviz_tb.layout import lay_out
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
@@ -88,6 +89,8 @@ def fold(
     """The stages once per file that follow reading; `stats` and `before` are those of a model that was folded."""
     with report.stage("flatten"):
         graph = flatten(loaded.graph_def, options.flatten, loaded.layers)
+    with report.stage("interpret"):
+        graph = interpret(graph, options.flatten)
     with report.stage("group"):
         hierarchy = group(graph, options.group)
     with report.stage("annotate"):

@@ -8,7 +8,7 @@ from time import perf_counter, process_time
 
 # As they begin: once per file, then once per picture; `expand` whenever a group is opened.
 STAGES = (
-    *("read", "flatten", "group", "annotate"),
+    *("read", "flatten", "interpret", "group", "annotate"),
     *("color", "open", "expand", "arrange", "view", "place", "paint", "render"),
 )
 

@@ -160,7 +160,7 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         ops_through_calls=through(0),
         constants=int((main & (graph.mark == Mark.CONSTANT)).sum()),
         weights=int((main & (graph.mark == Mark.WEIGHT)).sum()),
-        variables=len({weight.variable for node, weight in graph.weights.items() if main[node]}),
+        variables=len({weight.variable for node, weight in graph.meaning.weights.items() if main[node]}),
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
         # The root is a scope, too.

@@ -14,7 +14,10 @@ import networkx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
-STAGES = ("read", "flatten", "group", "annotate", "expand", "arrange", "color", "place", "render", "view", "chart")
+STAGES = (
+    *("read", "flatten", "interpret", "group", "annotate", "expand", "arrange"),
+    *("color", "place", "render", "view", "chart"),
+)
 SHARED = {"model", "ops", "algorithms", "errors", "options"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {
     "ops": {"ops"},
@@ -22,7 +25,7 @@ MAY = {stage: SHARED | {stage} for stage in STAGES} | {
     "algorithms": {"algorithms", "model", "ops", "errors"},
     "proto": {"proto"},
 }
-for stage in ("read", "flatten", "annotate"):
+for stage in ("read", "flatten", "interpret", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
 COMBINE = {"pipeline", "layout", "diff", "page", "serve", "commands"}
 

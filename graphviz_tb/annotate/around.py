@@ -23,9 +23,10 @@ class Around:
     is that of a row, -1 where nothing was measured.
 
     >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
     >>> from graphviz_tb.group import group
     >>> from graphviz_tb.proto import GraphDef
-    >>> hierarchy = group(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}])))
+    >>> hierarchy = group(interpret(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}]))))
     >>> # rows: 0 the whole, 1 a, 2 a/x, 3 a/y
     >>> around = Around(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
     >>> around.chain_of.tolist(), around.chain.tolist(), around.sums(np.array([5, 6, 7])).tolist()

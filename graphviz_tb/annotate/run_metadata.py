@@ -68,9 +68,11 @@ def join_statistics(
     steps; what no op of the graph bears the name of is in `strangers`.
 
     >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
     >>> from graphviz_tb.group import group
     >>> from graphviz_tb.proto import GraphDef, RunMetadata
-    >>> hierarchy = group(flatten(GraphDef(node=[{"name": "layer/x", "op": "Relu"}, {"name": "layer/y", "op": "Abs"}])))
+    >>> nodes = [{"name": "layer/x", "op": "Relu"}, {"name": "layer/y", "op": "Abs"}]
+    >>> hierarchy = group(interpret(flatten(GraphDef(node=nodes))))
     >>> entry = {"node_name": "layer/x", "all_start_micros": 10, "all_end_rel_micros": 3}
     >>> trace = RunMetadata(step_stats={"dev_stats": [{"device": "/device:CPU:0", "node_stats": [entry]}]})
     >>> figures = join_statistics(hierarchy, [trace]).figures(1)

@@ -23,6 +23,7 @@ from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import Source
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
+from graphviz_tb.interpret import interpret
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
@@ -103,7 +104,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
     if isinstance(source, Folded):
         options = source.options.flatten
         graph = source.hierarchy.graph
-        graph = flatten(graph.graph_def) if options.tensorboard else graph
+        graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -115,7 +116,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
         raise UnknownChoice.among("option of reading", strange[0], legal)
     asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
     loaded = read(source, asked)
-    graph = replace(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict)), layers=loaded.layers)
+    graph = interpret(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict), loaded.layers))
     return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 

@@ -1,4 +1,4 @@
-"""From messages to columns: names, edges, functions, marks."""
+"""From messages to columns: names, edges, functions; with TensorBoard's preset also its marks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.flatten.build import assemble
 from graphviz_tb.flatten.edges import resolve
+from graphviz_tb.flatten.embedding import embed
 from graphviz_tb.flatten.functions import find_calls, result_nodes
-from graphviz_tb.flatten.handed import find_handed
-from graphviz_tb.flatten.lazily import Lazily
-from graphviz_tb.flatten.marks import settle_marks
 from graphviz_tb.flatten.nodes import list_nodes
-from graphviz_tb.flatten.pytorch import call_by_kind, is_pytorch
-from graphviz_tb.flatten.weight_names import name_weights
-from graphviz_tb.flatten.weights import find_weights
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
@@ -45,17 +40,6 @@ def flatten(
     edges = resolve(nodes, options)
     calls = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
-    # A weight is drawn beside its users; TensorBoard draws variables as ops.
-    carried = (
-        None
-        if options.tensorboard or options.show_variables
-        else find_weights(nodes, edges, calls, functions, graph_def)
+    return assemble(
+        graph_def, nodes, edges, functions, calls, layers, embed(nodes, edges) if options.tensorboard else None
     )
-    handed, called = (None, {}) if options.tensorboard else find_handed(nodes, edges)
-    marks = settle_marks(nodes, edges, options, carried, None if options.show_variables else handed)
-    weights = name_weights(nodes, marks.edges, marks.mark, marks.beside, carried, graph_def) if carried else {}
-    # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
-    kinds = call_by_kind(nodes, marks.mark, graph_def) if not options.tensorboard and is_pytorch(nodes) else called
-    # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
-    labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
-    return assemble(graph_def, nodes, marks, functions, calls, labels, weights, layers)

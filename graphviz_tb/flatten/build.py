@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.hosts import Marks
+from graphviz_tb.flatten.edges import Edges
+from graphviz_tb.flatten.embedding import Embedded
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import freeze, ints
-from graphviz_tb.model.graph import Call, Function, Graph
+from graphviz_tb.model.graph import Beside, Call, Function, Graph
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 def assemble(
     graph_def: GraphDef,
     nodes: Nodes,
-    marks: Marks,
+    edges: Edges,
     functions: tuple[Function, ...],
     calls: tuple[Call, ...],
-    labels: Mapping[int, str],
-    weights: Mapping[int, Weight],
     layers: Mapping[str, Layer],
+    embedded: Embedded | None,
 ) -> Graph:
-    """Freeze everything into a `Graph`."""
-    edges = marks.edges
+    """Freeze everything into a `Graph`; nothing is a mark yet but what TensorBoard's preset has embedded."""
+    none = np.zeros(0, np.int32)
+    mark, kept, beside = np.zeros(len(nodes), np.uint8), np.ones(len(nodes), bool), Beside(none, none, none > 0, none)
+    if embedded:
+        mark, kept, beside, edges = embedded.mark, embedded.kept, embedded.beside, embedded.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):
         freeze(column)
     return Graph(
@@ -39,9 +41,9 @@ def assemble(
         device=ints(np.array(nodes.device, np.int32)),
         devices=tuple(nodes.device_numbers),
         function=nodes.function_column(),
-        mark=freeze(marks.mark),
+        mark=freeze(mark),
         definition=freeze(np.concatenate(nodes.definition)),
-        kept=freeze(marks.kept),
+        kept=freeze(kept),
         source=edges.source,
         target=edges.target,
         key=edges.key,
@@ -52,12 +54,10 @@ def assemble(
         reference=edges.reference,
         functions=functions,
         calls=calls,
-        beside=marks.beside,
-        within=marks.within,
+        beside=beside,
+        within={},
         graph_def=graph_def,
         index=tuple(nodes.index),
-        labels=labels,
-        weights=weights,
         layers=layers,
         notices=(*nodes.notices, *edges.notices),
     )

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphviz_tb.errors import UnknownInput
 from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.flatten.pytorch import expected
 from graphviz_tb.model.columns import Bools, Ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -17,6 +16,8 @@ from graphviz_tb.options import FlattenOptions
 
 # An input is ^name, name, name:index or, inside functions, name:output:index.
 INPUT = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
+
+PARAMETER = "prim::GetAttr"  # of PyTorch
 
 # Op types whose first input is a reference that they modify.
 REFERENCE_OPS = frozenset(
@@ -184,3 +185,10 @@ def unknown_inputs(unknown: list[str], options: FlattenOptions) -> tuple[Notice,
     if options.strict:
         raise UnknownInput(message, hint="leave out --strict to draw the rest")
     return (Notice("unknown-input", message, unknown[0], len(unknown)),)
+
+
+def expected(nodes: Nodes, edges: Edges) -> Bools:
+    """Which inputs name no node and need not: the module that a parameter belongs to."""
+    parameter = np.array([op == PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
+    missing: Bools = (edges.source < 0) & parameter[edges.target]
+    return missing

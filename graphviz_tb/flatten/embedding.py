@@ -6,16 +6,18 @@ through a summary keeps the user's input flags.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.hosts import Marks, unique_pairs
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Beside, Mark
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
@@ -25,12 +27,26 @@ from graphviz_tb.model.paths import last_segment
 LED, LED_OF_EDGE = 100_000, 10
 
 
-def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
+SUMMARY = re.compile(r"[a-zA-Z]+Summary")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """The mark of each node, which nodes are kept, the edges that are left, which marks are beside which nodes."""
+
+    mark: Bytes
+    kept: Bools
+    edges: Edges
+    beside: Beside
+
+
+def embed(nodes: Nodes, edges: Edges) -> Embedded:
     """Replace every edge that touches a mark.
 
     Before: all edges. After: edges join ordinary nodes only, no self edges; of several nodes with one strict name the
     last is kept and has the edges of all; a mark without a kept host is not kept.
     """
+    mark: Bytes = np.array([mark_of(op) for op in nodes.op_types], np.uint8)[nodes.op_id]
     last = last_of_name(nodes, mark)
     kept = (mark == Mark.NONE) & (last == np.arange(len(mark)))
     beside = hosts(mark, edges)
@@ -39,7 +55,14 @@ def embed(nodes: Nodes, mark: Bytes, edges: Edges) -> Marks:
     led = lead_on(mark, edges)
     led = replace(led, source=last[led.source], target=last[led.target])
     # What led from mark to mark is not followed further; self edges go, those that strict names make too.
-    return Marks(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside, {})
+    return Embedded(mark, kept, led.pick((mark[led.source] == 0) & (led.source != led.target)), beside)
+
+
+def mark_of(op: str) -> Mark:
+    """The mark that TensorBoard draws an op type as."""
+    if "Const" in op:
+        return Mark.CONSTANT
+    return Mark.SUMMARY if SUMMARY.fullmatch(op) else Mark.NONE
 
 
 def pick(beside: Beside, rows: Bools) -> Beside:

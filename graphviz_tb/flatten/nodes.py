@@ -9,13 +9,12 @@ import numpy as np
 
 from graphviz_tb.errors import DuplicateNode
 from graphviz_tb.model.columns import Ints, ints
+from graphviz_tb.model.graph import INPUT_ARG
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
-
-INPUT_ARG = "input_arg"
 
 
 class Numbers(dict[str, int]):

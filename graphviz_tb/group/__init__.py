@@ -28,8 +28,9 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     raw scopes, then numbered runs are series and levels that stay too wide are folded.
 
     >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.interpret import interpret
     >>> from graphviz_tb.proto import GraphDef
-    >>> graph = flatten(GraphDef(node=[{"name": f"layer/x{i}", "op": "Relu"} for i in range(6)]))
+    >>> graph = interpret(flatten(GraphDef(node=[{"name": f"layer/x{i}", "op": "Relu"} for i in range(6)])))
     >>> group(graph).name[:3]
     ['', 'layer', 'layer/x[0-5]']
     """

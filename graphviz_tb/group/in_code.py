@@ -128,7 +128,7 @@ def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, 
         return [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted]
 
     for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
-        row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.weights.get(int(beside.mark[index]))
+        row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.meaning.weights.get(int(beside.mark[index]))
         scopes = scopes_around(row)
         if scopes and weight is not None:
             mark = int(beside.mark[index])

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.interpretation import UNKNOWN, Interpretation
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -27,6 +29,7 @@ class Mark(IntEnum):
     WEIGHT = 3
 
 
+INPUT_ARG = "input_arg"  # the op type of an argument of a function
 SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `hierarchy.Kind`
 
 
@@ -93,8 +96,8 @@ class Graph:
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
     several with one name the last. `labels` says what a node is called in pictures where its name is no help.
 
-    `weights` is by node, for every mark `WEIGHT` that is drawn beside an op, the variable it brings; `layers` is by
-    name of a node or scope of the main graph the Keras layer that it is.
+    `layers` is by name of a node or scope of the main graph the Keras layer that it is; `meaning` is what `interpret`
+    has found out, which also settles the marks.
 
     `ways` remembers what leads to some nodes and where they lead (`algorithms/training.py`).
     """
@@ -123,12 +126,22 @@ class Graph:
     index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
-    weights: Mapping[int, Weight] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    meaning: Interpretation = field(default=UNKNOWN, repr=False)
     ways: dict[bytes, tuple[Bools, Bools]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.name)
+
+    @property
+    def of_pytorch(self) -> bool:
+        """Whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never have."""
+        return any(op.startswith(("aten::", "prim::")) for op in self.op_types)
+
+    def of_types(self, wanted: Callable[[str], object]) -> Bools:
+        """Which nodes have an op type that something holds for; it is asked once for each type."""
+        types: Bools = np.array([bool(wanted(op)) for op in self.op_types], bool)
+        return types[self.op]
 
     @property
     def edge_count(self) -> int:

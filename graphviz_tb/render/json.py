@@ -140,7 +140,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
             entry["function"] = bodies[0][1]
             # "": the op type is the function's name.
             entry["functions"] = {attr or "body": function for attr, function in bodies}
-        if (weight := hierarchy.graph.weights.get(node)) is not None:
+        if (weight := hierarchy.graph.meaning.weights.get(node)) is not None:
             entry["weight"] = {
                 "variable": weight.variable,
                 "dtype": weight.dtype,

@@ -57,7 +57,7 @@ class Used:
         """The variables that are used by some rows, as often as they are."""
         start, stop = np.searchsorted(self.hosts, (row, end)).tolist()
         marks = self.marks[start : min(stop, start + ENOUGH)].tolist()
-        return [self.graph.weights[mark].variable for mark in marks]
+        return [self.graph.meaning.weights[mark].variable for mark in marks]
 
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:

@@ -59,9 +59,9 @@ def test_constants_count_in_groups_but_not_for_tensorboard() -> None:
 
 def constants() -> Hierarchy:
     """s/c ─▶ s/x, where s/c is a constant drawn as a mark."""
-    from graphviz_tb.flatten import flatten
     from graphviz_tb.group import group
     from graphviz_tb.proto import GraphDef
+    from tests.flat import flatten
 
     nodes = [{"name": "s/c", "op": "Const"}, {"name": "s/x", "op": "Relu", "input": ["s/c"]}]
     return group(flatten(GraphDef(node=nodes)))

@@ -13,7 +13,6 @@ from graphviz_tb import load
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.around import Around
 from graphviz_tb.annotate.columns import NEVER
-from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.samples import Sample, Samples
@@ -23,6 +22,7 @@ from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, graph_of, trace
 from tests.conftest import cpu_seconds
+from tests.flat import flatten
 from tests.fuzz.families.measured import profiled
 from tests.timing import seconds, slowness
 

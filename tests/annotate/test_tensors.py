@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from graphviz_tb.annotate import annotate, shapes
-from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.pipeline import load
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 FLOAT = {"type": 1}
 

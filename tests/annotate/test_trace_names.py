@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from graphviz_tb.annotate import trace_names
 from graphviz_tb.annotate.trace_names import TraceNames
-from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import address, function_of
 from graphviz_tb.proto import FunctionDef, GraphDef
+from tests.flat import flatten
 from tests.functions.strategies import call
 from tests.timing import slowness
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef, RunMetadata
+from tests.flat import flatten
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"

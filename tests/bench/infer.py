@@ -36,7 +36,7 @@ MEASURE = """
 import json, sys
 from time import process_time
 from graphviz_tb import load
-from graphviz_tb.flatten import flatten
+from tests.flat import flatten
 from graphviz_tb.group import group
 from graphviz_tb.read import read
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.flatten import flatten
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read import read
+from tests.flat import flatten
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 REAL = sorted(path for path in (FIXTURES / "real").iterdir() if path.suffix in (".pb", ".pbtxt"))

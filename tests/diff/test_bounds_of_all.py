@@ -21,10 +21,10 @@ from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.run import Input, compared
 from graphviz_tb.errors import RequestError
-from graphviz_tb.flatten import flatten
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching
+from tests.flat import flatten
 
 
 def test_all_tables_of_common_subsequences_have_a_bound() -> None:

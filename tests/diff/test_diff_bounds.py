@@ -13,12 +13,12 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.wrap import broken
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import Input, run
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.model.measure import width
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS
+from tests.flat import flatten
 
 RULES = ("equal_blocks", "function_recursive", "input_spellings", "function_two_bodies", "bridges", "edge_kinds")
 SMALL = [path for path in sorted((FIXTURES / "rules").glob("*.pbtxt")) if path.stem in RULES]

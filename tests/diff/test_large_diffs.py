@@ -11,8 +11,8 @@ from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import match_ops
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.flatten import flatten
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 from tests.timing import slowness
 
 

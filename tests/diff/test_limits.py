@@ -29,11 +29,11 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.rows import account
 from graphviz_tb.diff.report.words import chain, facts, value
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.change import Change
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES
 from tests.diff.test_causes import graph
+from tests.flat import flatten
 
 # What types.proto calls some of its numbers.
 FLOATING = {"float": 1, "double": 2, "bfloat16": 14, "half": 19}

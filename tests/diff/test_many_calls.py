@@ -10,9 +10,9 @@ import pytest
 from graphviz_tb.annotate.tensors import Tensors
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.callers import callers_in_main
-from graphviz_tb.flatten import flatten
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
+from tests.flat import flatten
 
 
 def calls_of_a_chain(calls: int, functions: int) -> GraphDef:

@@ -7,9 +7,9 @@ import pytest
 from graphviz_tb.diff.changes.parts import in_flow
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 
 def order(nodes: str) -> str:

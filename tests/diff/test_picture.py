@@ -11,7 +11,6 @@ from graphviz_tb.diff.picture.both import picture
 from graphviz_tb.diff.picture.merge import merge
 from graphviz_tb.diff.picture.overlay import DARK, LIGHT, is_legible, overlay
 from graphviz_tb.diff.picture.rows import places
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import load
@@ -19,6 +18,7 @@ from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
 from tests.diff.test_promised import dense
+from tests.flat import flatten
 
 OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
 

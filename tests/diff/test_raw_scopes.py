@@ -7,10 +7,10 @@ import pytest
 
 from graphviz_tb.diff.columns.scopes import Tree, add_names, build_scopes
 from graphviz_tb.diff.columns.values import unpacked
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.room import Room
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
+from tests.flat import flatten
 
 
 @pytest.mark.parametrize(

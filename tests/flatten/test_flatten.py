@@ -10,11 +10,11 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import DuplicateNode, UnknownInput
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
+from tests.flat import flatten
 
 Rule = Callable[..., Model]
 Edge = tuple[str, str, str, str]

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.flatten import flatten
-from graphviz_tb.flatten.pytorch import label_of
+from graphviz_tb.interpret.pytorch import label_of
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
 from tests.conftest import FIXTURES
+from tests.flat import flatten
 from tests.properties import laws
 
 TRANSFORMER = FIXTURES / "logdirs" / "torch_transformer"

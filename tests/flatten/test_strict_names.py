@@ -7,10 +7,10 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.flatten import flatten
 from graphviz_tb.flatten.embedding import strict
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 NAMES = st.text("ab-/", max_size=6)
 

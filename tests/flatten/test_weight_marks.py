@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.flatten import flatten, weight_names
+from graphviz_tb.interpret import weight_names
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.options import FlattenOptions
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 FLOAT = {"type": 1}
 
@@ -85,7 +86,7 @@ def test_the_first_node_of_a_file_may_be_a_variable() -> None:
             ]
         )
     )
-    said = {graph.name[mark]: (weight.variable, weight.shape) for mark, weight in graph.weights.items()}
+    said = {graph.name[mark]: (weight.variable, weight.shape) for mark, weight in graph.meaning.weights.items()}
     assert set(said.values()) == {("handle", (3,))}, said
 
 
@@ -126,12 +127,12 @@ def standardiser(root: str) -> GraphDef:
 
 def test_what_a_normalisation_was_adapted_to_are_weights() -> None:
     graph = flatten(standardiser("Sqrt"))
-    said = {(weight.variable, weight.label) for weight in graph.weights.values()}
+    said = {(weight.variable, weight.label) for weight in graph.meaning.weights.values()}
     assert said == {("sub/y", "mean 1×5"), ("Sqrt/x", "variance 1×5")}
 
 
 def test_other_differences_and_ratios_have_no_weights() -> None:
-    assert not flatten(standardiser("Square")).weights
+    assert not flatten(standardiser("Square")).meaning.weights
 
 
 def shaped(*sizes: int) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def test_what_is_assigned_to_a_variable_or_looked_up_in_it_tells_its_shape() -> 
     step = node("step", "Neg", "taken", _output_shapes=shaped(30, 5))
     update = node("update", "AssignSubVariableOp", "table", "step", dtype=FLOAT)
     found = [
-        {weight.shape for weight in flatten(GraphDef(node=nodes)).weights.values()}
+        {weight.shape for weight in flatten(GraphDef(node=nodes)).meaning.weights.values()}
         for nodes in ([table, words, taken], [table, words, taken, step, update])
     ]
     assert found == [{(None, 5)}, {(30, 5)}]
@@ -214,7 +215,7 @@ def test_the_weight_of_an_argument_is_the_variable_whose_handle_went_through_oth
     graph: Graph = flatten(
         GraphDef(node=[handle, node("pass", "Identity", "handle"), call], library={"function": [body]})
     )
-    assert {weight.variable for weight in graph.weights.values()} == {"kernel"}
+    assert {weight.variable for weight in graph.meaning.weights.values()} == {"kernel"}
 
 
 def test_what_is_multiplied_with_a_variable_is_no_weight() -> None:
@@ -240,7 +241,7 @@ def test_a_name_that_says_nothing_in_its_last_segment_gives_way_to_the_role() ->
                 ]
             )
         )
-        return graph.weights[graph.name.index(name)].role
+        return graph.meaning.weights[graph.name.index(name)].role
 
     assert role("m/kernel") == role("Const_1/kernel") == ""
     assert role("m/unknown_3") == role("Const_1") != ""
@@ -253,7 +254,7 @@ def test_the_name_of_a_variable_is_read_once_for_all_that_use_it(monkeypatch: py
     users = [node(f"y{at}", "Relu", f"r{at}") for at in range(50)]
     read: list[int] = []
     declared = weight_names.declared
-    monkeypatch.setattr(weight_names, "declared", lambda *given: read.append(given[2]) or declared(*given))
-    weights = flatten(GraphDef(node=[handle, *reads, *users])).weights
+    monkeypatch.setattr(weight_names, "declared", lambda *given: read.append(given[1]) or declared(*given))
+    weights = flatten(GraphDef(node=[handle, *reads, *users])).meaning.weights
     assert {weight.variable for weight in weights.values()} == {"v" * 1000}
     assert len(read) == 1 < len(weights)

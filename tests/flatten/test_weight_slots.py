@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 # Op, its inputs as TensorFlow's definition of it names them, and what we call those that are weights.
 CALLED: list[tuple[str, str, dict[str, str]]] = [
@@ -62,6 +62,6 @@ def weighed(op: str, inputs: list[str]) -> Graph:
 def test_the_weights_of_an_op(op: str, inputs: str, called: dict[str, str]) -> None:
     names = inputs.split()
     graph = weighed(op, names)
-    found = {names[node]: weight.label for node, weight in graph.weights.items()}
+    found = {names[node]: weight.label for node, weight in graph.meaning.weights.items()}
     assert found == {name: f"{word} 8×4" for name, word in called.items()}
     assert {names[node] for node in range(len(names)) if graph.mark[node] == Mark.WEIGHT} == set(called)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.flatten import flatten
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import address, is_place, neighbour_path
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
+from tests.flat import flatten
 from tests.timing import seconds
 
 

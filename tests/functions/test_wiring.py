@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from graphviz_tb.expand.calls import joined_to
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Function
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
+from tests.flat import flatten
 
 
 def function(name: str, args: int, *returned: str, nodes: list[dict[str, Any]] | None = None) -> dict[str, Any]:

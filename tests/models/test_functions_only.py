@@ -22,7 +22,7 @@ def test_the_largest_function_is_the_model() -> None:
     assert sorted(name for name in model.hierarchy.graph.name if "/" not in name and "resource" not in name) == sorted(
         ["x", "output_0", "output_1", "kernel", "bias", "head"]
     )
-    assert {(each.variable, each.shape) for each in model.hierarchy.graph.weights.values()} == {
+    assert {(each.variable, each.shape) for each in model.hierarchy.graph.meaning.weights.values()} == {
         ("kernel", (8, 16)),
         ("bias", (16,)),
         ("head", (16, 4)),

@@ -53,7 +53,7 @@ def placed(model: Model) -> list[tuple[str, tuple[int | None, ...] | None, str]]
     graph, hierarchy = model.hierarchy.graph, model.hierarchy
     found = []
     for mark, host in zip(graph.beside.mark.tolist(), graph.beside.host.tolist(), strict=True):
-        if (weight := graph.weights.get(mark)) is not None:
+        if (weight := graph.meaning.weights.get(mark)) is not None:
             row = int(hierarchy.row_of_node[host])
             function = int(graph.function[host])
             around = graph.functions[function].name + "/" if function >= 0 else ""
@@ -98,13 +98,13 @@ def test_a_saved_model_is_drawn_without_its_plumbing(folder: Path) -> None:
 def test_variables_can_be_drawn_as_ops() -> None:
     folder = MODELS / "keras3" / "cnn_saved"
     few, many = load(folder), load(folder, show_variables=True)
-    assert not many.hierarchy.graph.weights
+    assert not many.hierarchy.graph.meaning.weights
     assert many.hierarchy.ops(0) == few.hierarchy.ops(0) + int((few.hierarchy.mark == Mark.WEIGHT).sum())
 
 
 def test_a_shared_layer_says_how_often() -> None:
     assert layers_of("keras3", "siamese")["siamese/tower"]["telling"] == "8 · relu · 2 calls"
-    weights = load(MODELS / "keras3" / "siamese_saved").hierarchy.graph.weights.values()
+    weights = load(MODELS / "keras3" / "siamese_saved").hierarchy.graph.meaning.weights.values()
     assert {weight.uses for weight in weights if weight.variable == "tower/kernel"} == {2}
 
 

@@ -37,7 +37,7 @@ class Graph:
 
 def test_a_captured_variable_bears_its_name() -> None:
     graph = Graph()
-    (weight,) = load(SimpleNamespace(graph=graph)).hierarchy.graph.weights.values()
+    (weight,) = load(SimpleNamespace(graph=graph)).hierarchy.graph.meaning.weights.values()
     assert (weight.variable, weight.dtype) == ("dense/kernel", "float32")
     assert graph.asked == {"add_shapes": True}
 

@@ -25,7 +25,9 @@ def structure(path: Path) -> dict[str, Any]:
             for node in document["nodes"]
         ],
         "groups": {group: told["edges"] for group, told in document["groups"].items()},
-        "weights": [(weight.dtype, weight.shape, weight.uses) for weight in model.hierarchy.graph.weights.values()],
+        "weights": [
+            (weight.dtype, weight.shape, weight.uses) for weight in model.hierarchy.graph.meaning.weights.values()
+        ],
         "boxes": [(box.row, box.kind, box.parent, box.depth, box.open, box.area) for box in scene.boxes],
         "routes": [(route.kind, route.source, route.target, route.back) for route in scene.routes],
     }

@@ -146,7 +146,7 @@ def test_shapes_of_variables_stand_on_the_arguments_of_the_optimized_graph() -> 
     given = GraphDef(node=[argument(), *dense()])
     optimized = GraphDef(node=[*dense(), argument(_handle_shapes=shape, _handle_dtypes={"list": {"type": [1]}})])
     traced = RunMetadata(function_graphs=[{"pre_optimization_graph": given, "post_optimization_graph": optimized}])
-    [weight] = {(each.shape, each.dtype) for each in load(traced).hierarchy.graph.weights.values()}
+    [weight] = {(each.shape, each.dtype) for each in load(traced).hierarchy.graph.meaning.weights.values()}
     assert weight == ((3, 4), "float32")
     assert not given.node[0].attr["_handle_shapes"].list.shape
 

@@ -80,7 +80,7 @@ def handed_in(graph: Graph, roles: Sequence[int]) -> Iterator[Weight]:
     """
     makers, counters, users = origins(graph), written(graph), users_of(graph, roles)
     seen: set[int] = set()
-    for mark, weight in graph.weights.items():
+    for mark, weight in graph.meaning.weights.items():
         node = makers.get(mark, mark)
         argument = graph.function[node] < 0 and graph.op_types[graph.op[node]] in ARGUMENTS
         sizes = None if weight.shape is None else tuple(size for size in weight.shape if size is not None)
@@ -101,7 +101,7 @@ def unsized_weights(graph: Graph, roles: Sequence[int]) -> list[int]:
     """The nodes that bring weights of the network whose size the file does not say."""
     unsized = [
         mark
-        for mark, weight in graph.weights.items()
+        for mark, weight in graph.meaning.weights.items()
         if (weight.shape is None or None in weight.shape) and (weight.dtype in FLOATS or not weight.dtype)
     ]
     if not unsized:

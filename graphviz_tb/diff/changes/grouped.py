@@ -59,7 +59,7 @@ def kernels(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
 
 def weight_shape(side: Side, node: int) -> Shape:
     """The shape of a weight, or of a constant."""
-    known, definition = side.graph.weights.get(node), side.graph.node_def(node)
+    known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:
         return known.shape
     if definition is None or definition.op != "Const" or "value" not in definition.attr:

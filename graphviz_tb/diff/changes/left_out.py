@@ -16,4 +16,4 @@ def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
         said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
         return tuple(key for key in COMPILED if key not in said)
     trained = any(is_trained(side.side) for side in layers)
-    return INFERENCE if all(graph.weights for graph in graphs) and not trained else ()
+    return INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()

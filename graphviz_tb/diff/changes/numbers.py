@@ -199,7 +199,7 @@ def parameters_of(layers: Layers) -> Column:
     """
     graph = layers.side.graph
     sizes = np.zeros(len(graph), np.int64)
-    if graph.layers and not graph.weights:
+    if graph.layers and not graph.meaning.weights:
         counts = {
             graph.index[0][name]: layer.parameters for name, layer in graph.layers.items() if name in graph.index[0]
         }
@@ -210,11 +210,11 @@ def parameters_of(layers: Layers) -> Column:
         return sizes
     # A variable may be read by several nodes; the first of them brings its numbers.
     variables: dict[str, list[int]] = defaultdict(list)
-    for node, weight in sorted(graph.weights.items()):
+    for node, weight in sorted(graph.meaning.weights.items()):
         if layers.forward[node]:
             variables[weight.variable].append(node)
     for nodes in variables.values():
-        known = [weight for node in nodes if (weight := graph.weights[node]).shape is not None]
+        known = [weight for node in nodes if (weight := graph.meaning.weights[node]).shape is not None]
         if not known or None in (known[0].shape or ()):
             return None
         if not known[0].dtype.startswith(STATES):

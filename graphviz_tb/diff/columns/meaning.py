@@ -48,7 +48,7 @@ def settings(graph: Graph) -> Bools:
     learned, seeds = _lineage(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
-        if definition is None or "value" not in definition.attr or node in graph.weights or seeds[node]:
+        if definition is None or "value" not in definition.attr or node in graph.meaning.weights or seeds[node]:
             continue  # asking a message for what it has not would add it
         tensor = definition.attr["value"].tensor
         dims = [dim.size for dim in tensor.tensor_shape.dim]
@@ -76,7 +76,7 @@ def weights(graph: Graph) -> Weights:
     """Type and shape of every weight, where the graph knows them."""
     known = {
         node: (weight.dtype, shape_of(weight.shape))
-        for node, weight in graph.weights.items()
+        for node, weight in graph.meaning.weights.items()
         if weight.shape is not None
     }
     for node in np.flatnonzero(nodes_of(graph, "ReadVariableOp".__eq__)).tolist():

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.graph import Graph
 
 OPS = ("Sub", "Sqrt", "Maximum", "RealDiv")
 
 
-def standardised(nodes: Nodes, edges: Edges, constant: Ints) -> dict[int, str]:
+def standardised(graph: Graph, constant: Ints) -> dict[int, str]:
     """What the constants are that x is standardised with; `constant` is for each node the one whose value it has, -1
     where it has none."""
-    if not set(OPS) <= set(nodes.op_types):
+    if not set(OPS) <= set(graph.op_types):
         return {}
-    kind = np.array([OPS.index(op) if op in OPS else -1 for op in nodes.op_types])[nodes.op_id]
+    kind = np.array([OPS.index(op) if op in OPS else -1 for op in graph.op_types])[graph.op]
     kind, constant = np.append(kind, -1), np.append(constant, -1)  # of node -1, which is none
-    into = np.flatnonzero((kind[edges.target] >= 0) & ~edges.control)
-    ends = zip(edges.target[into].tolist(), edges.slot[into].tolist(), edges.source[into].tolist(), strict=True)
+    into = np.flatnonzero((kind[graph.target] >= 0) & ~graph.control)
+    ends = zip(graph.target[into].tolist(), graph.slot[into].tolist(), graph.source[into].tolist(), strict=True)
     # (op, slot) ─▶ the node that feeds it
     given = {(target, slot): source for target, slot, source in ends}
 

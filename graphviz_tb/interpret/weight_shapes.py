@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.functions import node_def
-from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.wiring import output_number
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef
+    from graphviz_tb.proto import AttrValue
 
     Attributes = Mapping[str, AttrValue]
 
@@ -35,22 +33,22 @@ def handled_shape(attrs: Attributes) -> Shape:
     return shape_of(shapes[0]) if shapes else None
 
 
-def used_shapes(nodes: Nodes, edges: Edges, graph: GraphDef, handles: Collection[int]) -> dict[int, Shape]:
+def used_shapes(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
     """The shapes of variables, by handle: that of a value assigned to them, else, rows unknown, what a lookup takes."""
-    works = np.array([op in ASSIGNS or op == LOOKUP for op in nodes.op_types], bool)[nodes.op_id]
-    into = np.flatnonzero(works[edges.target] & ~edges.control)
+    works = graph.of_types(lambda op: op in ASSIGNS or op == LOOKUP)
+    into = np.flatnonzero(works[graph.target] & ~graph.control)
     given: dict[int, dict[int, int]] = {}
     # Inputs of each of those ops by slot: 0 the handle, 1 the value or the indices.
-    for edge, user, slot in zip(into.tolist(), edges.target[into].tolist(), edges.slot[into].tolist(), strict=True):
+    for edge, user, slot in zip(into.tolist(), graph.target[into].tolist(), graph.slot[into].tolist(), strict=True):
         given.setdefault(user, {})[slot] = edge
     looked: dict[int, Shape] = {}
     assigned: dict[int, Shape] = {}
     for user, slots in given.items():
-        if not {0, 1} <= slots.keys() or (handle := int(edges.source[slots[0]])) not in handles:
+        if not {0, 1} <= slots.keys() or (handle := int(graph.source[slots[0]])) not in handles:
             continue
-        second = stated(nodes, graph, int(edges.source[slots[1]]), edges.keys[edges.key[slots[1]]])
-        if nodes.op_types[nodes.op[user]] == LOOKUP:
-            looked[handle] = below_first(stated(nodes, graph, user, "0"), second)
+        second = stated(graph, int(graph.source[slots[1]]), graph.keys[graph.key[slots[1]]])
+        if graph.op_types[graph.op[user]] == LOOKUP:
+            looked[handle] = below_first(stated(graph, user, "0"), second)
         elif second is not None:
             assigned[handle] = second
     # What is assigned counts before what is looked up: a lookup leaves the number of rows open.
@@ -66,9 +64,9 @@ def below_first(taken: Shape, indices: Shape) -> Shape:
     return None if taken is None or indices is None else (None, *taken[len(indices) :])
 
 
-def stated(nodes: Nodes, graph: GraphDef, node: int, key: str) -> Shape:
+def stated(graph: Graph, node: int, key: str) -> Shape:
     """The shape that a node states of one of its outputs."""
-    definition, index = node_def(nodes, graph, node), output_number(key.rpartition(":")[2])
+    definition, index = graph.node_def(node), output_number(key.rpartition(":")[2])
     if definition is None or "_output_shapes" not in definition.attr:
         return None
     shapes = definition.attr["_output_shapes"].list.shape

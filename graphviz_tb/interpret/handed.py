@@ -9,10 +9,9 @@ import re
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.flatten.weights import HANDED_IN, of_types
+from graphviz_tb.interpret.origins import HANDED_IN
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.graph import Graph
 
 UNNAMED = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's word for it
 TABLES = re.compile(r"(Anonymous)?(Mutable)?(Dense)?HashTable(OfTensors)?(V2)?|StaticHashTable")
@@ -21,31 +20,31 @@ ODD = re.compile(r"[^a-z0-9]")  # what the name of an argument has none of
 TABLE, VALUE = "lookup table", "captured value"
 
 
-def find_handed(nodes: Nodes, edges: Edges) -> tuple[Bools, dict[int, str]]:
+def find_handed(graph: Graph) -> tuple[Bools, dict[int, str]]:
     """Before: a flat graph. After: which nodes bring a table or a captured value to the main graph, and what to call
     arguments, there and in functions, whose names are no help."""
-    handed = of_types(nodes, HANDED_IN.__contains__)
-    kept = of_types(nodes, lambda op: bool(TABLES.fullmatch(op)))
+    handed = graph.of_types(HANDED_IN.__contains__)
+    kept = graph.of_types(lambda op: bool(TABLES.fullmatch(op)))
     if not handed.any():
         return kept, {}
-    lookups = of_types(nodes, lambda op: bool(LOOKUP.fullmatch(op)))
-    table = edges.source[lookups[edges.target] & handed[edges.source] & (edges.slot == 0) & ~edges.control].tolist()
-    unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED.fullmatch(nodes.name[node])]
+    lookups = graph.of_types(lambda op: bool(LOOKUP.fullmatch(op)))
+    table = graph.source[lookups[graph.target] & handed[graph.source] & (graph.slot == 0) & ~graph.control].tolist()
+    unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED.fullmatch(graph.name[node])]
     # Of several words the last counts: an argument that a lookup takes is a table, whatever its name.
-    labels = dict.fromkeys(captured(nodes, edges), VALUE) | dict.fromkeys(unnamed, VALUE) | dict.fromkeys(table, TABLE)
+    labels = dict.fromkeys(captured(graph), VALUE) | dict.fromkeys(unnamed, VALUE) | dict.fromkeys(table, TABLE)
     # In a function an argument stays a box, for a call leads to it; it only gets its label.
-    kept[[node for node in labels if node < nodes.starts[1]]] = True
+    kept[[node for node in labels if graph.function[node] < 0]] = True
     return kept, labels
 
 
-def captured(nodes: Nodes, edges: Edges) -> list[int]:
+def captured(graph: Graph) -> list[int]:
     """Arguments of the main graph that are named by an input of the op that uses them, in TensorFlow's way of making
     one name of two: "dense/Sub" and its "y" are "dense_sub_y"."""
-    argument = of_types(nodes, "_Arg".__eq__)
-    argument[nodes.starts[1] :] = False
-    given = np.flatnonzero(argument[edges.source] & ~edges.control)
-    pairs = zip(edges.source[given].tolist(), edges.target[given].tolist(), strict=True)
-    spoken = {node: plain(nodes.name[node]) for node in {*edges.source[given].tolist(), *edges.target[given].tolist()}}
+    argument = graph.of_types("_Arg".__eq__)
+    argument &= graph.function < 0
+    given = np.flatnonzero(argument[graph.source] & ~graph.control)
+    pairs = zip(graph.source[given].tolist(), graph.target[given].tolist(), strict=True)
+    spoken = {node: plain(graph.name[node]) for node in {*graph.source[given].tolist(), *graph.target[given].tolist()}}
     return [node for node, user in pairs if follows(spoken[node], spoken[user])]
 
 

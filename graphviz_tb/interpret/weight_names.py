@@ -9,21 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.functions import node_def
-from graphviz_tb.flatten.lazily import Lazily
-from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.flatten.weight_shapes import constant_shape, handled_shape, used_shapes
-from graphviz_tb.flatten.weight_slots import WEIGHT_SLOTS
-from graphviz_tb.flatten.weights import CONSTANTS, HANDED_IN, WRITES, Carried, of_types, place_of
-from graphviz_tb.model.columns import Bools, Bytes, distinct
-from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.interpret.lazily import Lazily
+from graphviz_tb.interpret.origins import CONSTANTS, HANDED_IN, WRITES, Carried, argument_of
+from graphviz_tb.interpret.weight_shapes import constant_shape, handled_shape, used_shapes
+from graphviz_tb.interpret.weight_slots import WEIGHT_SLOTS
+from graphviz_tb.model.columns import distinct
+from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.weights import Weight
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, GraphDef, NodeDef
+    from graphviz_tb.proto import AttrValue, NodeDef
 
     Attributes = Mapping[str, AttrValue]
 
@@ -34,26 +31,24 @@ SAYS_NOTHING = re.compile(
 DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 
 
-def name_weights(
-    nodes: Nodes, edges: Edges, mark: Bytes, beside: Beside, carried: Carried, graph: GraphDef
-) -> Mapping[int, Weight]:
+def name_weights(graph: Graph, carried: Carried) -> Mapping[int, Weight]:
     """Before: which marks are where. After: a weight for each mark of that kind that is drawn beside an op."""
-    ends = distinct(beside.mark[mark[beside.mark] == Mark.WEIGHT]).tolist()
+    ends = distinct(graph.beside.mark[graph.mark[graph.beside.mark] == Mark.WEIGHT]).tolist()
 
     # Both need all edges: they are worked out when the first weight is asked for, and once.
     @cache
     def around() -> tuple[dict[int, str], dict[int, int]]:
         variables = {end: variable_of(carried, end) for end in ends}
-        return roles_of(nodes, edges, mark), count_uses(nodes, edges, mark, variables)
+        return roles_of(graph), count_uses(graph, variables)
 
     @cache
     def by_use() -> Mapping[int, Shape]:
-        return used_shapes(nodes, edges, graph, {int(carried.origin[end]) for end in ends})
+        return used_shapes(graph, {int(carried.origin[end]) for end in ends})
 
     # Once for each variable: thousands of ops may read one, whose name may be long.
     @cache
     def told(maker: int) -> tuple[str, str, Shape, bool]:
-        name, dtype, shape = declared(nodes, graph, maker)
+        name, dtype, shape = declared(graph, maker)
         # "dense/kernel" says itself what it is; "args_3" does not, and what its users call it must do.
         return name, dtype, shape, SAYS_NOTHING.fullmatch(last_segment(name) or name) is not None
 
@@ -62,7 +57,7 @@ def name_weights(
         roles, uses = around()
         origin = int(carried.origin[end])
         name, dtype, shape, vague = told(variable if variable >= 0 else origin)
-        read_dtype, read_shape = read(node_def(nodes, graph, end))
+        read_dtype, read_shape = read(graph.node_def(end))
         role = roles.get(end, "weight") if vague else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
@@ -82,39 +77,41 @@ def variable_of(carried: Carried, node: int) -> int:
     return variable[0] if len(variable) == 1 else -1
 
 
-def roles_of(nodes: Nodes, edges: Edges, mark: Bytes) -> dict[int, str]:
+def roles_of(graph: Graph) -> dict[int, str]:
     """What the first op that has a word for it calls each weight."""
     roles: dict[int, str] = {}
-    for edge in np.flatnonzero((mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)).tolist():
+    for edge in np.flatnonzero(
+        (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
+    ).tolist():
         # The first op in file order decides.
-        words = WEIGHT_SLOTS.get(nodes.op_types[nodes.op[edges.target[edge]]], {})
-        word = "" if edges.control[edge] else words.get(int(edges.slot[edge]), "")
+        words = WEIGHT_SLOTS.get(graph.op_types[graph.op[graph.target[edge]]], {})
+        word = "" if graph.control[edge] else words.get(int(graph.slot[edge]), "")
         if word:
-            roles.setdefault(int(edges.source[edge]), word)
+            roles.setdefault(int(graph.source[edge]), word)
     return roles
 
 
-def count_uses(nodes: Nodes, edges: Edges, mark: Bytes, variables: dict[int, int]) -> dict[int, int]:
+def count_uses(graph: Graph, variables: dict[int, int]) -> dict[int, int]:
     """How many ops use the variable of each weight; what writes, saves or hands it on to a function does not."""
-    writes: Bools = of_types(nodes, lambda op: bool(WRITES.fullmatch(op)) or op.endswith("PartitionedCall"))
-    into = (mark[edges.source] == Mark.WEIGHT) & (mark[edges.target] == Mark.NONE)
-    into &= ~edges.control & ~writes[edges.target]
+    writes = graph.of_types(lambda op: WRITES.fullmatch(op) or op.endswith("PartitionedCall"))
+    into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
+    into &= ~graph.control & ~writes[graph.target]
     users: dict[int, set[int]] = {}
     # A set: an op that reads a variable twice uses it once.
-    for end, host in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
+    for end, host in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         if variables[end] >= 0:
             users.setdefault(variables[end], set()).add(host)
     return {end: max(1, len(users.get(variable, ()))) for end, variable in variables.items()}
 
 
-def declared(nodes: Nodes, graph: GraphDef, maker: int) -> tuple[str, str, Shape]:
+def declared(graph: Graph, maker: int) -> tuple[str, str, Shape]:
     """Name, dtype and shape as the variable, its handle, the constant or the argument states them."""
-    definition = node_def(nodes, graph, maker)
+    definition = graph.node_def(maker)
     if definition is None:
-        function, argument = place_of(nodes, maker)
-        arguments = graph.library.function[function].arg_attr
+        function, argument = argument_of(graph, maker)
+        arguments = graph.graph_def.library.function[function].arg_attr
         own = arguments[argument].attr if argument in arguments else {}
-        return nodes.name[maker], handled_dtype(own), handled_shape(own)
+        return graph.name[maker], handled_dtype(own), handled_shape(own)
     attrs = definition.attr
     if definition.op in CONSTANTS:
         return definition.name, type_in(attrs, "dtype"), constant_shape(attrs)

@@ -5,7 +5,6 @@ are named after values ("530", "input.33"). So that a module reads like its part
 
 - parameters, sizes, and what is only counted or listed from these and from constants are constants, drawn as marks;
 - an op is called by its kind, a constant by its value, a parameter by its name;
-- a parameter's input, the module that holds it, is not part of the graph: that is no flaw.
 """
 
 from __future__ import annotations
@@ -18,13 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Bytes
-from graphviz_tb.model.graph import Mark
+from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.measure import ELLIPSIS, cut
 
 if TYPE_CHECKING:
-    from graphviz_tb.flatten.edges import Edges
-    from graphviz_tb.flatten.nodes import Nodes
-    from graphviz_tb.proto import GraphDef, NodeDef
+    from graphviz_tb.proto import NodeDef
 
 CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
 LONGEST = 40  # characters of a label that is put together
@@ -59,32 +56,27 @@ ROLES = {
 }
 
 
-def is_pytorch(nodes: Nodes) -> bool:
-    """Whether PyTorch wrote the graph: its op types have a namespace, those of TensorFlow never have."""
-    return any(op.startswith(("aten::", "prim::")) for op in nodes.op_types)
-
-
-def mark_plumbing(nodes: Nodes, edges: Edges, mark: Bytes) -> Bytes:
+def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
     """Mark parameters, sizes, and lists and sums of such as constants.
 
     Before: marks by op type. After: a list is a constant if all its inputs are; a sum only if none of them is a
     parameter, since to add weights is work.
     """
-    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in nodes.op_types], np.uint8)[nodes.op_id]
+    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in graph.op_types], np.uint8)[graph.op]
     plumbing: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
     if plumbing.any():
-        plumbing[follow(nodes, edges, role, plumbing)] = True
+        plumbing[follow(graph, role, plumbing)] = True
     return np.where(plumbing, np.uint8(Mark.CONSTANT), mark)
 
 
-def follow(nodes: Nodes, edges: Edges, role: Bytes, plumbing: Bools) -> list[int]:
+def follow(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
     """The lists and sums that hold nothing but what was found, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
-    into = np.flatnonzero(role[edges.target] >= Role.CARRIER)
-    for source, target in zip(edges.source[into].tolist(), edges.target[into].tolist(), strict=True):
+    into = np.flatnonzero(role[graph.target] >= Role.CARRIER)
+    for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         users[source].append(target)
     # Inputs that are not known to be plumbing: where none is missing, a list is plumbing itself.
-    missing = {node: nodes.fan_in[node] for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
+    missing = {node: fan_in(graph, node) for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
     # What a parameter went into: to list or reshape weights is plumbing, to add to them is work.
     heavy = {node for node in users if role[node] == Role.PARAMETER}
     made = [node for node, count in missing.items() if not count]
@@ -102,31 +94,30 @@ def follow(nodes: Nodes, edges: Edges, role: Bytes, plumbing: Bools) -> list[int
     return made
 
 
-def expected(nodes: Nodes, edges: Edges) -> Bools:
-    """Which inputs name no node and need not: the module that a parameter belongs to."""
-    parameter = np.array([op == PARAMETER for op in nodes.op_types], bool)[nodes.op_id]
-    missing: Bools = (edges.source < 0) & parameter[edges.target]
-    return missing
+def fan_in(graph: Graph, node: int) -> int:
+    """How many inputs a node has, those that name no node counted too."""
+    definition = graph.node_def(node)
+    return 0 if definition is None else len(definition.input)
 
 
-def call_by_kind(nodes: Nodes, mark: Bytes, graph_def: GraphDef) -> dict[int, str]:
+def call_by_kind(graph: Graph) -> dict[int, str]:
     """What each node is called: kinds for ops, values for constants, names for parameters.
 
     Before: a graph of PyTorch. After: a label for every node whose own name says less.
     """
     labels: dict[int, str] = {}
-    for node in range(nodes.starts[1]):
-        op = nodes.op_types[nodes.op[node]]
+    for node in range(len(graph.graph_def.node)):
+        op = graph.op_types[graph.op[node]]
         if op == PORT:
-            labels[node] = nodes.name[node].removeprefix("output/")
+            labels[node] = graph.name[node].removeprefix("output/")
         elif "::" in op:
             # Only a mark is called by its inputs; one of them without a label so far is "…".
             inputs = (
-                [nodes.index[0].get(name, -1) for name in graph_def.node[node].input[:MOST_INPUTS]]
-                if mark[node]
+                [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:MOST_INPUTS]]
+                if graph.mark[node]
                 else []
             )
-            label = label_of(graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
+            label = label_of(graph.graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
             labels[node] = cut(label, LONGEST)
     return labels
 

@@ -4,82 +4,75 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.embedding import embed
-from graphviz_tb.flatten.hosts import Marks, unique_pairs
-from graphviz_tb.flatten.nodes import Nodes
-from graphviz_tb.flatten.pytorch import is_pytorch, mark_plumbing
+from graphviz_tb.algorithms.beside import unique_pairs
+from graphviz_tb.interpret.pytorch import mark_plumbing
 from graphviz_tb.model.columns import Bools, Bytes, Ints
-from graphviz_tb.model.graph import Beside, Mark
-from graphviz_tb.options import FlattenOptions
-
-if TYPE_CHECKING:
-    from graphviz_tb.flatten.weights import Carried
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.graph import Beside, Graph, Mark
 
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 ORDINARY = frozenset({"MergeSummary"})
 SHALLOW = 20  # marks that hang on each other: deeper chains than that are followed one by one
-TENSORBOARD_SUMMARY = re.compile(r"[a-zA-Z]+Summary")
 
 
-def mark_of(op: str, tensorboard: bool = False) -> Mark:
+@dataclass(frozen=True, slots=True, eq=False)
+class Marks:
+    """The mark of each node, which marks are beside which nodes, and which belong to other marks."""
+
+    mark: Bytes
+    beside: Beside
+    within: dict[int, tuple[int, ...]]
+
+
+def mark_of(op: str) -> Mark:
     """The mark that an op type is drawn as.
 
     >>> mark_of("Const").name, mark_of("ScalarSummary").name, mark_of("MergeSummary").name
     ('CONSTANT', 'SUMMARY', 'NONE')
     """
-    if tensorboard:
-        if "Const" in op:
-            return Mark.CONSTANT
-        return Mark.SUMMARY if TENSORBOARD_SUMMARY.fullmatch(op) else Mark.NONE
     if op in CONSTANTS:
         return Mark.CONSTANT
     return Mark.SUMMARY if op not in ORDINARY and SUMMARY.fullmatch(op) else Mark.NONE
 
 
-def settle_marks(
-    nodes: Nodes, edges: Edges, options: FlattenOptions, carried: Carried | None = None, handed: Bools | None = None
-) -> Marks:
+def settle_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:
     """Decide which constants, weights and summaries are drawn as marks, and beside which nodes.
 
-    Before: all edges as the file has them; `handed` are constants to the program, though no op says so. After: each
-    mark is drawn beside an ordinary node, or belongs to marks that do; one that nobody uses is an ordinary node.
+    Before: `weights` bring a weight; `handed` are constants to the program, though no op says so. After: each mark
+     is drawn beside an ordinary node, or belongs to marks that do; one that nobody uses is an ordinary node.
     """
-    kinds = np.array([mark_of(op, options.tensorboard) for op in nodes.op_types], np.uint8)
-    mark: Bytes = kinds[nodes.op_id]
-    if options.tensorboard:
-        return embed(nodes, mark, edges)
-    if is_pytorch(nodes):
-        mark = mark_plumbing(nodes, edges, mark)
+    kinds = np.array([mark_of(op) for op in graph.op_types], np.uint8)
+    mark: Bytes = kinds[graph.op]
+    if graph.of_pytorch:
+        mark = mark_plumbing(graph, mark)
     if handed is not None:
         mark = np.where(handed, np.uint8(Mark.CONSTANT), mark)
-    if carried is not None:
-        mark = np.where(carried.origin >= 0, np.uint8(Mark.WEIGHT), mark)
-    mark = keep_lonely_ordinary(mark, edges)
-    return Marks(mark, np.ones(len(mark), bool), edges, place_beside(mark, edges), belong(mark, edges))
+    if weights is not None:
+        mark = np.where(weights, np.uint8(Mark.WEIGHT), mark)
+    mark = keep_lonely_ordinary(mark, graph)
+    return Marks(mark, place_beside(mark, graph), belong(mark, graph))
 
 
-def keep_lonely_ordinary(mark: Bytes, edges: Edges) -> Bytes:
+def keep_lonely_ordinary(mark: Bytes, graph: Graph) -> Bytes:
     """Take the mark from those that touch no ordinary node, not even through other marks."""
     mark = mark.copy()
     has_user = np.zeros(len(mark), bool)
-    has_user[edges.source[edges.source != edges.target]] = True
-    stray = ~reached(mark, edges)
+    has_user[graph.source[graph.source != graph.target]] = True
+    stray = ~reached(mark, graph)
     mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
     # All users of what is left are left too: they lead into circles, of each of which one becomes ordinary.
-    mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, edges)).tolist(), edges)] = Mark.NONE
+    mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, graph)).tolist(), graph)] = Mark.NONE
     return mark
 
 
-def one_of_each_circle(stray: list[int], edges: Edges) -> list[int]:
+def one_of_each_circle(stray: list[int], graph: Graph) -> list[int]:
     """The first of `stray`, the first of those that do not lead to it, and so on: each edge is looked at once."""
     inputs: dict[int, list[int]] = {node: [] for node in stray}
-    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if inputs else ():
+    for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True) if inputs else ():
         if source in inputs and target in inputs:
             inputs[target].append(source)
     chosen: list[int] = []
@@ -97,12 +90,12 @@ def one_of_each_circle(stray: list[int], edges: Edges) -> list[int]:
     return chosen
 
 
-def reached(mark: Bytes, edges: Edges) -> Bools:
+def reached(mark: Bytes, graph: Graph) -> Bools:
     """Which nodes are ordinary or hang, through marks, on one that is."""
-    tied = np.flatnonzero((mark[edges.source] > 0) | (mark[edges.target] > 0))  # only saves time: others reach nothing
-    source, target = edges.source[tied], edges.target[tied]
+    tied = np.flatnonzero((mark[graph.source] > 0) | (mark[graph.target] > 0))  # only saves time: others reach nothing
+    source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
-    hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, edges)[target] & (mark[source] == Mark.WEIGHT))
+    hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
     for _ in range(SHALLOW):
         count = int(done.sum())
         done[source[done[target]]] = True
@@ -112,10 +105,10 @@ def reached(mark: Bytes, edges: Edges) -> Bools:
     return reached_far(hangs, source, target, done)
 
 
-def unused(mark: Bytes, edges: Edges) -> Bools:
+def unused(mark: Bytes, graph: Graph) -> Bools:
     """Which weights nobody uses: a read of a variable then belongs to the variable, as a summary to what it shows."""
     used = np.zeros(len(mark), bool)
-    used[edges.source] = True
+    used[graph.source] = True
     idle: Bools = (mark == Mark.WEIGHT) & ~used
     return idle
 
@@ -136,34 +129,34 @@ def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     return done
 
 
-def place_beside(mark: Bytes, edges: Edges) -> Beside:
+def place_beside(mark: Bytes, graph: Graph) -> Beside:
     """Each mark beside the ordinary nodes it touches (a constant: those that use it; a weight: those that take its
     value, not those that only wait for it)."""
     # The first end of a pair is the mark: "into" from marks to their users, "out" from ops to summaries.
-    into = (mark[edges.source] > 0) & (mark[edges.target] == 0)
+    into = (mark[graph.source] > 0) & (mark[graph.target] == 0)
     taken = np.zeros(len(mark), bool)
-    taken[edges.source[into & ~edges.control]] = True
+    taken[graph.source[into & ~graph.control]] = True
     # An op that takes the value and waits for it, too, has it as an input; one that only waits has nothing of it.
-    waits = edges.control & (mark[edges.source] == Mark.WEIGHT) & taken[edges.source]
+    waits = graph.control & (mark[graph.source] == Mark.WEIGHT) & taken[graph.source]
     into = np.flatnonzero(into & ~waits)
-    out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))
-    marks = np.concatenate((edges.source[into], edges.target[out]))
-    hosts = np.concatenate((edges.target[into], edges.source[out]))
+    out = np.flatnonzero((mark[graph.source] == 0) & (mark[graph.target] == Mark.SUMMARY))
+    marks = np.concatenate((graph.source[into], graph.target[out]))
+    hosts = np.concatenate((graph.target[into], graph.source[out]))
     inward = np.concatenate((np.ones(len(into), bool), np.zeros(len(out), bool)))
     return unique_pairs(marks, hosts, inward)
 
 
-def belong(mark: Bytes, edges: Edges) -> dict[int, tuple[int, ...]]:
+def belong(mark: Bytes, graph: Graph) -> dict[int, tuple[int, ...]]:
     """For each mark that touches no ordinary node, the marks that it touches."""
     marks = mark > 0
     anchored = np.zeros(len(mark), bool)
     # What has an ordinary user (a summary: an ordinary input) is drawn beside that, not beside other marks.
-    anchored[edges.source[marks[edges.source] & ~marks[edges.target]]] = True
-    anchored[edges.target[(mark[edges.target] == Mark.SUMMARY) & ~marks[edges.source]]] = True
+    anchored[graph.source[marks[graph.source] & ~marks[graph.target]]] = True
+    anchored[graph.target[(mark[graph.target] == Mark.SUMMARY) & ~marks[graph.source]]] = True
     owners: dict[int, dict[int, None]] = defaultdict(dict)
-    idle = unused(mark, edges)
-    both = np.flatnonzero(marks[edges.source] & marks[edges.target] & (edges.source != edges.target))
-    sources, targets = edges.source[both], edges.target[both]
+    idle = unused(mark, graph)
+    both = np.flatnonzero(marks[graph.source] & marks[graph.target] & (graph.source != graph.target))
+    sources, targets = graph.source[both], graph.target[both]
     onward = ~anchored[sources] & ~idle[targets]
     backward = ~anchored[targets] & ((mark[targets] == Mark.SUMMARY) | idle[targets])
     pairs = zip(sources.tolist(), targets.tolist(), onward.tolist(), backward.tolist(), strict=True)

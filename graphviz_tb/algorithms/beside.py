@@ -1,25 +1,11 @@
-"""What marks are: which nodes are drawn as one, and the ordinary nodes that they are drawn beside."""
+"""Which marks are drawn beside which nodes: one row for each pair."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.model.columns import Bools, Bytes, Ints
-from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.graph import Beside
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Marks:
-    """The mark of each node, which nodes are kept, the edges, which marks are beside which nodes, and which belong to
-    other marks."""
-
-    mark: Bytes
-    kept: Bools
-    edges: Edges
-    beside: Beside
-    within: dict[int, tuple[int, ...]]
 
 
 def unique_pairs(marks: Ints, hosts: Ints, inward: Bools) -> Beside:

@@ -8,27 +8,19 @@ name      the variable as the program calls it, through nested calls
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from math import prod
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.functions import node_def
-from graphviz_tb.flatten.nodes import INPUT_ARG, Nodes
-from graphviz_tb.flatten.pytorch import is_pytorch
-from graphviz_tb.flatten.standardised import standardised
-from graphviz_tb.flatten.weight_slots import PRODUCTS, WEIGHT_SLOTS
+from graphviz_tb.interpret.standardised import standardised
+from graphviz_tb.interpret.weight_slots import PRODUCTS, WEIGHT_SLOTS
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Call, Function
+from graphviz_tb.model.graph import INPUT_ARG, Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.model.wiring import wiring
-
-if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef
 
 VARIABLES = frozenset({"VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2", "AutoReloadVariable"})
 HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a variable from outside
@@ -61,46 +53,38 @@ class Carried:
     roles: Mapping[int, str] = field(default_factory=dict)
 
 
-def find_weights(
-    nodes: Nodes, edges: Edges, calls: tuple[Call, ...], functions: tuple[Function, ...], graph: GraphDef
-) -> Carried:
+def find_weights(graph: Graph) -> Carried:
     """Before: a flat graph. After: which nodes bring a weight, and whose.
 
     Nothing is one in what PyTorch wrote: its parameters are constants already.
     """
-    none = np.full(len(nodes), -1, np.int32)
-    if is_pytorch(nodes) or not any(op in VARIABLES | READS | CONSTANTS for op in nodes.op_types):
+    none = np.full(len(graph), -1, np.int32)
+    if graph.of_pytorch or not any(op in VARIABLES | READS | CONSTANTS for op in graph.op_types):
         return Carried(none, {})
-    bindings = list(bind(nodes, edges, calls, functions, graph))
-    made = makers(nodes, edges, bindings, graph)
-    origin = carried(nodes, edges, np.where(made, np.arange(len(nodes), dtype=np.int32), none))
-    constants = constant_origins(nodes, edges)
-    roles = standardised(nodes, edges, constants)
+    bindings = bind(graph)
+    made = makers(graph, bindings)
+    origin = carried(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
+    constants = constant_origins(graph)
+    roles = standardised(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
-    origin = np.where(origin < 0, frozen(nodes, edges, graph, constants, roles, origin), origin)
-    return Carried(origin, owners(origin, nodes, bindings), roles)
+    origin = np.where(origin < 0, frozen(graph, constants, roles, origin), origin)
+    return Carried(origin, owners(origin, bindings), roles)
 
 
 # make
 
 
-def of_types(nodes: Nodes, wanted: Callable[[str], bool]) -> Bools:
-    """Which nodes have an op type of some kind."""
-    matches: Bools = np.array([wanted(op) for op in nodes.op_types], bool)[nodes.op_id]
-    return matches
-
-
-def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: GraphDef) -> Bools:
+def makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     """Variables, and the arguments and placeholders that are used as handles of variables, here or in a call."""
-    made = of_types(nodes, VARIABLES.__contains__)
-    handed = np.flatnonzero(of_types(nodes, HANDED_IN.__contains__))
+    made = graph.of_types(VARIABLES.__contains__)
+    handed = np.flatnonzero(graph.of_types(HANDED_IN.__contains__))
     if not len(handed):
         return made
-    uses = of_types(nodes, lambda op: op in READS or bool(WRITES.fullmatch(op)))
-    used = np.zeros(len(nodes), bool)
+    uses = graph.of_types(lambda op: op in READS or bool(WRITES.fullmatch(op)))
+    used = np.zeros(len(graph), bool)
     # The handle is the first input of all that reads or writes a variable.
-    used[edges.source[uses[edges.target] & ~edges.control & (edges.slot == 0)]] = True
-    handles = {node for node in handed[used[handed]].tolist() if is_resource(nodes, graph, node)}
+    used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
+    handles = {node for node in handed[used[handed]].tolist() if is_resource(graph, node)}
     arguments = set(handed.tolist())
     givers: dict[int, list[int]] = {}
     for source, argument in bindings:
@@ -116,57 +100,53 @@ def makers(nodes: Nodes, edges: Edges, bindings: list[tuple[int, int]], graph: G
     return made
 
 
-def is_resource(nodes: Nodes, graph: GraphDef, node: int) -> bool:
+def is_resource(graph: Graph, node: int) -> bool:
     """Whether an argument or placeholder is a handle and no value."""
-    definition = node_def(nodes, graph, node)
+    definition = graph.node_def(node)
     if definition is None:
-        function, argument = place_of(nodes, node)
-        return bool(graph.library.function[function].signature.input_arg[argument].type == RESOURCE)
+        function, argument = argument_of(graph, node)
+        return bool(graph.graph_def.library.function[function].signature.input_arg[argument].type == RESOURCE)
     return any(definition.attr[key].type == RESOURCE for key in ("dtype", "T") if key in definition.attr)
 
 
-def place_of(nodes: Nodes, node: int) -> tuple[int, int]:
-    """The function of an argument, and its position among the arguments there, which come first."""
-    from bisect import bisect_right
-
-    block = bisect_right(nodes.starts, node) - 1
-    return block - 1, node - nodes.starts[block]
+def argument_of(graph: Graph, node: int) -> tuple[int, int]:
+    """The function of an argument, and its position among the arguments there."""
+    function = int(graph.function[node])
+    return function, graph.functions[function].place(node)
 
 
-def bind(
-    nodes: Nodes, edges: Edges, calls: tuple[Call, ...], functions: tuple[Function, ...], graph: GraphDef
-) -> list[tuple[int, int]]:
+def bind(graph: Graph) -> list[tuple[int, int]]:
     """All pairs (node, argument): the node's value is what a call gives the argument."""
     pairs: dict[tuple[int, int], None] = {}
     # Edges are sorted by target: the inputs of a call are a run.
-    ends = np.searchsorted(edges.target, np.array([(call.node, call.node + 1) for call in calls]).reshape(-1, 2))
+    ends = np.searchsorted(graph.target, np.array([(call.node, call.node + 1) for call in graph.calls]).reshape(-1, 2))
     done: set[tuple[int, int, str]] = set()  # a list of functions may name one of them thousands of times
-    for call, (start, stop) in zip(calls, ends.tolist(), strict=True):
+    for call, (start, stop) in zip(graph.calls, ends.tolist(), strict=True):
         if (call.node, call.function, call.attr) in done:
             continue
         done.add((call.node, call.function, call.attr))
-        arguments = functions[call.function].args
-        op = nodes.op_types[nodes.op[call.node]]
-        joined = wiring(op, node_def(nodes, graph, call.node), call.attr, len(arguments))
+        arguments = graph.functions[call.function].args
+        op = graph.op_types[graph.op[call.node]]
+        joined = wiring(op, graph.node_def(call.node), call.attr, len(arguments))
         behind = joined.behind
         for edge in range(start, stop):
-            if edges.slot[edge] >= behind:
+            if graph.slot[edge] >= behind:
                 break  # edges lie in the order of slots
-            if not edges.control[edge]:
-                for to in joined.takes(int(edges.slot[edge])):
-                    pairs[int(edges.source[edge]), arguments[to]] = None
+            if not graph.control[edge]:
+                for to in joined.takes(int(graph.slot[edge])):
+                    pairs[int(graph.source[edge]), arguments[to]] = None
     return list(pairs)
 
 
 # carry
 
 
-def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
+def carried(graph: Graph, origin: Ints) -> Ints:
     """Hand origins on through ops that only pass a value: round by round, as far as a chain goes."""
     origin = origin.copy()
-    passing = of_types(nodes, CARRIERS.__contains__)
-    into = np.flatnonzero(passing[edges.target] & (edges.slot == 0) & ~edges.control)
-    source, target = edges.source[into], edges.target[into]
+    passing = graph.of_types(CARRIERS.__contains__)
+    into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
+    source, target = graph.source[into], graph.target[into]
     # Each round takes every origin one carrier further.
     for _ in range(ROUNDS):
         new = (origin[source] >= 0) & (origin[target] < 0)
@@ -176,70 +156,68 @@ def carried(nodes: Nodes, edges: Edges, origin: Ints) -> Ints:
     return origin
 
 
-def constant_origins(nodes: Nodes, edges: Edges) -> Ints:
+def constant_origins(graph: Graph) -> Ints:
     """For each node the constant whose value it hands on."""
-    number = np.arange(len(nodes), dtype=np.int32)
-    return carried(nodes, edges, np.where(of_types(nodes, CONSTANTS.__contains__), number, np.int32(-1)))
+    number = np.arange(len(graph), dtype=np.int32)
+    return carried(graph, np.where(graph.of_types(CONSTANTS.__contains__), number, np.int32(-1)))
 
 
-def frozen(
-    nodes: Nodes, edges: Edges, graph: GraphDef, origin: Ints, roles: Mapping[int, str], variables: Ints
-) -> Ints:
+def frozen(graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints) -> Ints:
     """The origins of what constants bring that were variables: they are in a weight's place, are read as one, or have
     a role. Before: `origin` of all that constants bring, and of what `variables` bring."""
-    constant = of_types(nodes, CONSTANTS.__contains__)
-    read = read_as_variables(nodes, edges, constant)
-    known = np.isin(origin, edges.source[read]) | (variables >= 0)
-    placed = in_weight_slots(nodes, edges) & (origin[edges.source] >= 0)
-    placed &= ~multiplied(nodes, edges, known) | known[edges.source]
+    constant = graph.of_types(CONSTANTS.__contains__)
+    read = read_as_variables(graph, constant)
+    known = np.isin(origin, graph.source[read]) | (variables >= 0)
+    placed = in_weight_slots(graph) & (origin[graph.source] >= 0)
+    placed &= ~multiplied(graph, known) | known[graph.source]
     # "w/read" and the like: a bias of one number is a weight too, where its name says so.
-    read_alone = {*distinct(edges.source[read]).tolist(), *roles}  # however few numbers it holds
-    likely = distinct(np.concatenate((origin[edges.source[placed]], edges.source[read], list(roles)))).astype(np.int64)
-    weights = [node for node in likely.tolist() if is_tensor(nodes, graph, node, 1 if node in read_alone else 2)]
-    kept = np.zeros(len(nodes), bool)
+    read_alone = {*distinct(graph.source[read]).tolist(), *roles}  # however few numbers it holds
+    likely = distinct(np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles)))).astype(np.int64)
+    weights = [node for node in likely.tolist() if is_tensor(graph, node, 1 if node in read_alone else 2)]
+    kept = np.zeros(len(graph), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
 
 
-def in_weight_slots(nodes: Nodes, edges: Edges) -> Bools:
+def in_weight_slots(graph: Graph) -> Bools:
     """Which edges arrive where an op has a weight."""
-    slots = np.zeros((len(nodes.op_types) or 1, 16), bool)
-    for index, op in enumerate(nodes.op_types):
+    slots = np.zeros((len(graph.op_types) or 1, 16), bool)
+    for index, op in enumerate(graph.op_types):
         # Slot 15 stands for all from 15 on; no op has a weight there.
         slots[index, list(WEIGHT_SLOTS.get(op, ()))] = True
-    fits: Bools = slots[nodes.op_id[edges.target], np.minimum(edges.slot, 15)] & ~edges.control
+    fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
     return fits
 
 
-def multiplied(nodes: Nodes, edges: Edges, known: Bools) -> Bools:
+def multiplied(graph: Graph, known: Bools) -> Bools:
     """Which edges bring the first factor of a product whose second is a weight: what is multiplied with it, as the
     zeros that a recurrent cell begins with."""
-    products = of_types(nodes, PRODUCTS.__contains__)[edges.target] & ~edges.control
-    weighed = np.zeros(len(nodes), bool)
-    weighed[edges.target[products & (edges.slot == 1) & known[edges.source]]] = True
-    first: Bools = products & (edges.slot == 0) & weighed[edges.target]
+    products = graph.of_types(PRODUCTS.__contains__)[graph.target] & ~graph.control
+    weighed = np.zeros(len(graph), bool)
+    weighed[graph.target[products & (graph.slot == 1) & known[graph.source]]] = True
+    first: Bools = products & (graph.slot == 0) & weighed[graph.target]
     return first
 
 
-def read_as_variables(nodes: Nodes, edges: Edges, constant: Bools) -> Ints:
+def read_as_variables(graph: Graph, constant: Bools) -> Ints:
     """Edges from a constant to an identity that is named as what reads a variable ("w/read", "x/ReadVariableOp")."""
-    passing = of_types(nodes, "Identity".__eq__)
-    edge = np.flatnonzero(constant[edges.source] & passing[edges.target] & ~edges.control)
-    sources, targets = edges.source[edge].tolist(), edges.target[edge].tolist()
+    passing = graph.of_types("Identity".__eq__)
+    edge = np.flatnonzero(constant[graph.source] & passing[graph.target] & ~graph.control)
+    sources, targets = graph.source[edge].tolist(), graph.target[edge].tolist()
     # Decided once for each target, whose name may be as long as the file.
-    frozen = {target for target in set(targets) if FROZEN.fullmatch(nodes.name[target])}
-    read = {target: nodes.name[target].removesuffix("/read") for target in frozen ^ set(targets)}
+    frozen = {target for target in set(targets) if FROZEN.fullmatch(graph.name[target])}
+    read = {target: graph.name[target].removesuffix("/read") for target in frozen ^ set(targets)}
     reads = [
         index
         for index, source, target in zip(edge.tolist(), sources, targets, strict=True)
-        if target in frozen or read[target] == nodes.name[source] != nodes.name[target]
+        if target in frozen or read[target] == graph.name[source] != graph.name[target]
     ]
     return np.array(reads, np.int64)
 
 
-def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
+def is_tensor(graph: Graph, node: int, least: int) -> bool:
     """Whether a constant is a list of at least so many numbers."""
-    definition = node_def(nodes, graph, node)
+    definition = graph.node_def(node)
     assert definition is not None  # an argument of a function is no constant
     if "value" not in definition.attr:
         return False
@@ -250,7 +228,7 @@ def is_tensor(nodes: Nodes, graph: GraphDef, node: int, least: int) -> bool:
 # name
 
 
-def owners(origin: Ints, nodes: Nodes, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
+def owners(origin: Ints, bindings: list[tuple[int, int]]) -> dict[int, tuple[int, ...]]:
     """For each argument the makers that calls give it, through nested calls; an argument itself is none.
 
     Two are enough to know that there are several.

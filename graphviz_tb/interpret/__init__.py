@@ -1,0 +1,51 @@
+"""What each node of a flat graph is: weight or op, and which variable a weight is.
+
+origins    variables and constants, and what hands their values on
+weights    what is said of each weight
+marks      which nodes are drawn as marks beside the ops that use them
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from graphviz_tb.interpret.handed import find_handed
+from graphviz_tb.interpret.lazily import Lazily
+from graphviz_tb.interpret.marks import settle_marks
+from graphviz_tb.interpret.origins import Carried, find_weights
+from graphviz_tb.interpret.pytorch import call_by_kind
+from graphviz_tb.interpret.weight_names import name_weights
+from graphviz_tb.model.columns import freeze
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.interpretation import Interpretation
+from graphviz_tb.options import FlattenOptions
+
+__all__ = ["interpret"]
+
+
+def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008
+    """Before: a flat graph without marks. After: the same graph that knows its `meaning`, with its marks.
+
+    >>> from graphviz_tb.flatten import flatten
+    >>> from graphviz_tb.proto import GraphDef
+    >>> nodes = [{"name": "w", "op": "VariableV2"}, {"name": "y", "op": "Relu", "input": ["w"]}]
+    >>> graph = interpret(flatten(GraphDef(node=nodes)))
+    >>> graph.mark.tolist(), graph.meaning.origin.tolist(), graph.meaning.weights[0].variable
+    ([3, 0], [0, -1], 'w')
+    """
+    none = freeze(np.full(len(graph), -1, np.int32))
+    if options.tensorboard:
+        return replace(graph, meaning=Interpretation(none, {}))
+    # Asked to show variables, a picture has them as ops.
+    carried = Carried(none, {}) if options.show_variables else find_weights(graph)
+    handed, called = find_handed(graph)
+    marks = settle_marks(graph, carried.origin >= 0, None if options.show_variables else handed)
+    graph = replace(graph, mark=freeze(marks.mark), beside=marks.beside, within=marks.within)
+    weights = name_weights(graph, carried)
+    # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
+    kinds = call_by_kind(graph) if graph.of_pytorch else called
+    # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
+    labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
+    return replace(graph, labels=labels, meaning=Interpretation(freeze(carried.origin), weights))
