@@ -20,6 +20,11 @@ DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours
 PARTS = ("shapes", "draw", "camera", "card", "find", "outline", "minimap", "trace", "save")
 PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "start")
 MODULES = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
+# The pages of a log, which only a page that has one is given; they come before the last module, which begins.
+LOG_MODULES = tuple(
+    f"logs/{name}.js"
+    for name in ("words", "curves", "svg_pen", "feed", "runs", "chart", "card", "scalars", "logs", "begin")
+)
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
 
@@ -78,19 +83,19 @@ def safe_json(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def script() -> str:
-    """All modules as one script, in two scopes."""
+def script(logs: bool = False) -> str:
+    """All modules as one script, in two scopes; with the pages of a log where there is one."""
     layout = "\n".join(map(source, LAYOUT))
-    rest = "\n".join(map(source, MODULES))
+    rest = "\n".join(map(source, (*MODULES[:-1], *(LOG_MODULES if logs else ()), MODULES[-1])))
     return (
         f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {EXPORTS} }};\n}})();\n'
         f"{rest}\n}})();\n"
     )
 
 
-def style() -> str:
+def style(logs: bool = False) -> str:
     """The style sheet."""
-    return source("style.css")
+    return source("style.css") + (source("logs/style.css") if logs else "")
 
 
 def source(name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import LAYOUT, MODULES, script, source
+from graphviz_tb.render.html import LAYOUT, LOG_MODULES, MODULES, script, source
 from graphviz_tb.render.legend import BECAME, SIGNS
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
@@ -27,7 +27,7 @@ COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..'
 
 def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
     require("node", "typescript")
-    page = "".join(source(name) for name in MODULES)
+    page = "".join(source(name) for name in (*MODULES[:-1], *LOG_MODULES, MODULES[-1]))
     (tmp_path / "page.js").write_text(f"// @ts-check\n{page}", encoding="utf-8")
     (tmp_path / "layout.d.ts").write_text("declare const layout: any;\n", encoding="utf-8")
     (tmp_path / "python.js").write_text(
@@ -43,7 +43,7 @@ def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> No
 
 def test_every_module_is_joined() -> None:
     viewer = Path(source.__code__.co_filename).parents[1] / "viewer"
-    assert {*LAYOUT, *MODULES} == {path.name for path in viewer.glob("*.js")}
+    assert {*LAYOUT, *MODULES, *LOG_MODULES} == {path.relative_to(viewer).as_posix() for path in viewer.rglob("*.js")}
 
 
 def test_every_colouring_has_a_name_in_each_language() -> None:
@@ -51,6 +51,11 @@ def test_every_colouring_has_a_name_in_each_language() -> None:
     assert languages == 2
     for word in SCHEMES:
         assert source("strings.js").count(f'"scheme.{word}":') == languages, word
+
+
+def test_the_pages_of_a_log_have_the_same_words_in_each_language() -> None:
+    english, korean = source("logs/words.js").split("Object.assign(STRINGS.ko")
+    assert set(re.findall(r'"([\w.]+)":', english)) == set(re.findall(r'"([\w.]+)":', korean))
 
 
 def test_every_sign_of_the_legend_has_a_name_in_korean() -> None:

@@ -1,0 +1,167 @@
+// Series as they are drawn: smoothed, thinned to pixels, and the axes beside them. As `graphviz_tb/chart` does it; a
+// test compares the two.
+
+const POINTS_A_PIXEL = 4;
+const HEAVIEST = 0.999;
+const ROUND_STEPS = [1, 2, 5, 10];
+const ROUND_TIMES = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+
+/** @typedef {{low: number, high: number, log: boolean}} Extent */
+
+/**
+ * An exponential moving average without bias; values that are not finite stay and do not count.
+ * @param {ArrayLike<number>} values @param {number} weight @returns {Float64Array}
+ */
+function smoothed(values, weight) {
+  const out = Float64Array.from(values);
+  const w = Math.min(Math.max(weight, 0), HEAVIEST);
+  const finite = out.filter(Number.isFinite);
+  if (!w || finite.every((value) => value === finite[0])) return out;
+  let last = 0;
+  let power = 1;
+  for (let at = 0; at < out.length; at++) {
+    if (!Number.isFinite(out[at])) continue;
+    last = last * w + (1 - w) * out[at];
+    power *= w;
+    out[at] = last / (1 - power);
+  }
+  return out;
+}
+
+/**
+ * The points of a series to draw on `pixels` columns: first, least, greatest and last of each; of a run of values that
+ * are not finite its first and last.
+ * @param {ArrayLike<number>} x @param {ArrayLike<number>} y @param {number} pixels @returns {number[]}
+ */
+function decimated(x, y, pixels) {
+  if (x.length <= POINTS_A_PIXEL * Math.max(pixels, 1)) return Array.from(x, (_, at) => at);
+  let low = Infinity;
+  let high = -Infinity;
+  for (let at = 0; at < x.length; at++) {
+    if (!Number.isFinite(y[at]) || !Number.isFinite(x[at])) continue;
+    low = Math.min(low, x[at]);
+    high = Math.max(high, x[at]);
+  }
+  const span = high - low || 1;
+  /** @type {Set<number>} */
+  const kept = new Set();
+  /** @type {number[]} first, least, greatest, last of the column so far */
+  let four = [];
+  let column = -1;
+  let odd = false;
+  const flush = () => four.forEach((at) => kept.add(at));
+  for (let at = 0; at < x.length; at++) {
+    if (!Number.isFinite(y[at])) {
+      if (!odd) kept.add(at);
+      odd = true;
+      continue;
+    }
+    if (odd) kept.add(at - 1);
+    odd = false;
+    if (!Number.isFinite(x[at])) continue;
+    const here = Math.min(Math.trunc(((x[at] - low) / span) * pixels), pixels - 1);
+    if (here !== column) {
+      flush();
+      four = [at, at, at, at];
+      column = here;
+    }
+    if (y[at] < y[four[1]]) four[1] = at;
+    if (y[at] > y[four[2]]) four[2] = at;
+    four[3] = at;
+  }
+  if (odd) kept.add(x.length - 1);
+  flush();
+  return [...kept].sort((a, b) => a - b);
+}
+
+/**
+ * The range that shows all finite values; without outliers from the 5th to the 95th percentile.
+ * @param {number[]} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
+ */
+function rangeOf(values, log, outliers = true) {
+  const finite = Float64Array.from(values.filter((value) => Number.isFinite(value) && (!log || value > 0))).sort();
+  if (!finite.length) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
+  const last = finite.length - 1;
+  const first = outliers ? 0 : Math.ceil(0.05 * last);
+  const low = finite[first];
+  const high = finite[Math.max(first, outliers ? last : Math.floor(0.95 * last))];
+  if (low < high) return { low, high, log };
+  if (log) return { low: low / 2, high: high * 2, log };
+  return { low: low - (Math.abs(low) / 2 || 0.5), high: high + (Math.abs(high) / 2 || 0.5), log };
+}
+
+/** A range with room beyond its ends. @param {Extent} range @param {number} [share] @returns {Extent} */
+function paddedRange({ low, high, log }, share = 0.05) {
+  if (log) {
+    const more = (high / low) ** share;
+    return { low: low / more, high: high * more, log };
+  }
+  const more = (high - low) * share;
+  return { low: low - more, high: high + more, log };
+}
+
+/** Where a value lies: 0 at the low end, 1 at the high one. @param {Extent} range @param {number} value */
+function shareOf({ low, high, log }, value) {
+  return log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+}
+
+/** The value at a share of a range. @param {Extent} range @param {number} share */
+function valueAt({ low, high, log }, share) {
+  return log ? low * (high / low) ** share : low + (high - low) * share;
+}
+
+/** @param {number} least */
+function roundStep(least) {
+  const power = Math.floor(Math.log10(least));
+  const step = ROUND_STEPS.find((one) => one * 10 ** power >= least * (1 - 1e-9)) ?? 10;
+  return Number(`${step}e${power}`);
+}
+
+/** Round values on a range, ascending. @param {Extent} range @param {number} [most] @param {boolean} [time] in seconds */
+function ticksOf({ low, high, log }, most = 5, time = false) {
+  if (log && high / low >= 10) {
+    const first = Math.ceil(Math.log10(low) - 1e-9);
+    const last = Math.floor(Math.log10(high) + 1e-9);
+    const every = Math.max(1, Math.round((last - first + 1) / (most + 1)));
+    const out = [];
+    for (let power = first; power <= last; power += every) out.push(Number(`1e${power}`));
+    return out;
+  }
+  const least = (high - low) / most;
+  const step = time ? (ROUND_TIMES.find((one) => one >= least) ?? 86400 * roundStep(least / 86400)) : roundStep(least);
+  const out = [];
+  const digits = Math.min(100, Math.max(0, 1 - Math.floor(Math.log10(step))));
+  for (let at = Math.ceil(low / step - 1e-9); at <= Math.floor(high / step + 1e-9); at++) out.push(Number((at * step).toFixed(digits)));
+  return out;
+}
+
+/** A number in few letters. @param {number} value @param {number} [digits] */
+function shortNumber(value, digits = 4) {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
+  const size = Math.abs(value);
+  if (size >= 1e4 && size < 1e12) {
+    const [unit, letter] = /** @type {[number, string]} */ ([[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([one]) => size >= /** @type {number} */ (one)));
+    return `${Number((value / unit).toPrecision(digits))}${letter}`;
+  }
+  if (size !== 0 && (size < 1e-4 || size >= 1e12)) return value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** A time since the beginning of a run. @param {number} seconds */
+function durationWord(seconds) {
+  for (const [unit, size] of /** @type {[string, number][]} */ ([["d", 86400], ["h", 3600], ["min", 60]])) {
+    if (Math.abs(seconds) >= size) return `${Number((seconds / size).toPrecision(3))} ${unit}`;
+  }
+  return seconds ? `${Number(seconds.toPrecision(3))} s` : "0";
+}
+
+/** A wall time, as exact as a span of that many seconds needs. @param {number} seconds @param {number} span */
+function momentWord(seconds, span) {
+  const at = new Date(seconds * 1000);
+  if (Number.isNaN(at.getTime())) return "?";
+  const two = (/** @type {number} */ one) => String(one).padStart(2, "0");
+  const day = `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (span <= 86400) return `${clock}:${two(at.getSeconds())}`;
+  return span <= 86400 * 60 ? `${day} ${clock}` : `${at.getFullYear()}-${day}`;
+}
