@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.effort import EVERYTHING, ORDINARY
+
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 collect_ignore = ["annotate/infer/every_op.py"]  # a program that imports TensorFlow
 
@@ -39,21 +41,67 @@ NOT_IN_ALL = {"tensorflow", "atheris"}  # half a gigabyte; no wheel for every ma
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.
 # `pytest --hypothesis-profile=explore` looks for new ones, and shrinks them.
 quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-settings.register_profile(
-    "default",
-    deadline=None,
-    derandomize=True,
-    max_examples=40,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=quiet,
-)
+for profile, count in {"default": 10, "ci": ORDINARY}.items():
+    settings.register_profile(
+        profile,
+        deadline=None,
+        derandomize=True,
+        max_examples=count,
+        phases=(Phase.explicit, Phase.generate),
+        suppress_health_check=quiet,
+    )
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
-settings.load_profile("default")
+settings.load_profile("ci" if EVERYTHING else "default")
+
+WHOLE = pytest.StashKey[bool]()  # whether the marked tests run
+LEFT = pytest.StashKey[int]()  # how many were left out
+LEFT_OUT = {"slow", "machine"}  # markers of tests that run only where everything does, or where their file is named
 
 
 # A shell that starts the tests in the background has them ignore Control-C, and so would every program they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Decide whether the marked tests run: workers of xdist are told, since paths are named to them in any case."""
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS or bool(config.option.markexpr)
+    config.stash[WHOLE] = getattr(config, "workerinput", {}).get("whole", EVERYTHING or named)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of xdist what runs."""
+    node.workerinput["whole"] = node.config.stash[WHOLE]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked, unless everything runs."""
+    left = (
+        []
+        if config.stash[WHOLE]
+        else [item for item in items if LEFT_OUT & {mark.name for mark in item.iter_markers()}]
+    )
+    if left:
+        gone = set(left)
+        items[:] = [item for item in items if item not in gone]
+        config.hook.pytest_deselected(items=left)
+    config.stash[LEFT] = len(left)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left"] = len(left)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Hear from a worker of xdist how many tests it left out; each leaves out the same."""
+    node.config.stash[LEFT] = getattr(node, "workeroutput", {}).get("left", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests were left out, and how to run them."""
+    if left := config.stash.get(LEFT, 0):
+        words = f"{left} tests marked slow or machine were left out: `make test-all` (TBGRAPH_TESTS=all) runs them too"
+        terminalreporter.write_line(words, yellow=True)
 
 
 def cpu_seconds(run: Callable[[], object]) -> float:

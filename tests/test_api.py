@@ -14,6 +14,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GOOD = FIXTURES / "real/hidden_scope.pbtxt"
@@ -111,7 +112,7 @@ def test_one_word_is_a_list_of_one() -> None:
     assert model.picture(open="s").render() == model.picture(open=["s"]).render() == model.picture(open=("s",)).render()
 
 
-@pytest.mark.parametrize(
+@each(
     ("choice", "said"),
     [({"depth": -1}, "the least is 0"), ({"scale": float("nan")}, "scale is nan"), ({"width": 0}, "the least is 1"),
      ({"max_open": 0}, "the least is 1"), ({"direction": "UP"}, "BT, TB, LR, RL"),

@@ -16,6 +16,7 @@ from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.formats import RENDERERS, format_of
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import Model
+from tests.each import each
 
 ROOT = Path(__file__).parents[1]
 REAL = ROOT / "fixtures" / "real"
@@ -55,7 +56,7 @@ def chain() -> Model:
     return graphviz_tb.load("".join(f"{head}{tail}}}" for head, tail in nodes).encode())
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@each("format", RENDERERS)
 def test_it_writes_hostile_and_empty_graphs(format: str) -> None:
     for source in (REAL / "odd_names.pbtxt", b'node { name: "x" }'):
         drawn = graphviz_tb.load(source)
@@ -63,7 +64,7 @@ def test_it_writes_hostile_and_empty_graphs(format: str) -> None:
         assert drawn.picture().render(format) == drawn.render(format)
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@each("format", RENDERERS)
 def test_what_it_uses_are_options_of_a_picture(format: str) -> None:
     assert RENDERERS[format].uses <= {field.name for field in fields(PictureOptions)}
 
@@ -73,8 +74,8 @@ def test_every_option_of_a_picture_is_used_by_a_format() -> None:
     assert {field.name for field in fields(PictureOptions)} == used == set(OTHER)
 
 
-@pytest.mark.parametrize("name", [name for name in OTHER if name not in ("engine", "font_files")])
-@pytest.mark.parametrize("format", RENDERERS)
+@each("name", [name for name in OTHER if name not in ("engine", "font_files")])
+@each("format", RENDERERS)
 def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, format: str, name: str) -> None:
     model = chain if name == "wrap" else model
     alone: dict[str, Any] = {}
@@ -89,7 +90,7 @@ def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, fo
     assert model.render(format, **more, **{name: OTHER[name]}) != model.render(format, **more)
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@each("format", RENDERERS)
 def test_its_suffix_is_its_own(format: str, tmp_path: Path) -> None:
     suffix = RENDERERS[format].suffix
     assert format_of(f"a/b{suffix}") == format_of(f"B{suffix.upper()}") == format

@@ -28,6 +28,7 @@ from graphviz_tb.errors import (
 )
 from graphviz_tb.options import Options, PictureOptions
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 GOOD = b'node { name: "layer/a" op: "Relu" } node { name: "layer/b" op: "Add" input: "layer/a" }'
@@ -40,7 +41,7 @@ class Mute:
         raise OSError
 
 
-@pytest.mark.parametrize(
+@each(
     "choices",
     [
         {"series_min": "3"},
@@ -74,7 +75,7 @@ def test_a_wrong_type_is_a_request_error_and_a_type_error(choices: dict[str, Any
     assert next(iter(choices)) in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "choices",
     [{"series_min": 1}, {"scale": 0.01}, {"scale": 21}, {"scale": float("nan")}, {"width": 15}, {"width": 100_001},
      {"max_bytes": 0}, {"max_open": 0}, {"depth": -1}, {"scale": float("inf")}, {"depth": 10**500},
@@ -94,14 +95,14 @@ def test_paths_and_lists_are_taken() -> None:
     assert model.options.picture.open == ("layer",)
 
 
-@pytest.mark.parametrize("source", [3, None, 1.5, [b"x"], {"node": []}, len, dict])
+@each("source", [3, None, 1.5, [b"x"], {"node": []}, len, dict])
 def test_what_is_no_source(source: Any) -> None:
     for read in (load, lambda source: diff(source, GOOD)):
         with pytest.raises(WrongType):
             read(source)
 
 
-@pytest.mark.parametrize("value", [5, True, 2.5, b"x", [], {}, object(), ("x",)])
+@each("value", [5, True, 2.5, b"x", [], {}, object(), ("x",)])
 def test_a_wrong_type_anywhere(value: Any) -> None:
     model, changes = load(GOOD), diff(GOOD, GOOD)
     picture = model.picture()
@@ -127,7 +128,7 @@ def test_a_frame_that_no_notebook_can_draw(height: int) -> None:
         load(GOOD).show(height)
 
 
-@pytest.mark.parametrize("path", [(), (-1,), (10**9,), ("layer",), (1, 2), (None,)])
+@each("path", [(), (-1,), (10**9,), ("layer",), (1, 2), (None,)])
 def test_a_place_that_is_not_there(path: Any) -> None:
     model = load(GOOD)
     for look in (model.metagraph, model.skeleton, model.to_networkx):
@@ -150,7 +151,7 @@ def test_what_cannot_be_written_in_a_message(value: Any) -> None:
             refused()
 
 
-@pytest.mark.parametrize(("row", "role"), [(None, None), (2.5, None), (-1, None), (99, None), (0, "backward"), (0, [])])
+@each(("row", "role"), [(None, None), (2.5, None), (-1, None), (99, None), (0, "backward"), (0, [])])
 def test_rows_and_roles_that_do_not_exist(row: Any, role: Any) -> None:
     with pytest.raises(RequestError):
         load(GOOD).cost.under(row, role)
@@ -196,7 +197,7 @@ def every_error() -> list[TbGraphError]:
     return [kind("what is wrong", hint="what to do", **special.get(kind, {})) for kind in kinds]
 
 
-@pytest.mark.parametrize("error", every_error(), ids=lambda error: type(error).__name__)
+@each("error", every_error(), ids=lambda error: type(error).__name__)
 def test_errors_can_be_pickled(error: TbGraphError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)
@@ -250,7 +251,7 @@ class Bytes:
         return b"graph.svg"
 
 
-@pytest.mark.parametrize(
+@each(
     "ask",
     [
         lambda: load(GraphDef),
@@ -277,7 +278,7 @@ def test_rows_that_are_none() -> None:
         load(GOOD).metagraph(([0],))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@each("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_every_protocol_of_pickle(protocol: int) -> None:
     model, changes = load(GOOD), diff(GOOD, GOOD.replace(b"Relu", b"Selu"))
     for whole in (model, model.picture(), changes, changes.picture()):

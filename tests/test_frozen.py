@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.model import frozen
+from tests.each import each
 
 
 class Spot:
@@ -64,7 +65,7 @@ BEHAVIOUR: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BEHAVIOUR)
+@each("name", BEHAVIOUR)
 def test_it_behaves_as_the_standard_one(name: str) -> None:
     assert BEHAVIOUR[name](Ours) == BEHAVIOUR[name](Theirs)
 

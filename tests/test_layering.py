@@ -8,10 +8,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx
 import pytest
+
+from tests.each import each
 
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
 STAGES = (
@@ -47,7 +50,8 @@ HOMES = {
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def statements(path: Path) -> Iterator[ast.AST]:
+@cache
+def statements(path: Path) -> list[ast.AST]:
     """All of a file, but for what is only for type checkers."""
     tree = ast.parse(path.read_text())
     typing = {
@@ -56,7 +60,7 @@ def statements(path: Path) -> Iterator[ast.AST]:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    return (node for node in ast.walk(tree) if id(node) not in typing)
+    return [node for node in ast.walk(tree) if id(node) not in typing]
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -83,7 +87,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@each("path", MODULES, ids=name_of)
 def test_no_stage_knows_another(path: Path) -> None:
     folder = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if folder in MAY:
@@ -91,7 +95,7 @@ def test_no_stage_knows_another(path: Path) -> None:
         assert ours <= MAY[folder], f"{folder} imports {sorted(ours - MAY[folder])}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@each("path", MODULES, ids=name_of)
 def test_heavy_imports_have_one_home(path: Path) -> None:
     place = name_of(path)
     for name in imports(path):
@@ -122,7 +126,7 @@ JOINTS = [
 ]
 
 
-@pytest.mark.parametrize("path", JOINTS, ids=name_of)
+@each("path", JOINTS, ids=name_of)
 def test_stages_are_joined_by_types(path: Path) -> None:
     """No attribute is found by its name in a string, and no call takes whatever it is given."""
     for node in ast.walk(ast.parse(path.read_text())):

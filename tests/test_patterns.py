@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import graphviz_tb
+from tests.each import each
 
 METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 SIGNS = [
@@ -68,7 +69,7 @@ def test_there_are_patterns() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer on this system")
-@pytest.mark.parametrize(("pattern", "method"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@each(("pattern", "method"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_a_long_text_takes_no_longer_than_its_length(pattern: re.Pattern[Any], method: str) -> None:
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin1")
     for word in {*re.findall(r"[A-Za-z_]{2,}", source), *SIGNS}:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "graphviz_tb"
 
@@ -43,7 +45,7 @@ def silent(path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@each("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_what_is_public_says_what_it_does(path: Path) -> None:
     assert ast.get_docstring(ast.parse(path.read_text())), "a module begins with what it is"
     assert silent(path) == []

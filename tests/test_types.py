@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.each import each
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "graphviz_tb"
 
@@ -40,7 +42,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("call", [call for _, call, _ in SWAPPED])
+@each("call", [call for _, call, _ in SWAPPED])
 def test_a_swapped_argument_is_found(call: str, complaints: str) -> None:
     stage = call.partition("(")[0].removeprefix("= ")
     assert f'to "{stage}" has incompatible type' in complaints, complaints

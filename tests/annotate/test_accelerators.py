@@ -9,13 +9,12 @@ stream:all                 the kernels of stream 7 again
 
 from __future__ import annotations
 
-import pytest
-
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.devices import Execution, count_once
 from graphviz_tb.proto import RunMetadata
 from tests.annotate.traces import CPU, GPU, entry, graph_of, row, trace_of
 from tests.conftest import cpu_seconds
+from tests.each import each
 
 KERNELS = [
     entry("net/conv:Conv2D", 60, 30),
@@ -39,8 +38,8 @@ def gpu_trace(prefix: str = "/device:GPU:0", streams: bool = True, all_: bool = 
     return trace_of(devices)
 
 
-@pytest.mark.parametrize("prefix", ["/device:GPU:0", "/gpu:0", GPU])
-@pytest.mark.parametrize("all_", [True, False])
+@each("prefix", ["/device:GPU:0", "/gpu:0", GPU])
+@each("all_", [True, False])
 def test_each_kernel_counts_once(prefix: str, all_: bool) -> None:
     hierarchy = graph_of(*NAMES)
     stats = join_statistics(hierarchy, [gpu_trace(prefix, all_=all_)])

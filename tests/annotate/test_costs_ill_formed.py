@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from graphviz_tb import load
 from graphviz_tb.annotate.costs.rules import RULES
 from graphviz_tb.proto import AttrValue, GraphDef, TensorShapeProto
+from tests.each import each
 
 SHAPE = TensorShapeProto(dim=[TensorShapeProto.Dim(size=2**40), TensorShapeProto.Dim(size=-1)])
 LIST = AttrValue.ListValue
@@ -46,7 +45,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize("odd", list(ODD))
+@each("odd", list(ODD))
 def test_every_op_with_an_attribute_of_every_kind(odd: str) -> None:
     graph = GraphDef()
     for name in "ab":

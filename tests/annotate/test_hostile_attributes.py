@@ -13,6 +13,7 @@ from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.proto import GraphDef, TensorShapeProto
 from tests.annotate.test_costs_ill_formed import ODD
+from tests.each import each
 from tests.fuzz.families import graphs
 
 
@@ -39,7 +40,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-@pytest.mark.parametrize("odd", list(ODD))
+@each("odd", list(ODD))
 def test_a_call_of_what_has_attributes_of_another_kind(odd: str, asked: list[tuple[str, str]]) -> None:
     # a, b, c ─▶ op with an odd attribute ─▶ call of a function of its own ─▶ Neg
     graph = GraphDef()
@@ -68,7 +69,7 @@ def test_a_list_of_shapes_where_a_shape_is_meant() -> None:
     assert load(graph).picture().render("svg")
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_attributes_of_any_kind(seed: int) -> None:
     model = load(graphs.attributes(Random(seed)))
     assert model.picture().render("svg")

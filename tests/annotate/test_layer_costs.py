@@ -12,12 +12,13 @@ from graphviz_tb import load
 from graphviz_tb.annotate.costs.counted import Work
 from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.model.layers import Layer
+from tests.each import each
 
 EDITS = sorted((Path(__file__).parents[2] / "fixtures" / "edits").glob("*.json"))
 Dims = tuple[int | None, ...]
 
 
-@pytest.mark.parametrize("path", EDITS, ids=lambda path: path.stem)
+@each("path", EDITS, ids=lambda path: path.stem)
 def test_products_are_those_of_the_frozen_graph(path: Path) -> None:
     layers, ops = load(path).cost, load(path.with_name(f"{path.stem}.frozen.pb")).cost
     assert layers.under(0).macs == ops.under(0).macs > 0
@@ -70,7 +71,7 @@ SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
 ]
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample[0])
+@each("sample", SAMPLES, ids=lambda sample: sample[0])
 def test_multiply_adds_by_hand(sample: tuple[str, dict[str, Any], list[Dims], Dims, int]) -> None:
     kind, config, takes, out, macs = sample
     once, twice = took(kind, config, takes, out), took(kind, config, takes, out, calls=2)

@@ -22,6 +22,7 @@ from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, graph_of, trace
 from tests.conftest import cpu_seconds
+from tests.each import each
 from tests.flat import flatten
 from tests.fuzz.families.measured import profiled
 from tests.timing import seconds, slowness
@@ -120,7 +121,7 @@ def nested(seed: int) -> Hierarchy:
     return graph_of(*(f"{scope}/x{number}" for number, scope in enumerate(scopes)))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: int) -> None:
     hierarchy, random = nested(seed), np.random.default_rng(seed)
     step, row = (random.random((5, len(hierarchy))) < 0.2).nonzero()

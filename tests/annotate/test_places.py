@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.annotate import join_statistics
@@ -11,6 +11,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
+from tests.effort import examples
 from tests.functions.strategies import graphs
 from tests.functions.test_calls_laws import contexts, every_group
 
@@ -30,7 +31,7 @@ def spelled(model: Model, path: Path) -> str:
 
 
 @given(graphs(), st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_call_took_what_was_measured_inside_it(graph: GraphDef, data: st.DataObject) -> None:
     model = load(graph)
     hierarchy = model.hierarchy

@@ -14,6 +14,7 @@ from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import address, function_of
 from graphviz_tb.proto import FunctionDef, GraphDef
+from tests.each import each
 from tests.flat import flatten
 from tests.functions.strategies import call
 from tests.timing import slowness
@@ -50,7 +51,7 @@ def library() -> Hierarchy:
 HIERARCHY = library()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "expected", "within"),
     [
         ("s/x", "s/x", False),

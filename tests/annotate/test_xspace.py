@@ -17,6 +17,7 @@ from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
 from graphviz_tb.read import contents, profiles
 from graphviz_tb.read.xspace import steps_of
 from tests.conftest import cpu_seconds
+from tests.each import each
 
 CPU = "run_metadata/xplane_cpu"
 
@@ -231,8 +232,8 @@ def test_a_long_name_of_many_events(device: str) -> None:
     assert list(steps_of(space)) == ["whole"]
 
 
-@pytest.mark.parametrize("device", ["/host:CPU", "/device:GPU:0"])
-@pytest.mark.parametrize("long", ["kind", "op", "line", "device"])
+@each("device", ["/host:CPU", "/device:GPU:0"])
+@each("long", ["kind", "op", "line", "device"])
 def test_what_is_long_is_looked_at_once_for_all_its_events(long: str, device: str) -> None:
     """100,000 events of 20 bytes each share a kind, a line and a device: they do not go through its name again."""
     names = {part: "x" * 400_000 * (part == long) for part in ("kind", "op", "line", "device")}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, around_children, arrange
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from tests.arrange.levels import check, level, levels, places, relation
+from tests.effort import examples
 
 OPPOSITE = {"left": "right", "right": "left", "above": "below", "below": "above"}
 
@@ -25,7 +26,7 @@ def test_the_same_again(given_level: Metagraph) -> None:
     assert arrange(given_level) == first
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(levels(), st.data())
 def test_moving_one_node_moves_no_other(given_level: Metagraph, data: st.DataObject) -> None:
     moved = data.draw(st.integers(0, len(given_level.children) - 1))

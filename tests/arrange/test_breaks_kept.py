@@ -11,6 +11,7 @@ from graphviz_tb.arrange.breaks import between, joint, kept
 from graphviz_tb.arrange.part import Layers
 from graphviz_tb.arrange.wrap import fewer, passed
 from tests.arrange.levels import level
+from tests.each import each
 
 
 def test_between_ranks_pass_boxes_and_lines() -> None:
@@ -26,7 +27,7 @@ def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
     assert between(layers)[1] == (8, 8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("passing", "rank"),
     [
         ([9, 9, 3, 9, 9, 9, 3, 9, 9], 2),  # both as near: the first
@@ -41,7 +42,7 @@ def test_a_column_begins_where_least_passes_near_the_wanted_rank(passing: list[i
     assert joint([(count, count) for count in passing], 4, 2) == rank
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "breaks"),
     [
         ([[0], [1], [2], [3]], (2,)),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphviz_tb.arrange import arrange
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from tests.arrange.levels import check, levels, places
+from tests.effort import examples
 
 Counts = tuple[int, int, int]  # tensors, control, reference
 DATA, CONTROL, REFERENCE = (1, 0, 0), (0, 1, 0), (0, 0, 1)
@@ -42,7 +43,7 @@ def test_lines_of_another_kind_run_for_themselves() -> None:
         assert len(kinds) == 1
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(levels())
 def test_what_is_shared_ends_in_one_box_and_stays_together(level: Metagraph) -> None:
     skeleton = arrange(level)

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
@@ -17,12 +17,13 @@ from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.picture import Picture
 from graphviz_tb.proto import GraphDef
 from tests.arrange.levels import check, levels
+from tests.effort import examples
 
 needs_dot = pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
 
 
 @needs_dot
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(levels())
 def test_every_skeleton_is_sound(level: Metagraph) -> None:
     check(level, arrange(level, ArrangeOptions("dot")))

@@ -6,6 +6,7 @@ import pytest
 
 from graphviz_tb.arrange.dot import LARGE, at_height, layers, pinned, source, split
 from graphviz_tb.arrange.part import Part
+from tests.each import each
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_ports_alone_have_a_rank_too() -> None:
     assert pinned(Part(2, ()), [0, 1]) == [0, 1]
 
 
-@pytest.mark.parametrize(("y", "x"), [(-1, 0), (0, 0), (1, 2), (2, 4), (3, 4), (4, 6), (9, 6)])
+@each(("y", "x"), [(-1, 0), (0, 0), (1, 2), (2, 4), (3, 4), (4, 6), (9, 6)])
 def test_a_line_is_where_its_points_say_at_each_height(y: float, x: float) -> None:
     assert at_height([(0, 0), (4, 2), (4, 3), (6, 4)], y) == x
 

@@ -6,12 +6,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import graphviz_tb
 from graphviz_tb.arrange import ENGINES, ArrangeOptions, arrange
 from graphviz_tb.model.metagraph import Metagraph
 from tests.arrange.levels import check, levels
+from tests.each import each
+from tests.effort import examples
 from tests.properties.laws import obeys
 
 RULES = Path(__file__).parents[2] / "fixtures" / "rules"
@@ -22,7 +24,7 @@ INSTALLED = [
 
 
 @pytest.mark.parametrize("engine", INSTALLED)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(levels())
 def test_every_skeleton_is_sound_and_the_same_each_time(engine: str, level: Metagraph) -> None:
     skeleton = arrange(level, ArrangeOptions(engine))
@@ -30,7 +32,7 @@ def test_every_skeleton_is_sound_and_the_same_each_time(engine: str, level: Meta
     assert arrange(level, ArrangeOptions(engine)) == skeleton
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(levels())
 def test_a_quick_order_is_sound_and_the_same_each_time(level: Metagraph) -> None:
     skeleton = arrange(level, ArrangeOptions(quick=True))
@@ -38,7 +40,7 @@ def test_a_quick_order_is_sound_and_the_same_each_time(level: Metagraph) -> None
     assert arrange(level, ArrangeOptions(quick=True)) == skeleton
 
 
-@pytest.mark.parametrize("engine", INSTALLED)
-@pytest.mark.parametrize("name", ["bridges", "edge_kinds", "scope_cycle", "separate_parts"])
+@each("engine", INSTALLED)
+@each("name", ["bridges", "edge_kinds", "scope_cycle", "separate_parts"])
 def test_every_picture_obeys_the_laws(engine: str, name: str) -> None:
     obeys(graphviz_tb.load(RULES / f"{name}.pbtxt").picture(engine=engine, open_all=True))

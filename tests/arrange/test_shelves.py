@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.arrange.shelves import fill, shape, shelves
+from tests.each import each
 
 OP = (88, 72)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "sizes", "misfit"),
     [
         ([[0]], [(400, 300)], 1000),
@@ -35,7 +36,7 @@ def test_parts_stand_on_a_shelf_while_they_fit(width: int, rows: list[list[int]]
     assert fill([0, 1, 2], [OP] * 3, width) == rows
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "lengths"),
     [
         (0, []),

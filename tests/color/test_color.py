@@ -21,6 +21,7 @@ from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef, NodeDef
+from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 PLAIN = [word for word, row in SCHEMES.items() if not row.measured]
@@ -34,8 +35,8 @@ def paint(hierarchy: Hierarchy, scheme: str = "structure", theme: str = "light")
     return colour(hierarchy, annotate(hierarchy), scheme, theme)
 
 
-@pytest.mark.parametrize("scheme", PLAIN)
-@pytest.mark.parametrize("theme", THEMES)
+@each("scheme", PLAIN)
+@each("theme", THEMES)
 def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: str) -> None:
     for name in ("numbered_series.pb", "multi_device.pb"):
         found = hierarchy(name)
@@ -47,7 +48,7 @@ def test_every_row_has_a_fill_that_its_text_can_be_read_on(scheme: str, theme: s
                 assert contrast(fill.second, ground) >= 4.5
 
 
-@pytest.mark.parametrize("scheme", PLAIN)
+@each("scheme", PLAIN)
 def test_what_a_colour_says_is_said_without_it_too(scheme: str) -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, scheme)

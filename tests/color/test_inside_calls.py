@@ -13,6 +13,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.annotate.traces import entry, trace
+from tests.each import each
 
 FLOAT = {"type": 1}
 SHAPE = {"shape": {"dim": [{"size": 4}, {"size": 4}]}}
@@ -47,7 +48,7 @@ def paths(model: Model) -> list[tuple[Path, Path]]:
     return [((row("call"), row(name)), (row(name),)) for name in NAMES]
 
 
-@pytest.mark.parametrize("scheme", PLAIN)
+@each("scheme", PLAIN)
 def test_a_part_looks_as_it_does_by_itself(model: Model, scheme: str) -> None:
     found = colour(model.hierarchy, model.facts, scheme)
     for inside, alone in paths(model):
@@ -67,8 +68,8 @@ def test_parts_differ(model: Model) -> None:
         assert len(said | {(found.fill((call,)), found.second((call,)))}) > 1
 
 
-@pytest.mark.parametrize("scheme", ["compute-time", "memory", "structure"])
-@pytest.mark.parametrize("again", [False, True])
+@each("scheme", ["compute-time", "memory", "structure"])
+@each("again", [False, True])
 def test_what_was_not_measured_is_hatched_where_it_is(model: Model, scheme: str, again: bool) -> None:
     """Of the call g was measured and z was not: a group on a grey ground, not an op on a white one."""
     ran = [trace(cpu=[entry("call/g/a", 0, 5, 64), entry("call/g/b", 5, 3, 64)])]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.commands import run
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CRASHERS = sorted((FIXTURES / "crashers").iterdir())
@@ -17,8 +18,8 @@ REFUSED = {
 LARGEST = 20_000  # bytes
 
 
-@pytest.mark.parametrize("path", CRASHERS, ids=lambda path: path.name)
-@pytest.mark.parametrize("command", ["render", "info", "tree", "diff"])
+@each("path", CRASHERS, ids=lambda path: path.name)
+@each("command", ["render", "info", "tree", "diff"])
 def test_each_command_on_each_file(
     command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

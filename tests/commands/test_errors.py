@@ -10,6 +10,7 @@ import pytest
 
 from graphviz_tb import errors
 from graphviz_tb.commands import run
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 BROKEN = ROOT / "fixtures/broken"
@@ -36,7 +37,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str, code: int) -> s
     return shown.err
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name not in SURVIVED])
+@each("name", [name for name in FILES if name not in SURVIVED])
 def test_a_broken_file_is_told_and_writes_nothing(name: str, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused(capsys, "render", str(BROKEN / name), "-o", str(out), code=3)
     assert list(out.parent.iterdir()) == []
@@ -55,7 +56,7 @@ def test_what_is_odd_is_a_notice_and_with_strict_an_error(
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "said"),
     [
         ("missing_colon.pbtxt", "line 4, column 9"),
@@ -97,7 +98,7 @@ def test_an_unknown_scope_is_told_with_the_three_nearest(out: Path, capsys: pyte
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "word", "legal"),
     [
         ("--color-by", "rainbow", "structure"),
@@ -121,7 +122,7 @@ def test_a_word_that_is_not_on_the_list(
     assert list(out.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         [],

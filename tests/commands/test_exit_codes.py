@@ -12,13 +12,14 @@ import pytest
 from graphviz_tb import diff, load
 from graphviz_tb.commands import run
 from graphviz_tb.errors import CannotWrite
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 GOOD = str(ROOT / "fixtures/real/hidden_scope.pbtxt")
 SAVED = str(ROOT / "fixtures/containers/saved_model")
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "code"),
     [
         (["render", GOOD, "-o", "x.svg", "--step", "3"], 2),

@@ -13,6 +13,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.errors import CannotWrite
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 GOOD = ROOT / "fixtures/real/hidden_scope.pbtxt"
@@ -36,7 +37,7 @@ def shell(line: str, folder: Path, **words: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "code", "said"),
     [
         ("render - -o x.svg <&-", 3, "standard input is empty"),
@@ -76,10 +77,8 @@ def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> Non
     assert "fault of tbgraph" not in done.stderr
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize(
-    "line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --all"]
-)
+@each("unbuffered", ["", "1"])
+@each("line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --all"])
 def test_a_disk_with_room_for_a_part_is_a_fault_of_the_machine(line: str, unbuffered: str, tmp_path: Path) -> None:
     done = shell(f"ulimit -f 1; $tbgraph {line} > part", tmp_path, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, (tmp_path / "part").stat().st_size) == (5, 1024), done.stderr
@@ -107,17 +106,15 @@ def test_a_terminal_of_any_width(
 
 
 @needs_full
-@pytest.mark.parametrize("messages", ["2> /dev/full", "2>&-"])
-@pytest.mark.parametrize(
-    ("line", "code"), [("info nowhere", 3), ("info $good --nonsense", 2), ("render $good -o a.svg --timing", 0)]
-)
+@each("messages", ["2> /dev/full", "2>&-"])
+@each(("line", "code"), [("info nowhere", 3), ("info $good --nonsense", 2), ("render $good -o a.svg --timing", 0)])
 def test_messages_that_cannot_be_written_change_no_exit_code(
     line: str, code: int, messages: str, tmp_path: Path
 ) -> None:
     assert shell(f"$tbgraph {line} {messages}", tmp_path).returncode == code
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "code"),
     [("tree $good", 0), ("info $good --json", 0), ("render $good -o -", 0), ("diff $good $good", 0),
      ("diff $good $other", 1), ("render --help", 0)],
@@ -205,8 +202,8 @@ def test_many_stars_are_no_more_than_two(tmp_path: Path, capsys: pytest.CaptureF
     assert "no node or group" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["{}", "b_{}", "b_{}_c", "b[{}]"])
-@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+@each("name", ["{}", "b_{}", "b_{}_c", "b[{}]"])
+@each("preset", ["default", "tensorboard"])
 def test_numbers_of_thousands_of_digits(name: str, preset: str, tmp_path: Path) -> None:
     graph, target, name = tmp_path / "graph.pbtxt", tmp_path / "x.json", name.format("9" * 5000)
     names = [name, *(f"{chr(97 + at // 26)}{chr(97 + at % 26)}{name}" for at in range(60))]  # a level too wide

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.commands import main
+from tests.each import each
 
 FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
 IMMENSE = "dim { size: 9223372036854775807 } " * 60
@@ -36,8 +37,8 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("words", ["info", "info --json", "tree", "render -o a.svg", "diff other.pbtxt"])
+@each("name", GRAPHS)
+@each("words", ["info", "info --json", "tree", "render -o a.svg", "diff other.pbtxt"])
 def test_immense_numbers_are_no_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, words: str
 ) -> None:

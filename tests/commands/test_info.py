@@ -21,6 +21,7 @@ from graphviz_tb.commands.report import facts_of
 from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import Style, bar, clip, encodable, pad, places, some, table, wrap
 from graphviz_tb.summary import summarize
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SOURCES = [
@@ -66,8 +67,8 @@ def facts(tell: Any, *arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("width", [1, 17, 40, 80, 200])
+@each("source", SOURCES)
+@each("width", [1, 17, 40, 80, 200])
 def test_no_line_is_wider_than_the_terminal(tell: Any, source: str, width: int) -> None:
     code, out, _ = tell("info", str(FIXTURES / source), width=width)
     assert code == 0

@@ -14,6 +14,7 @@ from graphviz_tb.commands import run
 from graphviz_tb.errors import RequestError
 from graphviz_tb.options import MOST, AnnotateOptions
 from graphviz_tb.proto import SavedModel
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 GOOD = str(ROOT / "fixtures/real/xor.pbtxt")
@@ -28,7 +29,7 @@ def said(capsys: pytest.CaptureFixture[str], *line: str, code: int) -> str:
     return shown.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "code"),
     [
         (["info", ODD], 3),
@@ -78,7 +79,7 @@ def test_errors_of_text_name_the_file(name: str, tmp_path: Path, capsys: pytest.
     assert f"error: {bad}: line 1, column " in said(capsys, "diff", GOOD, str(bad), code=3)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         ["render", GOOD, "-o", "x.svg", "--preset", ""],
@@ -105,7 +106,7 @@ def test_an_empty_title_is_none(tmp_path: Path) -> None:
     assert run(["render", GOOD, "-o", str(tmp_path / "x.svg"), "--title", ""]) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "value", "words"),
     [
         ("--depth", "-1", f"'-1' is neither a whole number from 0 to {MOST} nor auto"),

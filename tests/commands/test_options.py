@@ -13,6 +13,7 @@ from graphviz_tb.commands import run
 from graphviz_tb.commands.options import FLAGS, asked, collect
 from graphviz_tb.commands.render import render
 from graphviz_tb.options import LEAST, Options
+from tests.each import each
 
 # Of a run, not of a graph.
 OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help"}
@@ -39,7 +40,7 @@ def test_the_command_line_has_every_option_and_no_others() -> None:
 SETTABLE = [param for param in render.params if param.name not in OWN]
 
 
-@pytest.mark.parametrize("param", SETTABLE, ids=lambda param: param.name)
+@each("param", SETTABLE, ids=lambda param: param.name)
 def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
     unsaid = render.make_context("render", ["model.pb", "-o", "x.svg"]).params
     unsaid = {name: value for name, value in unsaid.items() if name not in OWN}

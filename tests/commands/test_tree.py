@@ -19,6 +19,7 @@ from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
 from graphviz_tb.outline import outline
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.timing import slowness
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -44,7 +45,7 @@ def tell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     return call
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+@each("path", REAL, ids=lambda path: path.stem)
 def test_about_a_screenful(tell: Any, path: Path) -> None:
     code, lines, _ = tell(str(path))
     assert code == 0
@@ -144,7 +145,7 @@ def test_json_is_flat_in_preorder_with_the_ids_of_render(tell: Any) -> None:
     assert all(depth[node["id"]] == depth[node["parent"]] + 1 for node in found["nodes"] if node["parent"] is not None)
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+@each("path", REAL, ids=lambda path: path.stem)
 def test_every_op_is_counted_once(path: Path) -> None:
     hierarchy = load(path).hierarchy
     roots = [0, *hierarchy.function_rows]

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 from facts import LIBRARY, Facts, load, of_document
 
 import graphviz_tb
 from graphviz_tb.model.graph import Mark
+from tests.each import each
 
 EXPECTED = Path(__file__).parent / "expected"
 REAL = Path(__file__).parents[2] / "fixtures/real"
@@ -45,14 +45,14 @@ def test_every_graph_that_tensorboard_takes_is_here() -> None:
     assert real - set(GRAPHS) == {"odd_names"}  # TensorBoard: "Failed Building the data structure"
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("aspect", ["nodes", "histograms", "cardinality", "edges", "extracts"])
+@each("name", GRAPHS)
+@each("aspect", ["nodes", "histograms", "cardinality", "edges", "extracts"])
 def test_equal(name: str, aspect: str) -> None:
     found, wanted = ours(name)[aspect], theirs(name)[aspect]
     assert found == wanted, differences(found, wanted)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each("name", GRAPHS)
 def test_annotations_are_equal(name: str) -> None:
     """All names, and the kinds of the five that TensorBoard shows."""
     wanted = {tuple(note[:3]): note[3] for note in theirs(name)["annotations"]}
@@ -63,14 +63,14 @@ def test_annotations_are_equal(name: str) -> None:
     assert seen == wanted
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each("name", GRAPHS)
 def test_extracts_are_equal_with_hubs_left_where_they_are(name: str) -> None:
     path = next(REAL.glob(f"{name}.pb*"))
     document = graphviz_tb.load(path, preset="tensorboard", auto_extract=False).to_json()
     assert of_document(document)["extracts"] == theirs(name)["extracts without hubs"]
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each("name", GRAPHS)
 def test_flat_ops_and_edges_are_equal(name: str) -> None:
     hierarchy = model(name).hierarchy
     graph = hierarchy.graph

@@ -24,6 +24,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching
+from tests.each import each
 from tests.flat import flatten
 
 
@@ -104,7 +105,7 @@ def test_a_match_spreads_beside_many_that_nothing_tells_apart() -> None:
     assert seconds(100_000) < 10 * seconds(10)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_places_are_counted_on_as_if_counted_anew(seed: int) -> None:
     """A step of a spread that has begun finds what the first step of another one does."""
     some = random.Random(seed)
@@ -157,8 +158,8 @@ def test_the_last_number_of_a_series_is_looked_for_once() -> None:
 def long_sums(inputs: int) -> list[GraphDef]:
     """One node of a long name, all of whose inputs come from elsewhere in the second graph."""
     made = [graph("a A"), graph("a A", "b B")]
-    for each, source in zip(made, "ab", strict=True):
-        each.node.add(name="h" * 100_000, op="AddN", input=[source] * inputs)
+    for one, source in zip(made, "ab", strict=True):
+        one.node.add(name="h" * 100_000, op="AddN", input=[source] * inputs)
     return made
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import pytest
-
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.values import shape_word
 from graphviz_tb.diff.options import DiffOptions
@@ -18,6 +16,7 @@ from graphviz_tb.model.measure import width
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS
+from tests.each import each
 from tests.flat import flatten
 
 RULES = ("equal_blocks", "function_recursive", "input_spellings", "function_two_bodies", "bridges", "edge_kinds")
@@ -36,8 +35,8 @@ def rotated(graph: Any, by: int) -> Any:
     return made
 
 
-@pytest.mark.parametrize("word", list(TRANSFORMS))
-@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+@each("word", list(TRANSFORMS))
+@each("path", SMALL, ids=lambda path: path.stem)
 def test_any_node_may_be_the_first(path: Any, word: str) -> None:
     old = graph_def(path)
     new = TRANSFORMS[word][0](old, random.Random(3))

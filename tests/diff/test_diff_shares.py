@@ -20,6 +20,7 @@ from graphviz_tb.diff.match.found import Member, Reason, nodes, scopes
 from graphviz_tb.diff.match.listed import likely
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching, side
+from tests.each import each
 
 LETTERS = "abcdefghij"
 
@@ -112,7 +113,7 @@ WEIGHTS = [
 ]
 
 
-@pytest.mark.parametrize(("ops", "old", "new", "said"), WEIGHTS)
+@each(("ops", "old", "new", "said"), WEIGHTS)
 def test_shapes_of_weights_in_words(ops: list[str], old: str, new: str, said: tuple[int, str, str, str]) -> None:
     assert words(ops, old, new) == said
 

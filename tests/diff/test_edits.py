@@ -20,6 +20,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import read
 from tests.diff.apply import apply
 from tests.diff.pairs import FIXTURES, shuffled
+from tests.each import each
 
 EDITS = FIXTURES / "edits"
 JSON, FROZEN, TRAIN = "json", "frozen.pb", "train.pb"
@@ -60,7 +61,7 @@ def changes_of(edit: str, form: str) -> Changes:
     return diff(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
 
 
-@pytest.mark.parametrize(("edit", "form", "kind", "layer", "words"), TABLE)
+@each(("edit", "form", "kind", "layer", "words"), TABLE)
 def test_an_edit_is_one_change(edit: str, form: str, kind: str, layer: str, words: str) -> None:
     changes = changes_of(edit, form)
     assert len(changes) == 1, changes.explain()
@@ -70,14 +71,14 @@ def test_an_edit_is_one_change(edit: str, form: str, kind: str, layer: str, word
     assert words in re.sub(r"_\d+", "", told) or words in told
 
 
-@pytest.mark.parametrize(("edit", "form"), SAME)
+@each(("edit", "form"), SAME)
 def test_what_a_form_cannot_show_is_the_same(edit: str, form: str) -> None:
     assert changes_of(edit, form).same
     assert_same(EDITS / f"base.{form}", EDITS / f"{edit}.{form}")
     assert run(["diff", "-q", str(EDITS / f"base.{form}"), str(EDITS / f"{edit}.{form}")]) == 0
 
 
-@pytest.mark.parametrize(("edit", "form"), [(row[0], row[1]) for row in TABLE if row[1] != JSON])
+@each(("edit", "form"), [(row[0], row[1]) for row in TABLE if row[1] != JSON])
 def test_the_laws_hold_on_models(edit: str, form: str) -> None:
     old, new = EDITS / f"base.{form}", EDITS / f"{edit}.{form}"
     changes = diff(old, new)
@@ -138,8 +139,8 @@ def test_each_change_has_its_own_numbers() -> None:
     assert all("parameters" not in changes.numbers_of(one) for one in changes if one is not added)
 
 
-@pytest.mark.parametrize("word", ["attributes", "signature"])
-@pytest.mark.parametrize(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
+@each("word", ["attributes", "signature"])
+@each(("edit", "form"), sorted({(row[0], row[1]) for row in TABLE}))
 def test_what_fails(edit: str, form: str, word: str) -> None:
     code = run(["diff", "-q", "--fail-on", word, *(str(EDITS / f"{one}.{form}") for one in ("base", edit))])
     assert code == (word == "attributes" and edit != "renamed")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.diff import diff
 from graphviz_tb.proto import GraphDef
 from tests.diff.apply import apply
 from tests.diff.pairs import shuffled
+from tests.effort import examples
 
 SEGMENTS = st.sampled_from(["a", "b", "layer_0", "layer_1", "layer_2", "dense", "dense_1", "x", "add", "add_1", "grad"])
 NAMES = st.lists(SEGMENTS, min_size=1, max_size=3).map("/".join)
@@ -31,10 +32,7 @@ def graphs(draw: st.DrawFn) -> Any:
     return made
 
 
-SLOW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
-
-
-@SLOW
+@examples(150)
 @given(graphs())
 def test_nothing_changed(graph: Any) -> None:
     assert diff(graph, graph).same
@@ -44,7 +42,7 @@ def test_nothing_changed(graph: Any) -> None:
     assert diff(graph, shuffled(graph)).same
 
 
-@SLOW
+@examples(150)
 @given(graphs(), graphs())
 def test_back_is_the_inverse(old: Any, new: Any) -> None:
     changes = diff(old, new)
@@ -52,7 +50,7 @@ def test_back_is_the_inverse(old: Any, new: Any) -> None:
     assert changes.inverted().inverted().items == changes.items
 
 
-@SLOW
+@examples(150)
 @given(graphs(), graphs())
 def test_the_changes_make_the_new_graph(old: Any, new: Any) -> None:
     changes = diff(old, new)
@@ -61,7 +59,7 @@ def test_the_changes_make_the_new_graph(old: Any, new: Any) -> None:
         assert not changes.items
 
 
-@SLOW
+@examples(150)
 @given(graphs(), graphs())
 def test_told_in_every_style(old: Any, new: Any) -> None:
     changes = diff(old, new)

@@ -33,6 +33,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES
 from tests.diff.test_causes import graph
+from tests.each import each
 from tests.flat import flatten
 
 # What types.proto calls some of its numbers.
@@ -62,7 +63,7 @@ def constant(dtype: int, *sizes: int, user: str = "Add") -> Any:
     return made
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@each("dtype", TYPES)
 def test_a_setting_is_small_and_no_string(dtype: int) -> None:
     def counts(*sizes: int, user: str = "Add") -> bool:
         return bool(settings(flatten(constant(dtype, *sizes, user=user)))[0])
@@ -76,7 +77,7 @@ def test_a_setting_is_small_and_no_string(dtype: int) -> None:
     assert counts() == (dtype != STRING)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@each("dtype", TYPES)
 def test_counters_are_not_trained(dtype: int) -> None:
     made = graph("x Placeholder", "w VariableV2", "m/MatMul MatMul x w", "gradients/Grad MatMulGrad m/MatMul",
                  "opt/ApplyAdam ApplyAdam w gradients/Grad")  # fmt: skip
@@ -84,14 +85,14 @@ def test_counters_are_not_trained(dtype: int) -> None:
     assert bool(training(Layers(side(made))).trained) == (dtype not in (INT32, INT64, UINT32, UINT64))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@each("dtype", TYPES)
 def test_sizes_are_whole_numbers(dtype: int) -> None:
     made = graph("x Placeholder", "y Mul x x")
     made.node[1].attr["T"].type = dtype
     assert sizing(side(made), 1) == (dtype in (INT32, INT64))
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@each("dtype", TYPES)
 def test_handles_are_no_inputs(dtype: int) -> None:
     made = graph("x Placeholder")
     made.node[0].attr["dtype"].type = dtype
@@ -236,7 +237,7 @@ def test_a_function_is_paired_by_one_call_alone() -> None:
     assert match(side(old), side(new)).functions == {0: 0}
 
 
-@pytest.mark.parametrize("first", range(8))
+@each("first", range(8))
 def test_members_of_a_run_are_known_by_their_wires_wherever_they_are(first: int) -> None:
     # x ─▶ m/a ─▶ norm ─▶ m/b ─▶ norm_1 ─▶ m/c: the first norm goes
     old = graph("x Placeholder", "m/a MatMul x", "m/norm/Mul Rsqrt m/a", "m/b MatMul m/norm/Mul",
@@ -352,12 +353,12 @@ def test_weights_past_counting(sizes: list[int]) -> None:
     # Two such constants as weights of products, and one more after: no sum is less than a part of it.
     def weights(count: int) -> GraphDef:
         made = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
-        for each in range(count):
-            kernel = made.node.add(name=f"k{each}", op="Const")
+        for number in range(count):
+            kernel = made.node.add(name=f"k{number}", op="Const")
             kernel.attr["value"].tensor.dtype = 1
             for size in sizes:
                 kernel.attr["value"].tensor.tensor_shape.dim.add(size=size)
-            made.node.add(name=f"m{each}", op="MatMul", input=["x", f"k{each}"])
+            made.node.add(name=f"m{number}", op="MatMul", input=["x", f"k{number}"])
         return made
 
     changes = diff(weights(2), weights(3))

@@ -25,6 +25,7 @@ from tests.diff.blocks import SAME, stack
 from tests.diff.pairs import copied
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import library, matching, side
+from tests.each import each
 
 
 def tower(word: str, deep: int, last: str) -> dict[str, list[str]]:
@@ -173,7 +174,7 @@ def test_three_places_of_one_change_are_opened(many: int) -> None:
         assert len(merged.signs) == many
 
 
-@pytest.mark.parametrize(
+@each(
     ("states", "sign", "whole"),
     [({0}, "", True), ({1}, "+", True), ({2}, "−", True), ({0, 1}, "+", False), ({0, 2}, "−", False),
      ({1, 2}, "~", False), ({0, 1, 2}, "~", False), (set(), "", True)],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from graphviz_tb.diff.changes.parts import in_flow
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.flat import flatten
 
 
@@ -26,7 +25,7 @@ def order(nodes: str) -> str:
     return "".join(str(part.new) for part in in_flow(Side(graph, DiffOptions()), parts))
 
 
-@pytest.mark.parametrize(
+@each(
     ("nodes", "expected"),
     [
         ("a:c b:a c", "cab"),  # c ─▶ a ─▶ b

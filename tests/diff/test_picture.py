@@ -18,6 +18,7 @@ from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import FIXTURES, REAL, chain, copied, graph_def, renamed
 from tests.diff.test_promised import dense
+from tests.each import each
 from tests.flat import flatten
 
 OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
@@ -41,9 +42,7 @@ def test_colours_do_not_fold_the_graph_again() -> None:
     assert model.coloured(painter).hierarchy is model.hierarchy
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in REAL if not path.stem.startswith("odd")][::5], ids=lambda path: path.stem
-)
+@each("path", [path for path in REAL if not path.stem.startswith("odd")][::5], ids=lambda path: path.stem)
 def test_any_pair_is_drawn_and_well_formed(path: object) -> None:
     changes = diff(graph_def(REAL[3]), graph_def(path))  # type: ignore[arg-type]
     ElementTree.fromstring(picture(changes).render("svg"))

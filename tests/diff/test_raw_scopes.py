@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from graphviz_tb.diff.columns.scopes import Tree, add_names, build_scopes
 from graphviz_tb.diff.columns.values import unpacked
 from graphviz_tb.model.room import Room
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
+from tests.each import each
 from tests.flat import flatten
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "scopes", "leaf"),
     [
         ("a", [""], "a"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from graphviz_tb.diff.changes.interface import same_result, same_tensor, signatures
 from graphviz_tb.diff.changes.outputs import differ, spec
 from graphviz_tb.diff.match.found import Reason, nodes
@@ -12,6 +10,7 @@ from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.model.tensors import Tensor
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import matching
+from tests.each import each
 
 
 def renamed() -> Matching:
@@ -21,7 +20,7 @@ def renamed() -> Matching:
     return m
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "same"),
     [
         ("a:0", "c:0", True),
@@ -39,7 +38,7 @@ def test_a_tensor_is_that_of_a_matched_node(old: str, new: str, same: bool) -> N
     assert same_tensor(renamed(), old, new) == same
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "output", "new", "other", "same"),
     [
         (0, "y", 0, "y", True),
@@ -84,7 +83,7 @@ def test_signatures_come_and_go() -> None:
     assert signatures(renamed(), [signature("b", y=())], [signature("b", y=())]) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "others"),
     [
         (Tensor((1, 2), "float32"), Tensor((1, 2), "float32"), False),

@@ -14,6 +14,7 @@ from graphviz_tb.diff.match import steps
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, graph_def, renamed, shuffled
+from tests.each import each
 
 INT = 3
 
@@ -51,7 +52,7 @@ STEPS = {  # what each step of the loop is for: the test that fails without it
 }
 
 
-@pytest.mark.parametrize("step", STEPS)
+@each("step", STEPS)
 def test_no_step_is_idle(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steps, step, lambda *_: iter(()))
     with pytest.raises((AssertionError, ValueError)):  # a test that takes the one change apart finds none, or several

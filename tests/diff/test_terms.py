@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from graphviz_tb.diff import diff
 from tests.diff.test_causes import FLOAT, graph
+from tests.each import each
 
 # scope, op type, place of the constant, what takes the result: its name, or that of the constant where no rule holds
 RULES = [
@@ -48,7 +47,7 @@ def made(scope: str, op: str, place: int, then: str, value: float) -> Any:
     return whole
 
 
-@pytest.mark.parametrize(("scope", "op", "place", "then", "word"), RULES)
+@each(("scope", "op", "place", "then", "word"), RULES)
 def test_the_word_of_a_program(scope: str, op: str, place: int, then: str, word: str) -> None:
     (change,) = diff(made(scope, op, place, then, 0.5), made(scope, op, place, then, 0.25))
     assert (change.detail["key"], change.detail["old"], change.detail["new"]) == (word, 0.5, 0.25)

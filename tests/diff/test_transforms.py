@@ -12,6 +12,7 @@ from graphviz_tb.diff.result import Changes
 from tests.diff.apply import apply
 from tests.diff.pairs import REAL, graph_def, renamed, shuffled
 from tests.diff.transforms import TRANSFORMS
+from tests.each import each
 
 FEW = [path for path in REAL if path.stem in ("mnist_cnn", "lstm_static_unrolled", "keras2_mnist", "func_library_v2")]
 IDS = [path.stem for path in REAL]
@@ -35,8 +36,8 @@ def changed(graph: Any, words: list[str], seed: int) -> tuple[Any, int]:
     return graph, most
 
 
-@pytest.mark.parametrize("path", FEW, ids=lambda path: path.stem)
-@pytest.mark.parametrize("word", list(TRANSFORMS))
+@each("path", FEW, ids=lambda path: path.stem)
+@each("word", list(TRANSFORMS))
 def test_one(path: Any, word: str) -> None:
     graph = graph_def(path)
     for seed in range(2):
@@ -44,7 +45,7 @@ def test_one(path: Any, word: str) -> None:
         assert len(checked(graph, new)) <= most
 
 
-@pytest.mark.parametrize("path", REAL, ids=IDS)
+@each("path", REAL, ids=IDS)
 def test_three_at_once(path: Any) -> None:
     graph = graph_def(path)
     seed = IDS.index(path.stem)
@@ -53,14 +54,14 @@ def test_three_at_once(path: Any) -> None:
     assert len(checked(graph, new)) <= most
 
 
-@pytest.mark.parametrize("path", REAL, ids=IDS)
+@each("path", REAL, ids=IDS)
 def test_order_is_nothing(path: Any) -> None:
     graph = graph_def(path)
     assert diff(graph, graph).same
     assert diff(graph, shuffled(graph)).same
 
 
-@pytest.mark.parametrize("path", REAL, ids=IDS)
+@each("path", REAL, ids=IDS)
 def test_prefix_is_one_move(path: Any) -> None:
     graph = graph_def(path)
     changes = checked(graph, renamed(graph, lambda name: f"outer/inner/{name}"))

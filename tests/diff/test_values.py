@@ -9,6 +9,7 @@ import pytest
 
 from graphviz_tb.diff.columns.values import numbers, payload, tensor_word
 from graphviz_tb.proto import TensorProto
+from tests.each import each
 
 # DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.
 TYPES = {
@@ -36,7 +37,7 @@ def listed(form: str, values: list[int]) -> list[Any]:
     return np.array(values, form).view("<u2").tolist() if form == "<f2" else values
 
 
-@pytest.mark.parametrize("name", TYPES)
+@each("name", TYPES)
 def test_packed_and_listed_are_the_same(name: str) -> None:
     dtype, form, field = TYPES[name]
     values = [1, 0, 1] if form == "?" else [1, 2, 3]
@@ -47,7 +48,7 @@ def test_packed_and_listed_are_the_same(name: str) -> None:
     assert numbers(packed) == numbers(apart) == values
 
 
-@pytest.mark.parametrize("name", TYPES)
+@each("name", TYPES)
 def test_the_last_number_is_all_that_follow(name: str) -> None:
     dtype, form, field = TYPES[name]
     short = tensor(dtype, [2, 2], **{field: listed(form, [0, 1])})
@@ -62,7 +63,7 @@ def test_bfloat16_is_compared_by_its_bits() -> None:
     assert payload(packed) == payload(tensor(14, [2], half_val=[one, two])) != payload(tensor(14, [2], half_val=[one]))
 
 
-@pytest.mark.parametrize("name", TYPES)
+@each("name", TYPES)
 def test_bytes_that_end_in_part_of_a_number_are_no_fault(name: str) -> None:
     dtype, form, _ = TYPES[name]
     short = b"\1" * (np.dtype(form).itemsize - 1)

@@ -21,6 +21,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import COMMANDS, cli
 from graphviz_tb.options import Options
+from tests.each import each
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fixtures").glob("*.md")])
@@ -80,14 +81,14 @@ def test_continuous_integration_runs_the_second() -> None:
     assert (ROOT / ".ci/run").read_text().rstrip().splitlines()[-1] == SECOND
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_shell_snippets_parse(path: Path) -> None:
     for block in blocks(path, "sh", "bash"):
         done = subprocess.run(["bash", "-n"], input=block, text=True, capture_output=True, check=False)
         assert done.returncode == 0, f"{block}\n{done.stderr}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_shell_snippets_use_options_that_exist(path: Path) -> None:
     known = {name: {word for param in command.params for word in param.opts} for name, command in commands()}
     for line in shell_lines(path):
@@ -148,12 +149,12 @@ def test_every_example_runs_as_it_is_written(line: str, checkout: Path, require:
     assert done.returncode in ((0, 1) if "tbgraph diff " in line else (0,)), f"{line}\n{done.stderr}"
 
 
-@pytest.mark.parametrize("start", NOT_RUN)
+@each("start", NOT_RUN)
 def test_what_is_not_run_is_still_there(start: str) -> None:
     assert any(line.startswith(start) for path in PAGES for line in shell_lines(path))
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_commands_stand_in_fences_that_run(path: Path) -> None:
     """`tbgraph` begins a line in `sh` only; what a command printed stands below `$ tbgraph …`."""
     for language, block in fences(path):
@@ -161,7 +162,7 @@ def test_commands_stand_in_fences_that_run(path: Path) -> None:
             assert not re.search(r"^\s*(\S+ .*\| *)?(tbgraph|(python3? )?(\./)?cli\.py) ", block, re.MULTILINE), block
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_what_snippets_print_is_what_they_say(path: Path, tmp_path: Path) -> None:
     """`print(x)  # result`: the comment is the result."""
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
@@ -179,7 +180,7 @@ def test_what_snippets_print_is_what_they_say(path: Path, tmp_path: Path) -> Non
             assert [line for line in said if line not in done.stdout] == [], done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
     """Each block by itself, if it reads fixtures; one that reads the reader's own files need only be Python."""
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
@@ -197,7 +198,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=page_name)
+@each("path", PAGES, ids=page_name)
 def test_links_lead_to_files(path: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):

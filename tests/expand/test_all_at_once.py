@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphviz_tb import load
 from graphviz_tb.expand import Expander
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from tests.effort import examples
 from tests.properties.graphs import graph_defs, openable
 
 
@@ -30,7 +31,7 @@ def one_by_one_and_all(model: Model, paths: list[tuple[int, ...]]) -> tuple[list
     return [told(single.metagraph(path)) for path in paths], [told(whole.metagraph(path)) for path in paths]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(graph_defs(most=30))
 @pytest.mark.parametrize("preset", ["default", "tensorboard"])
 def test_all_groups_at_once_are_the_same(preset: str, graph: GraphDef) -> None:

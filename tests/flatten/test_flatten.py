@@ -14,6 +14,7 @@ from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
+from tests.each import each
 from tests.flat import flatten
 
 Rule = Callable[..., Model]
@@ -153,7 +154,7 @@ def test_a_summary_stands_beside_what_it_sums_up(rule: Rule) -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("op", "mark"),
     [
         ("Const", Mark.CONSTANT),

@@ -13,6 +13,7 @@ from graphviz_tb.options import FlattenOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
 from tests.conftest import FIXTURES
+from tests.each import each
 from tests.flat import flatten
 from tests.properties import laws
 
@@ -89,7 +90,7 @@ def test_what_nobody_uses_stays_an_op() -> None:
     assert "M/6" in ordinary(graph)
 
 
-@pytest.mark.parametrize(
+@each(
     ("op", "attr", "label"),
     [
         ("prim::Constant", "{ value : 0.1}", "0.1"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
+from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.flat import flatten
 
 # Op, its inputs as TensorFlow's definition of it names them, and what we call those that are weights.
@@ -58,7 +58,7 @@ def weighed(op: str, inputs: list[str]) -> Graph:
     return flatten(GraphDef(node=[*constants, {"name": "user", "op": op, "input": names}]))
 
 
-@pytest.mark.parametrize(("op", "inputs", "called"), CALLED, ids=[op for op, *_ in CALLED])
+@each(("op", "inputs", "called"), CALLED, ids=[op for op, *_ in CALLED])
 def test_the_weights_of_an_op(op: str, inputs: str, called: dict[str, str]) -> None:
     names = inputs.split()
     graph = weighed(op, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside
@@ -13,6 +13,7 @@ from graphviz_tb.model.paths import Path, address, child_path, parent_path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.opening import openable
+from tests.effort import examples
 from tests.functions.strategies import Instances, graphs
 
 MOST = 60
@@ -39,7 +40,7 @@ def contexts(model: Model, groups: list[Path]) -> list[tuple[Path, int]]:
 
 
 @given(graphs())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_bridges_are_the_edges_that_cross(graph: GraphDef) -> None:
     model = load(graph)
     groups = every_group(model)
@@ -60,7 +61,7 @@ def test_bridges_are_the_edges_that_cross(graph: GraphDef) -> None:
 
 
 @given(graphs())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_levels_hold_the_edges_of_their_body(graph: GraphDef) -> None:
     model = load(graph)
     for path in every_group(model):
@@ -74,7 +75,7 @@ def test_levels_hold_the_edges_of_their_body(graph: GraphDef) -> None:
 
 
 @given(graphs())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
     model = load(graph)
     hierarchy = model.hierarchy
@@ -110,7 +111,7 @@ def around_are_open(model: Model, path: Path, opened: set[Path]) -> bool:
 
 
 @given(graphs(recursive=True))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_recursion_is_legal_and_lazy(graph: GraphDef) -> None:
     model = load(graph)
     for path in every_group(model, 25):
@@ -121,7 +122,7 @@ def test_recursion_is_legal_and_lazy(graph: GraphDef) -> None:
 
 
 @given(graphs(recursive=True))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_an_address_leads_back(graph: GraphDef) -> None:
     model = load(graph)
     for path in every_group(model, 25)[1:]:
@@ -129,7 +130,7 @@ def test_an_address_leads_back(graph: GraphDef) -> None:
 
 
 @given(graphs())
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_counts_through_calls_are_those_of_the_places(graph: GraphDef) -> None:
     """Counted by walking every place: an op counts 1, a call what is in its functions."""
     model = load(graph)

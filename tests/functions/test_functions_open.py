@@ -12,6 +12,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import address, child_path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.expand.test_depth import calls
 from tests.functions.test_calls_laws import every_group
 
@@ -26,8 +27,8 @@ def shown(model: Model, *open_: str) -> set[str]:
     return {box.address for box in model.picture(open=open_).scene.boxes}
 
 
-@pytest.mark.parametrize("preset", ["default", "tensorboard"])
-@pytest.mark.parametrize("name", GRAPHS)
+@each("preset", ["default", "tensorboard"])
+@each("name", GRAPHS)
 def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
     model = load(fixtures / "real" / name, preset=preset)
     groups = every_group(model, 150)

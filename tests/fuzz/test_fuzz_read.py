@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import text_format
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.errors import ReadError, TbGraphError, TooLarge
@@ -22,10 +22,10 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import contents, profiles, read
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.pbtxt import parse
+from tests.each import each
+from tests.effort import examples
 from tests.fuzz.seeds import KINDS
 from tests.timing import slowness
-
-SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def survives(data: bytes) -> None:
@@ -40,7 +40,7 @@ def survives(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=25, deadline=None, suppress_health_check=SLOW)
+@examples(25)
 @given(data=st.data())
 def test_cut_anywhere(kind: str, data: st.DataObject) -> None:
     whole = KINDS[kind]
@@ -48,7 +48,7 @@ def test_cut_anywhere(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None, suppress_health_check=SLOW)
+@examples(40)
 @given(data=st.data())
 def test_flipped_bits(kind: str, data: st.DataObject) -> None:
     damaged = bytearray(KINDS[kind])
@@ -58,7 +58,7 @@ def test_flipped_bits(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=15, deadline=None, suppress_health_check=SLOW)
+@examples(15)
 @given(data=st.data())
 def test_pieces_taken_out_or_doubled(kind: str, data: st.DataObject) -> None:
     whole = KINDS[kind]
@@ -67,13 +67,13 @@ def test_pieces_taken_out_or_doubled(kind: str, data: st.DataObject) -> None:
     survives(whole[:first] + whole[first:last] * again + whole[last:])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.binary(max_size=300))
 def test_noise(data: bytes) -> None:
     survives(data)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.text("{}<>[]:;,#\"'\\-_. \n\tnodeamx1\0é", max_size=120))
 def test_almost_text(text: str) -> None:
     survives(b"node " + text.encode())
@@ -87,7 +87,7 @@ BITS = [
 ]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data(), whole=st.sampled_from([PRINTED, KINDS["text"], KINDS["spelled"]]))
 def test_what_text_format_reads_we_read_the_same(whole: bytes, data: st.DataObject) -> None:
     text = bytearray(whole)
@@ -107,7 +107,7 @@ def test_what_text_format_reads_we_read_the_same(whole: bytes, data: st.DataObje
     assert made.SerializeToString(deterministic=True) == expected.SerializeToString(deterministic=True)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=3) | st.sampled_from(["a", "b"]),
                     lambda inner: st.lists(inner, max_size=4)
                     | st.dictionaries(st.sampled_from(["class_name", "config", "layers", "name", "inbound_nodes",
@@ -193,7 +193,7 @@ def test_a_bomb_is_let_in_when_asked_for(tmp_path: Path) -> None:
     assert read(path, ReadOptions(max_bytes=1 << 27)).graph_def.node
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         b"node { name: 'x' } " * 60_000,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from goldens import CASES, HERE, Case, changed
+
+from tests.each import each
 
 STAGE = {"metagraph.json": "expand", "scene.json": "arrange or place", "svg": "color or render"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each("case", CASES, ids=lambda case: case.name)
 def test_the_picture_is_the_one_that_was_accepted(case: Case) -> None:
     found = changed(case)
     first = next(iter(found), "")

@@ -2,72 +2,74 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import zip_longest
+
 from kept import KEPT, accepted, text_of
 
+from tests.each import each
 
-def both(*stages: str) -> list[tuple[str, str]]:
-    """The stages with the names of their inputs."""
-    return [(stage, name) for stage in stages for name in KEPT[stage][1]]
+SHOWN = 5  # inputs whose first differing lines are shown
 
 
-def check(stage: str, name: str) -> None:
+def check(stage: str) -> None:
+    """Compare every input of a stage; name all that differ."""
+    wrong = {name: line for name in KEPT[stage][1] if (line := difference(stage, name))}
+    lines = "\n".join(f"{name}, now, then accepted:\n{line}" for name, line in list(wrong.items())[:SHOWN])
+    assert not wrong, f"{stage} of {len(wrong)} inputs differs: {', '.join(wrong)}\n{lines}"
+
+
+def difference(stage: str, name: str) -> str:
+    """The first lines that differ, the new one first; "" where none does."""
     new, old = text_of(stage, name).splitlines(), accepted(stage).get(name, "").splitlines()
-    first = next((pair for pair in zip(new, old, strict=False) if pair[0] != pair[1]), (len(new), len(old)))
-    assert new == old, f"{stage} of {name} differs; now, then accepted:\n{first[0]}\n{first[1]}"
+    pairs = zip_longest(new, old, fillvalue="(nothing)")
+    return next((f"{one}\n{other}" for one, other in pairs if one != other), "")
 
 
-@pytest.mark.parametrize(("stage", "name"), both("flatten", "programs"))
-def test_flatten(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["flatten", "programs"])
+def test_flatten(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("group", "networks", "models", "sequences", "boxes", "rows"))
-def test_group(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["group", "networks", "models", "sequences", "boxes", "rows"])
+def test_group(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("arrange", "orders", "levels", "broad"))
-def test_arrange(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["arrange", "orders", "levels", "broad"])
+def test_arrange(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("place", "places", "scenes", "coordinates", "beside", "tracks"))
-def test_place(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["place", "places", "scenes", "coordinates", "beside", "tracks"])
+def test_place(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("expand", "bodies", "masks"))
-def test_expand(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["expand", "bodies", "masks"])
+def test_expand(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"), both("view", "opened", "firsts", "growing", "names", "openings", "patterns")
-)
-def test_view(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["view", "opened", "firsts", "growing", "names", "openings", "patterns"])
+def test_view(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"), both("color", "measured", "legends", "hues", "paints", "stripes", "costs", "numbers")
-)
-def test_color(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["color", "measured", "legends", "hues", "paints", "stripes", "costs", "numbers"])
+def test_color(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(
-    ("stage", "name"), both("render", "signs", "drawings", "writers", "sheets", "columns", "rasters", "documents")
-)
-def test_render(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["render", "signs", "drawings", "writers", "sheets", "columns", "rasters", "documents"])
+def test_render(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize(("stage", "name"), both("diff", "pairs", "transforms", "edits", "rooms", "ops", "keras"))
-def test_diff(stage: str, name: str) -> None:
-    check(stage, name)
+@each("stage", ["diff", "pairs", "transforms", "edits", "rooms", "ops", "keras"])
+def test_diff(stage: str) -> None:
+    check(stage)
 
 
-@pytest.mark.parametrize("stage", KEPT)
+@each("stage", KEPT)
 def test_nothing_is_kept_of_an_input_that_is_gone(stage: str) -> None:
     assert set(accepted(stage)) == set(KEPT[stage][1])

@@ -9,6 +9,7 @@ import pytest
 from networkx.algorithms.isomorphism import categorical_edge_match, categorical_node_match
 
 from graphviz_tb.group.canonical import canonical
+from tests.each import each
 
 Edges = set[tuple[int, int, int]]
 Graph = tuple[list[int], Edges]
@@ -56,7 +57,7 @@ def of_networkx(graph: Graph) -> nx.DiGraph:
     return made
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_certificates_are_equal_exactly_where_another_library_finds_the_graphs_equal(seed: int) -> None:
     luck = Random(seed)
     graphs = [drawn(luck) for _ in range(12)]

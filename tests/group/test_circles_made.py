@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.model.hierarchy import How
+from tests.each import each
 
 Tree = int | tuple[How, "list[Tree]"]
 
@@ -40,7 +40,7 @@ NAME, LOOP, TRAINING = How.NAME, How.LOOP, How.TRAINING
 CHAIN = ((0, 1), (1, 2), (2, 3))
 
 
-@pytest.mark.parametrize(
+@each(
     ("trees", "left"),
     [
         ([(NAME, [0, 1]), (NAME, [2, 3])], [(NAME, [0, 1]), (NAME, [2, 3])]),

@@ -9,6 +9,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.in_code import counted_scopes, names_in_code
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 LONG = "name_of_a_layer"
 KERAS_2, KERAS_3 = "MatMul/ReadVariableOp", "Cast/ReadVariableOp"
@@ -20,7 +21,7 @@ def scopes(*names: str) -> Hierarchy:
     return load(GraphDef(node=nodes), folds=False, series_min=100).hierarchy
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "counted"),
     [
         (["dense_1"], {"dense_1": "dense"}),
@@ -77,7 +78,7 @@ def called(graph: GraphDef) -> dict[str, str]:
     return {hierarchy.name[row]: name for row, name in names_in_code(hierarchy).items()}
 
 
-@pytest.mark.parametrize(
+@each(
     ("variables", "renamed"),
     [
         (["dense/kernel"], True),

@@ -19,6 +19,7 @@ from graphviz_tb.group.flow.everywhere import (
     read_everywhere,
 )
 from graphviz_tb.group.flow.order import depths
+from tests.each import each
 from tests.group.boxes import wired
 
 
@@ -32,7 +33,7 @@ def wide(dag: Dag) -> list[int]:
     return read_everywhere(dag, depths(dag), list(range(len(dag))))
 
 
-@pytest.mark.parametrize(
+@each(
     ("boxes", "readers", "fed", "everywhere"),
     [
         (12, (3, 5, 7), False, True),
@@ -77,7 +78,7 @@ def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None
     assert meeting(dag, depths(dag), 0, 1) == depth
 
 
-@pytest.mark.parametrize(
+@each(
     ("boxes", "needs", "small"),
     [(20, 8, True), (20, 9, False), (320, 10, True), (320, 11, False), (2100, 64, True), (2100, 65, False)],
 )

@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
@@ -18,6 +18,7 @@ from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
+from tests.effort import examples
 
 OPS = ("Conv2D", "Relu", "Add", "MatMul", "Concat")
 WORDS = ("block", "conv", "a_1", "a_2", "layer/x", "layer/y", "stage1_block2")
@@ -51,7 +52,7 @@ def data_circles(hierarchy: Hierarchy, row: int) -> list[set[int]]:
     return [{children[at] for at in ring} for ring in circles(after)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(graphs())
 def test_no_group_closes_a_circle(graph: GraphDef) -> None:
     """Scopes may: they were written. What folding makes never does."""
@@ -88,7 +89,7 @@ def reached(after: dict[str, set[str]], start: set[str]) -> set[str]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(graphs())
 def test_no_path_leaves_a_group_and_comes_back(graph: GraphDef) -> None:
     """Each group is convex among the children of the scope that it stands in, if these stand in no circle."""
@@ -104,7 +105,7 @@ def test_no_path_leaves_a_group_and_comes_back(graph: GraphDef) -> None:
         assert not any(reached(after, {name}) & within for name in beyond)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(graphs(), st.randoms(use_true_random=False))
 def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef, luck: Random) -> None:
     """What stands on the screen, for any open set: every edge joins two boxes or lies in one, and the boxes can be
@@ -136,7 +137,7 @@ def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef,
         assert not circles([sorted(users) for users in after])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(graphs())
 def test_every_op_and_every_edge_is_kept(graph: GraphDef) -> None:
     hierarchy = graphviz_tb.load(graph).hierarchy
@@ -146,7 +147,7 @@ def test_every_op_and_every_edge_is_kept(graph: GraphDef) -> None:
     assert all(hierarchy.how[row] != How.NONE and hierarchy.template[row] >= 0 for row in made(hierarchy))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(graphs(), st.randoms())
 def test_the_order_of_the_file_changes_no_group(graph: GraphDef, luck: object) -> None:
     turned = list(graph.node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
@@ -13,6 +13,7 @@ from graphviz_tb.model.hierarchy import How
 from graphviz_tb.model.paths import address
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from tests.effort import examples
 
 HOSTILE = [
     "a_0", "a_1", "a_2", "a_3", "a_4", "a_5", "a_[0-5]", "a", "a/b", "x::y", "x::::y", "…c", "c", "c (2)", "gradients",
@@ -35,7 +36,7 @@ def places(model: Model) -> dict[str, int]:
     return {address(hierarchy, (row,)): row for row in range(1, int(hierarchy.end[0])) if hierarchy.node[row] < 0}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.sampled_from(HOSTILE), st.sampled_from(TYPES)), unique_by=lambda one: one[0], min_size=4))
 def test_each_address_means_one_group(nodes: list[tuple[str, str]]) -> None:
     graph = GraphDef()

@@ -12,6 +12,7 @@ from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.series import Run
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 Node = tuple[str, str, list[str]]
 PLAIN: list[Node] = [("p", "Abs", []), ("q", "Neg", ["p"]), ("r", "Exp", ["q", "p"])]
@@ -35,7 +36,7 @@ def same(made: Hierarchy, runs: list[Run] = []) -> bool:  # noqa: B006
     return number["a"] == number["b"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("other", "equal"),
     [
         (PLAIN, True),

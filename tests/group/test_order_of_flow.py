@@ -10,6 +10,7 @@ from graphviz_tb.group.flow.box import Symbols
 from graphviz_tb.group.flow.dag import OUTSIDE, Dag
 from graphviz_tb.group.flow.order import cuts, demand_line, depths, last_part, order_of, without_far
 from graphviz_tb.group.flow.tokens import tokens
+from tests.each import each
 from tests.group.boxes import rows, wired
 
 
@@ -47,7 +48,7 @@ def test_lines_to_a_collector_count_nowhere() -> None:
     assert cut(dag) == [1] * 24 + [0, 0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "begins"),
     # four boxes, which the first tower has with the two behind it, and a tenth of the level
     [(5, 5, 5), (2, 5, 2), (1, 5, 0), (5, 3, 0), (4, 4, 4), (30, 6, 30), (60, 6, 0)],

@@ -21,6 +21,7 @@ from graphviz_tb.group.flow.regions import (
     stacked,
 )
 from graphviz_tb.model.hierarchy import How
+from tests.each import each
 from tests.group.boxes import rows, setting, wired
 
 
@@ -42,7 +43,7 @@ def heights(boxes: Sequence[Box]) -> list[int]:
     return [len(box.members) if box.stack else 0 for box in boxes]
 
 
-@pytest.mark.parametrize(("ops", "fewest"), [(1, 1 << 30), (2, 1 << 30), (3, 3), (19, 3), (20, 2), (500, 2)])
+@each(("ops", "fewest"), [(1, 1 << 30), (2, 1 << 30), (3, 3), (19, 3), (20, 2), (500, 2)])
 def test_three_equal_branches_are_a_stack_or_two_large_ones(ops: int, fewest: int) -> None:
     assert stack_from(Box("", 1, ops)) == fewest
 
@@ -57,7 +58,7 @@ def test_a_stack_stands_in_the_place_of_its_first_member() -> None:
     assert found[1].members == [boxes[1], boxes[3], boxes[5]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "ops", "most", "tall"),
     [(2, 3, 40, True), (2, 2, 40, False), (5, 2, 40, False), (5, 2, 5, False), (6, 2, 5, True), (4, 2, 3, False)],
 )
@@ -68,7 +69,7 @@ def test_equal_parts_are_a_stack_where_they_are_large_or_the_level_is_too_wide(
     assert heights(found) == ([count] if tall else [0] * count)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ways", "behind", "meets"),
     [
         ([12, 12], 15, 24),
@@ -96,7 +97,7 @@ def test_where_a_third_way_joins_later_nothing_meets_at_once() -> None:
     assert meeting(dag, order_of(dag)) in (0, order_of(dag).place[20])
 
 
-@pytest.mark.parametrize(
+@each(
     ("ways", "needs", "shared"),
     [
         ([6, 6, 6], 0, True),
@@ -118,7 +119,7 @@ def test_small_inputs_that_parallel_ways_share_belong_to_none(ways: list[int], n
     assert shared_inputs(dag, order_of(dag)) == (set(range(needs + 1)) if shared else set())
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "ops", "tall"),
     [(2, 20, []), (3, 20, [3]), (3, 19, [3]), (3, 3, [3]), (3, 2, []), (4, 1, [])],
 )

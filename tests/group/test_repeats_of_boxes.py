@@ -22,6 +22,7 @@ from graphviz_tb.group.flow.sequence import Element, Found
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.model.hierarchy import How
+from tests.each import each
 from tests.group.boxes import rows, setting
 
 
@@ -47,7 +48,7 @@ def shown(folded: list[Element]) -> str:
     return " ".join(of(each.box) for each in folded)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "folded"),
     [
         ("xaay", "x a a y"),
@@ -72,7 +73,7 @@ def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
     assert shown(fold_repeats(sequence("xababy", ops=2), setting())) == "x 2×([ab]) y"
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "is_periodic"),
     [("ab", False), ("aa", True), ("abab", True), ("aba", False), ("aaa", True), ("abcab", False), ("abcabc", True)],
 )
@@ -115,7 +116,7 @@ def counting(*names: str, how: How = How.NAME, ops: int = 3) -> Box:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("box", "stage"),
     [
         (counting("block_1", "block_2"), True),

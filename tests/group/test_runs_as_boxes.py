@@ -15,6 +15,7 @@ from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.series import Run
 from graphviz_tb.model.hierarchy import How
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.group.boxes import rows, wired
 
 RUN = Run(0, "scope/n_[1-3]", (1, 2, 3))
@@ -79,7 +80,7 @@ def test_what_is_not_said_of_a_box_is_not_so() -> None:
     assert not any((element.fork, element.side, element.shortcut, element.source))
 
 
-@pytest.mark.parametrize(
+@each(
     ("layers", "found"),
     [([], False), (["a"], True), (["c"], True), (["s"], False), (["other"], False), (["s", "c"], True)],
 )

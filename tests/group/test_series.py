@@ -13,6 +13,7 @@ from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 Rule = Callable[..., Model]
 
@@ -33,7 +34,7 @@ def relus(*names: str, op: str = "Relu") -> GraphDef:
     return GraphDef(node=[{"name": "x", "op": "Placeholder"}, *nodes])
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "wanted"),
     [
         ("series_bare", {"foo[0-4]": 5}),
@@ -161,7 +162,7 @@ def test_numbers_in_brackets_are_numbers_of_modules() -> None:
     assert series(graphviz_tb.load(graph, preset="tensorboard")) == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("numbers", "underscored", "found"),
     [
         (range(1, 6), range(2, 10), {"foo[0-5]": 6, "foo_[2-9]": 8}),  # foo_ has no number 1

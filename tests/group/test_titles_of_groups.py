@@ -13,10 +13,11 @@ from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_g
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 from tests.group.boxes import rows, setting
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "wanted"),
     [
         (["conv", "conv"], "conv"),
@@ -62,7 +63,7 @@ def of_types(*types: str) -> tuple[list[Box], Hierarchy]:
     return [Box(hierarchy.leaf(row), row, hierarchy.ops(row), row) for row in children], hierarchy
 
 
-@pytest.mark.parametrize(
+@each(
     ("types", "wanted"),
     [
         (["Conv2D", "Conv2D", "Relu", "BiasAdd"], "2 Conv2D · Relu"),

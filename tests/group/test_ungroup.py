@@ -11,6 +11,7 @@ from graphviz_tb.group.ungroup import Regrouping, without_ungrouped
 from graphviz_tb.model.hierarchy import Hierarchy, Kind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 # rows 1 … 6; a series in a series in a fold, and a fold beside the inner series
 GROUPS = [
@@ -26,7 +27,7 @@ def hierarchy() -> Hierarchy:
     return load(GraphDef(node=[{"name": name, "op": "Op"} for name in "abcdef"]), folds=False).hierarchy
 
 
-@pytest.mark.parametrize(
+@each(
     ("names", "wanted"),
     [
         ([], {"inner": (1, 2), "fold": (3, 4), "outer": (-1, -2, 5), "all": (-3, 6)}),

@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graphviz_tb import load
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.pipeline import Model
+from tests.each import each
 
 MODELS = Path(__file__).parents[2] / "fixtures" / "models"
 TRUTH = {folder.name: json.loads((folder / "truth.json").read_text()) for folder in sorted(MODELS.iterdir())}
@@ -25,7 +24,7 @@ def layers_of(version: str, name: str) -> dict[str, Any]:
     return {node["name"]: node["layer"] for node in document["nodes"] if "layer" in node and node["kind"] == "op"}
 
 
-@pytest.mark.parametrize(("version", "name"), CONFIGURED)
+@each(("version", "name"), CONFIGURED)
 def test_class_shape_and_parameters_are_those_of_keras(version: str, name: str) -> None:
     truth, found = TRUTH[version][name], layers_of(version, name)
     own = {"Gain"} if name == "custom" else set()  # what only its code knows
@@ -37,7 +36,7 @@ def test_class_shape_and_parameters_are_those_of_keras(version: str, name: str) 
         assert told["parameters"] == (None if layer["class"] in own else layer["parameters"]), path
 
 
-@pytest.mark.parametrize(("version", "name"), CONFIGURED)
+@each(("version", "name"), CONFIGURED)
 def test_the_configuration_is_the_files_own(version: str, name: str) -> None:
     config = json.loads((MODELS / version / f"{name}.json").read_text())["config"]
     found = layers_of(version, name)
@@ -61,7 +60,7 @@ def placed(model: Model) -> list[tuple[str, tuple[int | None, ...] | None, str]]
     return found
 
 
-@pytest.mark.parametrize("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+@each("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 def test_every_variable_stands_beside_its_layer(folder: Path) -> None:
     truth = TRUTH[folder.parent.name][folder.name.removesuffix("_saved")]
     model = load(folder)
@@ -82,7 +81,7 @@ def test_every_variable_stands_beside_its_layer(folder: Path) -> None:
             assert all(re.sub(r"_\d+$", "", name) in owner for owner in owners), (variable, owners)
 
 
-@pytest.mark.parametrize("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+@each("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 def test_a_saved_model_is_drawn_without_its_plumbing(folder: Path) -> None:
     model = load(folder)
     hierarchy = model.hierarchy
@@ -120,7 +119,7 @@ def rows_of(model: Model, layer: str) -> list[int]:
     return [row for row in found if not any(row != one and one <= row < hierarchy.end[one] for one in found)]
 
 
-@pytest.mark.parametrize("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+@each("folder", SAVED, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 def test_parameters_count_at_the_layer_that_uses_them(folder: Path) -> None:
     truth = TRUTH[folder.parent.name][folder.name.removesuffix("_saved")]
     model = load(folder)
@@ -132,7 +131,7 @@ def test_parameters_count_at_the_layer_that_uses_them(folder: Path) -> None:
             assert counted == layer["parameters"], path
 
 
-@pytest.mark.parametrize(("version", "name"), CONFIGURED)
+@each(("version", "name"), CONFIGURED)
 def test_the_layers_of_a_keras_file_count_as_well(version: str, name: str) -> None:
     model = load(MODELS / version / f"{name}.json")
     known = [layer["parameters"] for layer in TRUTH[version][name].values() if layer["class"] != "Gain"]

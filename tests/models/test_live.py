@@ -10,6 +10,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.errors import Ambiguous, RequestError, UnknownChoice
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 RESOURCE = 20
 
@@ -146,7 +147,7 @@ class Tensor:
     dtype, shape = "float32", (2,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "message", "hint"),
     [
         (None, "None is no graph", "give a path"),

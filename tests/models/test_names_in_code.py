@@ -13,6 +13,7 @@ from graphviz_tb.model.hierarchy import Kind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.view.node_labels import numbered
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 KERAS3 = sorted((FIXTURES / "models" / "keras3").glob("*_saved"))
@@ -38,7 +39,7 @@ def counted(tmp_path: Path, *scopes: str, variable: str = "", read: str = "Cast"
     return load(path)
 
 
-@pytest.mark.parametrize("path", KERAS3, ids=lambda path: path.name)
+@each("path", KERAS3, ids=lambda path: path.name)
 def test_every_layer_with_weights_is_found_by_its_name(path: Path) -> None:
     truth = json.loads((path.parent / "truth.json").read_text())[path.name.removesuffix("_saved")]
     layers = [name.rpartition("/")[2] for name, told in truth.items() if told["weights"]]

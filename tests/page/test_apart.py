@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.page.apart import same_rows
 from graphviz_tb.proto import GraphDef
+from tests.effort import examples
 
 SEGMENT = st.sampled_from(["", "a", "b", "a_1", "n[2-8]", "(a)", "::"])
 
@@ -22,7 +23,7 @@ def graph(names: list[str]) -> GraphDef:
     return made
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.lists(SEGMENT, min_size=2, max_size=4).map("/".join), unique=True, max_size=8))
 def test_each_row_of_a_hierarchy_is_itself_in_the_same_hierarchy(names: list[str]) -> None:
     hierarchy = load(graph(names)).hierarchy

@@ -7,6 +7,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.page.listing import Listing
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 
 def graph(*names: str) -> GraphDef:
@@ -14,7 +15,7 @@ def graph(*names: str) -> GraphDef:
     return GraphDef(node=[{"name": name, "op": "NoOp"} for name in names])
 
 
-@pytest.mark.parametrize("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
+@each("name", ["//d", "/d", "//", "a//d", "a/", "a//", "a///d", "/", "a/d"])
 def test_nodes_of_scopes_without_a_name_keep_their_names(name: str) -> None:
     listing = Listing(load(graph("b/c", name)), ())
     assert listing.as_drawn(f"{name}: op NoOp → Elu") == f"{name}: op NoOp → Elu"

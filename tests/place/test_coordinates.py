@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import arrange
@@ -14,6 +14,7 @@ from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.tracks import Hop, give_tracks
 from tests.arrange.levels import levels
+from tests.effort import examples
 
 Size = tuple[int, int]
 small = st.tuples(st.integers(10, 200), st.integers(10, 60))
@@ -32,7 +33,7 @@ def placed(metagraph: Metagraph, sizes: list[Size], **more: object) -> tuple[Ske
     return skeleton, coordinates(skeleton, drawn, **more)  # type: ignore[arg-type]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(levels(), st.data())
 def test_nothing_overlaps_and_no_line_runs_through_a_box(given_level: Metagraph, data: st.DataObject) -> None:
     sizes = [data.draw(size) for _ in given_level.children]
@@ -93,7 +94,6 @@ def touches(a: tuple[int, int], b: tuple[int, int], box: tuple[int, int, int, in
     return not sides <= {0, 1} and not sides <= {0, -1}
 
 
-@settings(deadline=None)
 @given(levels(), st.data())
 def test_opening_a_child_keeps_left_of_and_above(given_level: Metagraph, data: st.DataObject) -> None:
     sizes = [(80, 24) for _ in given_level.children]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from math import dist
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import arrange
@@ -16,11 +16,12 @@ from graphviz_tb.place.attach import downward
 from graphviz_tb.place.coordinates import coordinates
 from graphviz_tb.place.funnel import Window, funnel
 from tests.arrange.levels import levels
+from tests.effort import examples
 
 windows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 20)), min_size=1, max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, 40), windows, st.integers(0, 40))
 def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end: int) -> None:
     inner = [(10 * at, low, low + wide) for at, (low, wide) in enumerate(middle, 1)]
@@ -39,7 +40,7 @@ def brute(start: int, inner: list[Window], end: int) -> float:
     return best[end]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(levels(), st.data())
 def test_lines_cross_only_where_the_order_says(level: Metagraph, data: st.DataObject) -> None:
     skeleton = arrange(level)

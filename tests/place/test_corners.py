@@ -6,12 +6,13 @@ from itertools import pairwise
 from math import atan2, degrees, dist
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.model.level import Gaps
 from graphviz_tb.place.corners import blunt, sharp
 from graphviz_tb.place.tracks import CLIMB, FLAT, JOG, MOST, SHORT, Hop, gap_height, give_tracks
+from tests.effort import examples
 
 downward = st.lists(st.tuples(st.integers(-200, 200), st.integers(30, 120)), min_size=3, max_size=8)
 
@@ -21,7 +22,7 @@ def turns(points: list[tuple[int, int]]) -> list[float]:
     return [abs((two - one + 180) % 360 - 180) for one, two in pairwise(ways)]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(downward)
 def test_no_sharp_corner_is_left_where_the_runs_are_long(steps: list[tuple[int, int]]) -> None:
     points = [(0, 0), (0, 40)]

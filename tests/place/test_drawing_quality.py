@@ -12,6 +12,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.model.scene import Route, Scene
 from graphviz_tb.place.quality import bends, crossings, quality
+from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 CEILINGS = [  # fixture, most crossings, least share of straight steps, most area in thousands of square pixels
@@ -31,7 +32,7 @@ CEILINGS = [  # fixture, most crossings, least share of straight steps, most are
 ]
 
 
-@pytest.mark.parametrize(("name", "most", "straight", "area"), CEILINGS, ids=lambda value: str(value))
+@each(("name", "most", "straight", "area"), CEILINGS, ids=lambda value: str(value))
 def test_the_drawing_gets_no_worse(name: str, most: int, straight: float, area: int) -> None:
     found = quality(graphviz_tb.load(REAL / name).picture(depth=0).scene)
     assert found.crossings <= most

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb.model import measure
 from graphviz_tb.model.measure import clean, elide, known, width
+from tests.each import each
 
 NAMES = st.text(max_size=320)
 
@@ -22,7 +23,7 @@ def test_the_table_is_that_of_the_font() -> None:
     assert font == measure.table(False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "ems"),
     [
         ("층", 1.0),  # Hangul

@@ -13,6 +13,7 @@ import graphviz_tb
 from graphviz_tb.model.scene import Point, Route, Scene
 from graphviz_tb.model.skeleton import Wire
 from graphviz_tb.place.parting import by_port
+from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 NAMES = ["gan_scopes.pb", "saver_meta.pb", "keras2_mnist.pb", "multi_device.pb", "lstm_dynamic_rnn.pb", "xor.pbtxt"]
@@ -46,7 +47,7 @@ def fused(scene: Scene) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_two_lines_to_different_ports_run_as_one(name: str) -> None:
     assert fused(graphviz_tb.load(REAL / name).picture(depth=1).scene) == []
 

@@ -7,13 +7,14 @@ from collections import defaultdict
 from random import Random
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.paths import Path, address, child_path, joined, split_address
 from graphviz_tb.proto import GraphDef
+from tests.effort import examples
 from tests.fuzz.families import addressed, graphs
 
 
@@ -118,7 +119,7 @@ def test_an_op_in_the_scope_of_its_name_beside_what_is_called_so(more: list[str]
     assert {"a", "a/b", *more} <= set(found)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6))
 def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
     graph = without_twins(addressed.named_as_addresses(Random(seed)))
@@ -130,7 +131,7 @@ def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
         assert boxes[-1].address == where
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered, addressed.named_as_addresses]))
 def test_the_addresses_of_the_json_are_found_and_open_that_group(seed: int, make: graphs.Maker) -> None:
     """A diff with itself finds the graph the same."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from graphs import foldings, graph_defs, openable, wide_levels
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +12,7 @@ from laws import narrow, obeys, well_formed
 import graphviz_tb
 from graphviz_tb.model.paths import address
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 REAL = sorted((Path(__file__).parents[2] / "fixtures/real").iterdir())
 directions = st.sampled_from(["BT", "TB", "LR", "RL"])
@@ -41,8 +41,8 @@ def test_every_picture_obeys_the_laws(graph: GraphDef, folding: dict, direction:
     obeys(model.picture(open_all=True, max_open=200, direction=direction))
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-@pytest.mark.parametrize("preset", ["default", "tensorboard"])
+@each("path", REAL, ids=lambda path: path.name)
+@each("preset", ["default", "tensorboard"])
 def test_real_graphs_obey_them(path: Path, preset: str) -> None:
     model = graphviz_tb.load(path, preset=preset)
     well_formed(model.hierarchy)

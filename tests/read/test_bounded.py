@@ -22,6 +22,7 @@ from graphviz_tb.read import limits, read
 from graphviz_tb.read.inline import free_names
 from graphviz_tb.read.limits import check_empty
 from tests.conftest import cpu_seconds
+from tests.each import each
 from tests.timing import slowness
 
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
@@ -177,8 +178,8 @@ def test_equal_names_are_numbered_without_trying_all_numbers_again() -> None:
     assert list(free_names(["x", "y"], {"x", "x_1"}).values()) == ["x_2", "y"]
 
 
-@pytest.mark.parametrize("field", [1, 2, 15])
-@pytest.mark.parametrize("before", [0, 1, 199_999])
+@each("field", [1, 2, 15])
+@each("before", [0, 1, 199_999])
 def test_empty_messages_one_behind_the_other(field: int, before: int) -> None:
     """Two bytes each in the file, hundreds in memory, whatever they are messages of."""
     run = bytes((field << 3 | 2, 0))

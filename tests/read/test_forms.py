@@ -17,6 +17,7 @@ from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
 from graphviz_tb.read import read
 from tests.conftest import FIXTURES
+from tests.each import each
 from tests.read.test_read_events import events
 
 GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
@@ -51,7 +52,7 @@ def forms_of(graph: GraphDef, folder: Path) -> list[Path]:
     return [*(folder / name for name in written), folder / "log", folder / "runs", folder / "model"]
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.name)
+@each("path", GRAPHS, ids=lambda path: path.name)
 def test_every_form_of_a_graph_is_the_same_graph(path: Path, tmp_path: Path) -> None:
     graph = read(path).graph_def
     for form in forms_of(graph, tmp_path):
@@ -70,7 +71,7 @@ def test_every_form_gives_the_same_json(name: str, tmp_path: Path, monkeypatch: 
             assert load("-").json_bytes() == wanted, form
 
 
-@pytest.mark.parametrize("path", [*LOGS, *CONTAINERS], ids=lambda path: path.name)
+@each("path", [*LOGS, *CONTAINERS], ids=lambda path: path.name)
 def test_real_logs_and_containers_open_with_nothing_but_their_path(path: Path) -> None:
     model = load(path)
     assert model.hierarchy.ops(0) > 0
@@ -103,7 +104,7 @@ def test_a_whole_saved_model_is_its_graph() -> None:
     assert whole.json_bytes() == load(FIXTURES / "real/savedmodel_small.pb", whole_file=True).json_bytes()
 
 
-@pytest.mark.parametrize(("source", "title"), TITLES)
+@each(("source", "title"), TITLES)
 def test_titles_name_the_source_and_what_was_chosen(source: str, title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = FIXTURES / source
     assert load(path).picture().caption.title == title
@@ -127,7 +128,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize(("folder", "layers"), LAYERS.items())
+@each(("folder", "layers"), LAYERS.items())
 def test_the_first_picture_of_a_log_shows_its_layers(folder: str, layers: list[str]) -> None:
     model = load(FIXTURES / "logdirs" / folder)
     scene, hierarchy = model.picture().scene, model.hierarchy

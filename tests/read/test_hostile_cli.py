@@ -10,10 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from graphviz_tb.read.crc import masked_crc
 from tests.conftest import FIXTURES
+from tests.each import each
 from tests.read.test_read_events import record
 
 MEMORY = 3 << 30  # bytes of address space
@@ -71,7 +70,7 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
-@pytest.mark.parametrize(("data", "told"), HOSTILE.values(), ids=HOSTILE)
+@each(("data", "told"), HOSTILE.values(), ids=HOSTILE)
 def test_it_is_refused_soon_and_in_little_memory(data: bytes, told: str, tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "out.svg"
     source.write_bytes(data)

@@ -18,6 +18,7 @@ from graphviz_tb.read.keras.parameters import COUNTS
 from graphviz_tb.read.keras.possible import OF_EACH, SIZES
 from graphviz_tb.read.keras.shapes import RULES
 from graphviz_tb.read.keras_model import conceptual_graph
+from tests.each import each
 from tests.timing import slowness
 
 INPUTS = {"images": [None, 8, 8, 4], "sequence": [None, 6, 4], "vector": [None, 4], "wide": [2**62] * 4}
@@ -59,7 +60,7 @@ def model(layers: list[Any]) -> bytes:
     return json.dumps({"class_name": "Functional", "config": described}).encode()
 
 
-@pytest.mark.parametrize("odd", ODD, ids=lambda value: repr(value)[:20])
+@each("odd", ODD, ids=lambda value: repr(value)[:20])
 def test_a_value_that_no_class_takes_in_every_place_of_every_class(odd: Any) -> None:
     numbers = count()
     layers = [

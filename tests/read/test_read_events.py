@@ -17,6 +17,7 @@ from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, RunMetadata, SavedM
 from graphviz_tb.read import contents, profiles, read, walk
 from graphviz_tb.read.crc import crc, masked_crc, slow_crc
 from graphviz_tb.read.tfevents import scan
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = FIXTURES / "logdirs"
@@ -68,7 +69,7 @@ def write(folder: Path, run: str, *made: Event, name: str = "events.out.tfevents
 # Real log folders.
 
 
-@pytest.mark.parametrize(
+@each(
     ("folder", "kind", "nodes", "label", "tags"),
     [
         ("xor_filewriter", "op", 150, "", []),

@@ -29,13 +29,14 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel
 from graphviz_tb.read import contents, opened, read
 from graphviz_tb.read.textproto import blocks
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BROKEN = FIXTURES / "broken"
 GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.name)
+@each("path", GRAPHS, ids=lambda path: path.name)
 def test_one_graph_in_every_form_is_one_graph(path: Path) -> None:
     loaded = read(path)
     graph = loaded.graph_def
@@ -232,7 +233,7 @@ def test_merged_graphs_keep_every_reference() -> None:
     assert [notice.code for notice in loaded.notices] == ["mixed-versions"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "error", "word"),
     [
         ("empty.pb", UnknownFormat, "is empty"),
@@ -320,9 +321,9 @@ def test_the_pool_is_private() -> None:
         descriptor_pool.Default().FindMessageTypeByName("graphviz_tb.tensorflow.GraphDef")
 
 
-@pytest.mark.parametrize("letter", ["s", "é", "층", "😀"])
-@pytest.mark.parametrize("scope", ["", "/"])
-@pytest.mark.parametrize("count", [16_370, 21_841, 32_768, 60_000])
+@each("letter", ["s", "é", "층", "😀"])
+@each("scope", ["", "/"])
+@each("count", [16_370, 21_841, 32_768, 60_000])
 def test_a_first_name_longer_than_what_is_looked_at(letter: str, scope: str, count: int) -> None:
     graph = GraphDef(node=[{"name": scope + letter * count, "op": "Relu"}])
     assert load(graph.SerializeToString()).hierarchy.ops(0) == 1

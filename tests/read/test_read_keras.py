@@ -11,6 +11,7 @@ import pytest
 from graphviz_tb.errors import MalformedText, NoGraph, TooLarge, UnknownFormat
 from graphviz_tb.proto import DataType, GraphDef
 from graphviz_tb.read import archive, read
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -123,7 +124,7 @@ def test_odd_json_is_read_as_far_as_it_goes(text: str) -> None:
     assert len(read(text.encode()).graph_def.node) >= 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "error"),
     [
         ('{"a": 1}', UnknownFormat),

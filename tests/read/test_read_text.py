@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from google.protobuf import text_format
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.errors import MalformedProto, MalformedText
 from graphviz_tb.proto import DataType, GraphDef, MetaGraphDef, RunMetadata
 from graphviz_tb.read.pbtxt import parse, parse_message
+from tests.each import each
+from tests.effort import examples
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEXTS = sorted([*FIXTURES.glob("real/*.pbtxt"), *FIXTURES.glob("rules/*.pbtxt")])
@@ -25,14 +27,14 @@ def same(one: Any, two: Any) -> bool:
     return bool(one.SerializeToString(deterministic=True) == two.SerializeToString(deterministic=True))
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
+@each("path", TEXTS, ids=lambda path: path.name)
 def test_equals_text_format_on_every_text_fixture(path: Path) -> None:
     data = path.read_bytes()
     expected = text_format.Parse(data, GraphDef(), allow_unknown_field=True, allow_field_number=True)
     assert same(parse(data), expected)
 
 
-@pytest.mark.parametrize("path", BINARIES, ids=lambda path: path.name)
+@each("path", BINARIES, ids=lambda path: path.name)
 def test_printed_and_read_again_is_the_same_graph(path: Path) -> None:
     graph = GraphDef.FromString(path.read_bytes())
     assert same(parse(text_format.MessageToString(graph).encode()), graph)
@@ -109,7 +111,7 @@ PRINTING = st.fixed_dictionaries(
 
 @pytest.mark.filterwarnings("ignore:.*float_format.*")
 @pytest.mark.filterwarnings("ignore:.*double_format.*")
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(messages(GraphDef) | messages(MetaGraphDef) | messages(RunMetadata), PRINTING)
 def test_equals_text_format_in_every_printing_option(message: Any, options: dict[str, Any]) -> None:
     known = inspect.signature(text_format.MessageToString).parameters  # they come and go with versions
@@ -120,7 +122,7 @@ def test_equals_text_format_in_every_printing_option(message: Any, options: dict
     assert notices == ()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(messages(GraphDef), st.sampled_from(["\r\n", "  \n", "\t\n", " # why\n", "\n\n"]))
 def test_line_ends_blanks_and_comments_mean_nothing(message: Any, end: str) -> None:
     text = text_format.MessageToString(message)
@@ -130,7 +132,7 @@ def test_line_ends_blanks_and_comments_mean_nothing(message: Any, end: str) -> N
 # Spellings that no program prints.
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "node { name: 'a' }",
@@ -157,7 +159,7 @@ def attr(text: str) -> Any:
     return graph.node[0].attr["k"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("1", 1.0), ("-1", -1.0), ("1.5f", 1.5), (".5", 0.5), ("1.", 1.0), ("1e3", 1000.0), ("- 2", -2.0),
@@ -225,7 +227,7 @@ def test_unknown_fields_stay_on_the_fast_way() -> None:
     assert notice.count == 5000
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "column", "word"),
     [
         ('node {\n  name "a"\n}', 2, 8, "':' or '{'"),

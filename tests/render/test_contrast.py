@@ -11,15 +11,16 @@ import graphviz_tb
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES, Theme
+from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 GRAPHS = ["mnist_cnn.pbtxt", "multi_device.pb", "numbered_series.pb", "func_library_v2.pb", "odd_names.pbtxt"]
 LEAST, SMALLEST = 4.5, 9
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("scheme", [word for word, row in SCHEMES.items() if not row.measured])
-@pytest.mark.parametrize("graph", GRAPHS)
+@each("theme", THEMES)
+@each("scheme", [word for word, row in SCHEMES.items() if not row.measured])
+@each("graph", GRAPHS)
 def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
     model = graphviz_tb.load(REAL / graph)
     for depth in (0, 2):

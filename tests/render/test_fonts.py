@@ -23,6 +23,7 @@ from graphviz_tb.errors import RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import fonts
 from graphviz_tb.render.pdf import pdf
+from tests.each import each
 
 EMOJI = "\U0001f000"  # a tile, the first of the blocks of pictures
 KOREAN = 'node{name:"합성곱" op:"X"} node{name:"b" op:"X"}'.encode()
@@ -119,7 +120,7 @@ def test_the_module_of_the_extra_is_what_it_is_called() -> None:
     assert bool(fonts.east_asian()) == (importlib.util.find_spec("noto_cjk_sans_otc") is not None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("letter", "name"),
     [
         *(

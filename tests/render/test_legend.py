@@ -10,6 +10,7 @@ import pytest
 from graphviz_tb.model.scene import Box, Route, Scene, Stub, Web
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.legend import signs
+from tests.each import each
 
 BOX = Box("a", 1, "scope", -1, 0, 0, 0, 90, 30, open=False, openable=False)
 EDGE = Route(((0, 0), (0, 9)), "data", 0, 0, 10)
@@ -22,7 +23,7 @@ def said(**things: Any) -> list[str]:
     return [entry.label for entry in signs(replace(empty, **things), THEMES["light"])]
 
 
-@pytest.mark.parametrize(
+@each(
     ("choices", "words"),
     [
         ({}, []),

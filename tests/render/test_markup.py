@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-import pytest
-
 from graphviz_tb.render.markup import line, num, tooltip, value, words
+from tests.each import each
 
 TURNING = 0x61C, *range(0x200C, 0x2010), *range(0x2028, 0x2030), 0x2066, 0x2069
 HOSTILE = "".join(map(chr, (*range(0x20), *range(0x7E, 0xA1), *TURNING, 0xFFFE, 0xFFFF)))
 BAD = "\N{REPLACEMENT CHARACTER}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
     [(" a", "_a"), ("a ", "a_"), ("a  b", "a__b"), ("a b", "a b"), (" ", "_"), ("", ""), ("a b ", "a_b_")],
 )
@@ -21,7 +20,7 @@ def test_spaces_that_xml_would_swallow_stay(text: str, kept: str) -> None:
     assert line(text) == kept.replace("_", "\N{NO-BREAK SPACE}")
 
 
-@pytest.mark.parametrize("text", ["plain", "<&>\"'", "a\tb\nc\rd", "\ud800 \ufffe", "한국 é", *HOSTILE])
+@each("text", ["plain", "<&>\"'", "a\tb\nc\rd", "\ud800 \ufffe", "한국 é", *HOSTILE])
 def test_every_text_comes_back_from_an_element_and_from_an_attribute(text: str) -> None:
     root = ElementTree.fromstring(f'<a b="{value(text)}">{words(text)}</a>')
     safe = "".join(BAD if unsafe(char) else char for char in text)

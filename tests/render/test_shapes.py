@@ -16,6 +16,7 @@ from graphviz_tb.render.compose import lines
 from graphviz_tb.render.legend import SIGNS, Block, Entry
 from graphviz_tb.render.lines import web
 from graphviz_tb.render.rows import ROW, columns_for
+from tests.each import each
 
 LIGHT = THEMES["light"]
 REAL = Path(__file__).parents[2] / "fixtures/real"
@@ -65,7 +66,7 @@ def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> No
     assert [len(curve.steps) // 2 for group in groups for curve in group.shapes if isinstance(curve, Curve)] == outlined
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "limit", "shape"),
     [
         (5, 100, (1, 5)),  # one column of 100 px

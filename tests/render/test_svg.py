@@ -17,6 +17,7 @@ import graphviz_tb
 from graphviz_tb.model.drawing import Drawing, Group, Part
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.svg import svg as write
+from tests.each import each
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = FIXTURES / "real"
@@ -56,7 +57,7 @@ ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize("path", GRAPHS, ids=lambda path: path.name)
+@each("path", GRAPHS, ids=lambda path: path.name)
 def test_well_formed_and_harmless(path: Path) -> None:
     for choices in ({}, {"open_all": True, "max_open": 300, "theme": "dark"}):
         picture = graphviz_tb.load(path).picture(**choices)

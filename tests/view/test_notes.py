@@ -5,9 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from graphviz_tb.view.shared import notes_of
+from tests.each import each
 
 FAR = 99  # the row of a neighbour
 
@@ -30,7 +29,7 @@ def level(boxes: int, linked: int, extracted: bool = False, opened: int = 0) -> 
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("view", "said"),
     [
         (level(20, 4), []),

@@ -18,6 +18,7 @@ from graphviz_tb.page.build import data
 from graphviz_tb.pipeline import Model, Picture
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import in_code
+from tests.each import each
 
 Rule = Callable[..., Model]
 REAL = sorted((Path(__file__).parents[2] / "fixtures/real").iterdir())
@@ -44,7 +45,7 @@ def test_all_parts_are_drawn(rule: Rule) -> None:
     assert closed(rule("separate_parts").picture()) == set("abcdefg")
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+@each("path", REAL, ids=lambda path: path.name)
 def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
     """Fewer only where everything is open; stubs, marks and the auxiliary area do not count."""
     model = graphviz_tb.load(path)
@@ -57,7 +58,7 @@ def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
         assert not shut or around or len(boxes) >= FEWEST
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+@each("path", REAL, ids=lambda path: path.name)
 def test_the_names_of_a_first_picture_are_legible_on_a_screen(path: Path) -> None:
     """Names of 11 px are at least 7 where the sheet, with title and legend, is fitted to 1600 × 1000."""
     sheet = graphviz_tb.load(path).picture().drawing

@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from graphviz_tb import load
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 ROOT = Path(__file__).parents[3]
 EXPECTED = sorted((ROOT / "tests/annotate/expected/shapes").glob("*.json.gz"))
@@ -68,7 +67,7 @@ def agree(theirs: Any, ours: Any) -> bool:
     return len(theirs) == len(ours) and all(None in (a, b) or a == b for a, b in zip(theirs, ours, strict=True))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_shape_is_wrong(name: str) -> None:
     assert [pair for pair in pairs(name) if not agree(*pair[1:])] == []
 
@@ -83,12 +82,12 @@ def test_nearly_all_that_tensorflow_knows_is_known() -> None:
     assert sum(missed.values()) <= 0.001 * len(whole), missed
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "parameters" in expected(name)])
+@each("name", [name for name in NAMES if "parameters" in expected(name)])
 def test_parameters_are_those_that_keras_counts(name: str) -> None:
     assert model(name).cost.under(0).parameters == expected(name)["parameters"] - NORMALIZED.get(name, 0)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "flops" in expected(name)])
+@each("name", [name for name in NAMES if "flops" in expected(name)])
 def test_flops_are_those_of_tensorflows_profiler(name: str) -> None:
     costs = model(name).costs()
     assert {node: costs[node].flops for node in expected(name)["flops"]} == expected(name)["flops"]
