@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.proto import GraphDef
 from tests.each import each
