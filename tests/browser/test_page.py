@@ -24,7 +24,6 @@ import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, GraphDef, RunMetadata
-from tests.each import each
 
 HERE = Path(__file__).parent
 FIXTURES = HERE.parents[1] / "fixtures"
@@ -294,7 +293,7 @@ def text_of(test: str) -> str:
     return text[text.index(f'"{name}"') :].split("\ntest(")[0]
 
 
-@each(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
+@pytest.mark.parametrize(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
 def test_the_page(suite: str, name: str, chromium: dict[str, list[str]]) -> None:
     assert chromium[f"{suite}: {name}"] == []
 

@@ -53,7 +53,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-@each(
+@pytest.mark.parametrize(
     "line",
     [
         "render k.json -o k.json",
@@ -87,7 +87,7 @@ def test_an_input_is_never_an_output(line: str, folder: Path, capsys: pytest.Cap
     assert contents(folder) == before
 
 
-@each(
+@pytest.mark.parametrize(
     "line",
     [
         "render - -o k.json < k.json",
@@ -244,7 +244,7 @@ def test_another_file_may_take_the_place_of_an_input(folder: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no /dev/fd on this system")
 @each("target", ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-@each("opened", [">>", "1<>"])
+@pytest.mark.parametrize("opened", [">>", "1<>"])
 def test_what_stands_in_a_file_of_standard_output_stays(target: str, opened: str, folder: Path) -> None:
     command = f"{sys.executable} -m graphviz_tb render good.pbtxt -q -f svg -o {target}"
     subprocess.run(["bash", "-c", f"(printf old; {command}; printf new) {opened} out"], cwd=folder, check=True)
