@@ -19,7 +19,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from graphviz_tb.algorithms.gradient_scopes import gradient_scopes
+from graphviz_tb.algorithms.quiet import under
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
@@ -148,8 +148,7 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
 
 
 def among_gradients(hierarchy: Hierarchy) -> Bools:
-    """Which rows lie in a scope of gradients, itself taken in."""
-    inside = np.zeros(len(hierarchy), bool)
-    for row in gradient_scopes(hierarchy):
-        inside[row : hierarchy.end[row]] = True
+    """Which rows hold nothing but what lies in scopes of gradients."""
+    ops = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
+    inside: Bools = (ops > 0) & (under(hierarchy, hierarchy.graph.meaning.flow().named) == ops)
     return inside

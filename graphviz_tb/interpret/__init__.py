@@ -1,28 +1,37 @@
 """What each node of a flat graph is: weight or op, and which variable a weight is.
 
 origins    variables and constants, and what hands their values on
+gradients  what works out gradients, what feeds them, and what comes from them
 weights    what is said of each weight
 marks      which nodes are drawn as marks beside the ops that use them
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.interpret.gradients import flow_of
 from graphviz_tb.interpret.handed import find_handed
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import Carried, find_weights
 from graphviz_tb.interpret.pytorch import call_by_kind
 from graphviz_tb.interpret.weight_names import name_weights
-from graphviz_tb.model.columns import freeze
+from graphviz_tb.model.columns import Ints, freeze
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Interpretation
+from graphviz_tb.model.later import Later
+from graphviz_tb.model.weights import Weight
+from graphviz_tb.ops.roles import SIZES, VARIABLES, Role, has_role
 from graphviz_tb.options import FlattenOptions
 
 __all__ = ["interpret"]
+
+STORES = (Role.ASSIGN, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
+FILLED = frozenset({"ZerosLike", "OnesLike", "Fill", "Const"})  # what sizes are asked for
 
 
 def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008
@@ -37,7 +46,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     """
     none = freeze(np.full(len(graph), -1, np.int32))
     if options.tensorboard:
-        return replace(graph, meaning=Interpretation(none, {}))
+        return with_meaning(graph, none, {})
     # Asked to show variables, a picture has them as ops.
     carried = Carried(none, {}) if options.show_variables else find_weights(graph)
     handed, called = find_handed(graph)
@@ -48,4 +57,18 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     kinds = call_by_kind(graph) if graph.of_pytorch else called
     # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
-    return replace(graph, labels=labels, meaning=Interpretation(freeze(carried.origin), weights))
+    return with_meaning(replace(graph, labels=labels), freeze(carried.origin), weights)
+
+
+def with_meaning(graph: Graph, origin: Ints, weights: Mapping[int, Weight]) -> Graph:
+    """Before: a graph with its marks. After: the columns that every picture needs; others are made when asked for."""
+    meaning = Interpretation(
+        origin,
+        weights,
+        variable=graph.of_types(VARIABLES.__contains__),
+        writes=graph.of_types(lambda op: has_role(op, Role.ASSIGN, Role.UPDATE, Role.SCATTER)),
+        stores=graph.of_types(lambda op: has_role(op, *STORES)),
+        sizes=graph.of_types(lambda op: op in SIZES or op in FILLED),
+        flow=Later(lambda: flow_of(graph)),
+    )
+    return replace(graph, meaning=meaning)

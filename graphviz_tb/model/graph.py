@@ -98,8 +98,6 @@ class Graph:
 
     `layers` is by name of a node or scope of the main graph the Keras layer that it is; `meaning` is what `interpret`
     has found out, which also settles the marks.
-
-    `ways` remembers what leads to some nodes and where they lead (`algorithms/training.py`).
     """
 
     name: list[str]
@@ -128,7 +126,6 @@ class Graph:
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     meaning: Interpretation = field(default=UNKNOWN, repr=False)
-    ways: dict[bytes, tuple[Bools, Bools]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.name)

@@ -7,9 +7,26 @@ from types import MappingProxyType
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints
+from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.later import Later, made
 from graphviz_tb.model.weights import Weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flow:
+    """Columns over the nodes of a graph that trains; all false where nothing does.
+
+    `gradient`: works out gradients, by its type, its scope or its function. `behind`: is such an op or comes from one:
+    gradients and what becomes of them. `forward`: gradients are worked out from it, and it is not behind them.
+    `between`: is a gradient op, or leads from one to another. `named`: lies in a scope of gradients, marks too.
+    """
+
+    gradient: Bools
+    forward: Bools
+    behind: Bools
+    between: Bools
+    named: Bools
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,11 +34,23 @@ class Interpretation:
     """Columns over the nodes of a graph.
 
     `origin`: the variable, handle or constant whose value a node hands on as a weight, itself for what makes one, -1
-    for any other node. `weights`: for every mark `WEIGHT` that is drawn beside an op what it brings.
+    for any other node. `weights`: for every mark `WEIGHT` that is drawn beside an op what it brings. `variable`,
+    `writes`, `stores`, `sizes`: whether an op holds a variable, changes one, is about storing variables (writes, saves,
+    restores them, or asks whether they are set), or gives sizes and what is filled by them.
+
+    `flow` is called for what feeds gradients and what comes from them.
     """
 
     origin: Ints
     weights: Mapping[int, Weight]
+    variable: Bools
+    writes: Bools
+    stores: Bools
+    sizes: Bools
+    flow: Later[Flow]
 
 
-UNKNOWN = Interpretation(np.zeros(0, np.int32), MappingProxyType({}))  # of a graph that nothing has interpreted
+NO = np.zeros(0, bool)
+UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
+    np.zeros(0, np.int32), MappingProxyType({}), NO, NO, NO, NO, made(Flow(NO, NO, NO, NO, NO))
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.algorithms.training import Training, fitting, inside, sums
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.algorithms.quiet import training_rows, under
+from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.hierarchy import SERIES, TRAINING, Hierarchy
 from graphviz_tb.view.unrolled import unrolled
 
@@ -20,17 +19,16 @@ FEW = 3  # repetitions; where each holds a longer repeat, that is what a reader 
 LOOPED = 0.25  # of the ops of the model: in the body of a loop that is one layer of several (an RNN) less repeats
 SMALL = 0.05  # of the largest repeat: smaller ones are details
 STORED = 0.25  # of the ops of a group: as many that write, save or restore variables make an initialiser or a saver
-STORE_TYPES = re.compile(r"Assign.*|Save.*|Restore.*|VarIsInitializedOp|IsVariableInitialized")
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
     """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
     them, and functions that nothing else calls."""
-    training = Training(hierarchy)
-    chosen = training.quiet | (hierarchy.how == TRAINING) | (storing(hierarchy) & (training.forward == 0))
+    training, forward = training_rows(hierarchy)
+    chosen = training | (hierarchy.how == TRAINING) | (storing(hierarchy) & (forward == 0))
     chosen[0] = False
     chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
-    quiet = inside(hierarchy, np.flatnonzero(chosen).tolist())
+    quiet = inside(hierarchy, np.flatnonzero(chosen))
     # By function, the calls left that are part of the model: at 0 the function is none either, nor what it calls.
     callers = Counter(body for bodies in hierarchy.calls.values() for body in {body for _, body in bodies})
     calls = sorted(hierarchy.calls)
@@ -45,14 +43,21 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     return quiet
 
 
+def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
+    """For each row whether it is one of `heads`, or lies in one."""
+    # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
+    change = np.zeros(len(hierarchy) + 1, np.int64)
+    np.add.at(change, heads, 1)
+    np.add.at(change, hierarchy.end[heads], -1)
+    inner: Bools = np.cumsum(change[:-1]) > 0
+    return inner
+
+
 def storing(hierarchy: Hierarchy) -> Bools:
     """For each row whether much of it writes, saves or restores variables."""
-    stores = fitting(hierarchy, STORE_TYPES)
-    leaves = (hierarchy.node >= 0) & (hierarchy.mark == 0)
-    here = np.zeros(len(hierarchy), bool)
-    here[leaves] = stores[hierarchy.graph.op[hierarchy.node[leaves]]]
-    total, ops = sums(here), hierarchy.op_total
-    mostly_stored: Bools = total[hierarchy.end] - total[:-1] > STORED * (ops[hierarchy.end] - ops[:-1])
+    ops = hierarchy.op_total
+    stored = under(hierarchy, hierarchy.graph.meaning.stores)
+    mostly_stored: Bools = stored > STORED * (ops[hierarchy.end] - ops[:-1])
     return mostly_stored
 
 

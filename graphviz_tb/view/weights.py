@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from graphviz_tb.algorithms.quiet import sums
 from graphviz_tb.algorithms.reached import reached
-from graphviz_tb.algorithms.training import sums
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy

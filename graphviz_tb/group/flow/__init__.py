@@ -28,7 +28,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.algorithms.training import Part
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import Box, Symbols, group, walk
@@ -40,6 +39,7 @@ from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
+from graphviz_tb.group.flow.parts import Part
 from graphviz_tb.group.flow.setting import SOFT, Budget, Setting, budget_of
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups

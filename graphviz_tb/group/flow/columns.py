@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
-from graphviz_tb.algorithms.training import Training
 from graphviz_tb.group.flow.entries import Entry, entries, unpacked
+from graphviz_tb.group.flow.parts import Training
 from graphviz_tb.group.series import Run
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
