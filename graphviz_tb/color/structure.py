@@ -20,8 +20,8 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.ops.roles import VARIABLES
 
-VARIABLES = frozenset({"Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp"})
 RANGE = re.compile(r" \([^()]*\)$")  # of a group without a name of its own: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
 

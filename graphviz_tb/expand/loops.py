@@ -10,14 +10,13 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metaedge
 from graphviz_tb.model.tensors import Carried
-
-WHILE = frozenset({"While", "StatelessWhile", "_While", "XlaWhile"})
+from graphviz_tb.ops.roles import LOOPS
 
 
 def loop_bodies(hierarchy: Hierarchy) -> dict[int, int]:
     """The functions that are bodies of loops: their row, and their place in the library."""
     graph, places = hierarchy.graph, {row: index for index, row in enumerate(hierarchy.function_rows)}
-    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in WHILE)
+    loops = (row for row in hierarchy.calls if graph.op_types[graph.op[hierarchy.node[row]]] in LOOPS)
     return {body: places[body] for row in loops for attr, body in hierarchy.calls[row] if attr == "body"}
 
 

@@ -12,20 +12,13 @@ from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.ops.roles import REFERENCES
 from graphviz_tb.options import FlattenOptions
 
 # An input is ^name, name, name:index or, inside functions, name:output:index.
 INPUT = re.compile(r"([^:]+):((?:\w*:)?\d+)", re.ASCII)
 
 PARAMETER = "prim::GetAttr"  # of PyTorch
-
-# Op types whose first input is a reference that they modify.
-REFERENCE_OPS = frozenset(
-    (
-        *("Assign", "AssignAdd", "AssignSub", "assign", "assign_add", "assign_sub", "count_up_to"),
-        *("ScatterAdd", "ScatterSub", "ScatterUpdate", "scatter_add", "scatter_sub", "scatter_update"),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +130,7 @@ def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
     key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
     key[found.at], control[found.at] = found.key, found.control
     control[found.control_at] = True
-    modifies = np.array([op in REFERENCE_OPS for op in nodes.op_types], bool)[nodes.op_id]
+    modifies = np.array([op in REFERENCES for op in nodes.op_types], bool)[nodes.op_id]
     # TensorBoard takes the first input, whatever it is; one that is a control input carries no reference.
     first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
     reference = modifies[target] & first

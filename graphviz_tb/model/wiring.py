@@ -14,19 +14,12 @@ from typing import TYPE_CHECKING, Literal
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Function
+from graphviz_tb.ops.inputs import captured_from
+from graphviz_tb.ops.roles import Role, has_role
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-# Inputs that an op keeps for itself before those that it hands to its functions, one by one.
-KEEPS = {
-    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall", "SymbolicGradient"), 0),
-    **dict.fromkeys(("While", "StatelessWhile", "_While", "XlaWhile", "XlaLaunch", "MapDefun", "BatchFunction"), 0),
-    **dict.fromkeys(("If", "StatelessIf", "_If", "XlaIf", "Case", "StatelessCase", "_Case", "RemoteCall"), 1),
-}
-# Where the arguments that a dataset's functions capture begin among its inputs; after the dataset itself by default.
-CAPTURES_FROM = {"GeneratorDataset": 0, "OneShotIterator": 0, "SaveDataset": 2, "SaveDatasetV2": 2}
-NO_DATASET_IN = frozenset({"GeneratorDataset", "OneShotIterator", "LoadDataset"})  # they iterate over no other one
 # In which order the functions of one dataset have their captured inputs.
 FUNCTION_ORDER = (
     *("key_func", "init_func", "next_func", "reduce_func", "window_size_func", "finalize_func"),
@@ -97,10 +90,12 @@ def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> Wiring
     function)."""
     if not attr:
         return Wiring(((0, 0, count),), named=True)
-    if op in KEEPS:
-        silent = attr == "cond" or op == "SymbolicGradient"
-        return Wiring(((KEEPS[op], 0, count),), gives="none" if silent else "each")
-    if op == "For":  # start, limit, delta, then the loop's own; the body takes the counter first
+    if has_role(op, Role.CALL, Role.LAUNCH, Role.LOOP, Role.MAP, Role.BRANCH, Role.REMOTE_CALL):
+        # A branch keeps the number that chooses, a remote call the name of the device.
+        keeps = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
+        silent = attr == "cond" or has_role(op, Role.GRADIENT)
+        return Wiring(((keeps, 0, count),), gives="none" if silent else "each")
+    if has_role(op, Role.COUNTED_LOOP):  # start, limit, delta, then the loop's own; the body takes the counter first
         return Wiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
     if definition is None:
         return Wiring(gives="none")
@@ -135,7 +130,7 @@ def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
     attrs = definition.attr
     lists = {captured_attr(name): len(attrs[name].list.type) for name in attrs if captured_attr(name)}
     states = len(attrs["Tstate"].list.type) if "Tstate" in attrs else 0
-    slot = CAPTURES_FROM.get(definition.op, 1) + states
+    slot = captured_from(definition.op) + states
     if attr in lists:  # several functions capture one after the other
         order = [name for name in FUNCTION_ORDER if name in lists]
         slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
@@ -143,7 +138,7 @@ def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
     first = count - captured
     return Wiring(
         runs=((1, 0, min(count, states)), (slot, first, captured)),
-        elements=(0, states, 0 if definition.op in NO_DATASET_IN else max(0, first - states)),
+        elements=(0, states, 0 if has_role(definition.op, Role.DATASET_SOURCE) else max(0, first - states)),
         gives="all",
     )
 

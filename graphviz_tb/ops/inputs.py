@@ -9,6 +9,7 @@ from types import MappingProxyType
 from graphviz_tb.ops.table import row
 
 SIZE = "size"
+CAPTURED = "captured"
 
 
 @cache
@@ -31,7 +32,7 @@ def weight_names(op: str) -> Mapping[int, str]:
     >>> dict(weight_names("BiasAdd")), dict(weight_names("Reshape"))
     ({1: 'bias'}, {})
     """
-    return MappingProxyType({slot: name for slot, name in input_names(op).items() if name != SIZE})
+    return MappingProxyType({slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED)})
 
 
 def is_size(op: str, slot: int) -> bool:
@@ -41,3 +42,12 @@ def is_size(op: str, slot: int) -> bool:
     (True, False)
     """
     return input_names(op).get(slot) == SIZE
+
+
+def captured_from(op: str) -> int:
+    """The first input of a dataset that its functions capture; behind the dataset that it iterates over by default.
+
+    >>> captured_from("GeneratorDataset"), captured_from("MapDataset")
+    (0, 1)
+    """
+    return next((slot for slot, name in input_names(op).items() if name == CAPTURED), 1)

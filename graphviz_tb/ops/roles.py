@@ -33,6 +33,8 @@ class Role(StrEnum):
     INPUT = "input"
     ARGUMENT = "argument"
     RESULT = "result"
+    HAS_ELEMENT = "has-element"
+    DATASET_SOURCE = "dataset-source"
     NEXT_ELEMENT = "next-element"
     SUMMARY = "summary"
     SUMMARY_MERGE = "summary-merge"
@@ -46,7 +48,11 @@ class Role(StrEnum):
     GROUP = "group"
     # Control flow
     CALL = "call"
+    LAUNCH = "launch"
+    MAP = "map"
+    REMOTE_CALL = "remote-call"
     BRANCH = "branch"
+    COUNTED_LOOP = "counted-loop"
     LOOP = "loop"
     FRAME_ENTER = "frame-enter"
     FRAME_EXIT = "frame-exit"
@@ -131,6 +137,8 @@ GROUPS = TYPES[Role.GROUP]
 """Compute nothing; control edges wait for them."""
 CALLS = TYPES[Role.CALL]
 """Run the function of attribute `f` with all inputs."""
+LAUNCHES = TYPES[Role.LAUNCH]
+"""Run the function of attribute `function` with all inputs, compiled."""
 BRANCHES = TYPES[Role.BRANCH]
 """Run one of several functions, chosen by input 0."""
 LOOPS = TYPES[Role.LOOP]

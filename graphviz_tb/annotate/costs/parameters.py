@@ -13,9 +13,9 @@ from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.infer.values import Dims
-from graphviz_tb.annotate.infer.wiring import CHOOSING
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import BRANCHES
 
 VARIABLES = frozenset({"VarHandleOp", "Variable", "VariableV2"})
 ARGUMENTS = frozenset({"Placeholder", "_Arg"})
@@ -159,7 +159,7 @@ def arguments(inference: Inference) -> dict[int, list[int]]:
     by_argument: dict[int, list[int]] = {}
     for node, calls in inference.wiring.calls.items():
         # Input 0 of If and Case chooses; what follows are the arguments.
-        inputs = inference.wiring.inputs(node)[1 if inference.op(node) in CHOOSING else 0 :]
+        inputs = inference.wiring.inputs(node)[1 if inference.op(node) in BRANCHES else 0 :]
         for call in calls:
             for arg, given in zip(inference.graph.functions[call.function].args, inputs, strict=False):
                 if given is not None:

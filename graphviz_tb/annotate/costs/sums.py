@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.annotate.costs.owners import owners, slots_of_optimizers
-from graphviz_tb.annotate.costs.parameters import VARIABLES, unsized_weights, weights_of
+from graphviz_tb.annotate.costs.parameters import unsized_weights, weights_of
 from graphviz_tb.annotate.costs.roles import OPTIMIZER, role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
@@ -17,59 +17,16 @@ from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
 from graphviz_tb.annotate.infer.frame import Frame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
-from graphviz_tb.annotate.infer.wiring import CHOOSING
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.ops.roles import ALIASES, BRANCHES
 
 # Bytes of an element; types not listed have four.
 BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
 BYTES |= {"float16": 2, "bfloat16": 2, "qint16": 2, "quint16": 2, "string": 0, "resource": 0, "variant": 0}
 BYTES |= dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8", "float8_e5m2", "float8_e4m3fn"), 1)
 USUAL = 4  # float32, int32, and what is not known
-
-# Ops whose output is their input, or takes no memory of its own.
-ALIASES = (
-    frozenset(
-        [
-            "Const",
-            "HostConst",
-            "Identity",
-            "IdentityN",
-            "RefIdentity",
-            "Reshape",
-            "Squeeze",
-            "ExpandDims",
-            "StopGradient",
-            "PreventGradient",
-            "Switch",
-            "RefSwitch",
-            "Merge",
-            "RefMerge",
-            "Enter",
-            "RefEnter",
-            "Exit",
-            "RefExit",
-            "NextIteration",
-            "RefNextIteration",
-            "ReadVariableOp",
-            "VarHandleOp",
-            "Variable",
-            "VariableV2",
-            "Placeholder",
-            "PlaceholderWithDefault",
-            "Assign",
-            "AssignAdd",
-            "AssignSub",
-            "EnsureShape",
-            "Bitcast",
-            "ReadOnlyIdentity",
-            "DisableCopyOnRead",
-            "_Arg",
-        ]
-    )
-    | VARIABLES
-)
 
 
 def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
@@ -183,7 +140,7 @@ class Bill:
         subs = [self._frames.get(sub, NOTHING) for sub in self.called(frame, node)]
         if subs:
             # One branch runs: the dearest, so that a cost is never less than what may happen.
-            if self.inference.op(node) in CHOOSING:
+            if self.inference.op(node) in BRANCHES:
                 return max(subs, key=lambda cost: cost.flops)
             total = NOTHING
             for sub in subs:

@@ -16,7 +16,8 @@ import numpy as np
 from graphviz_tb.annotate.infer.frame import Frame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
-from graphviz_tb.annotate.infer.wiring import CHOOSING, LOOPING, Input
+from graphviz_tb.annotate.infer.wiring import Input
+from graphviz_tb.ops.roles import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
@@ -54,7 +55,7 @@ class Calls:
         """The results of functions that a call waits for now; none when all is there."""
         if self.full:
             return []
-        if self.inference.op(node) in LOOPING:
+        if self.inference.op(node) in LOOPS:
             return self._round(frame, node).needs()
         return unmet(task for sub in self._entered(frame, node) for task in self.returns(sub))
 
@@ -62,7 +63,7 @@ class Calls:
         """The outputs of a call whose functions are inferred."""
         if self.full:
             return ()
-        if self.inference.op(node) in LOOPING:
+        if self.inference.op(node) in LOOPS:
             return self._round(frame, node).results()
         subs = self._entered(frame, node)
         self.opened[frame, node] = tuple(subs)
@@ -79,7 +80,7 @@ class Calls:
     def arguments(self, frame: Frame, node: int) -> tuple[Out, ...]:
         """The inputs of a call that are arguments of its functions."""
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
-        return tuple(ins[1:] if self.inference.op(node) in CHOOSING else ins)
+        return tuple(ins[1:] if self.inference.op(node) in BRANCHES else ins)
 
     def _entered(self, frame: Frame, node: int) -> list[Frame]:
         args = self.arguments(frame, node)

@@ -14,7 +14,7 @@ from threading import RLock
 from graphviz_tb.annotate.infer.calls import Calls
 from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import Frame, Task
-from graphviz_tb.annotate.infer.loops import BACK, Loops
+from graphviz_tb.annotate.infer.loops import Loops
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Given, Op
 from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
@@ -23,10 +23,10 @@ from graphviz_tb.annotate.infer.wiring import Input, Wiring
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
+from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS
 from graphviz_tb.proto import NodeDef
 
 Declared = Callable[[int, NodeDef | None], list[Shape] | None]
-MERGES = frozenset({"Merge", "RefMerge"})
 FEW_SIZES = 128  # of the outputs of one op: a dozen tensors of any model
 
 
@@ -120,8 +120,8 @@ class Inference:
             if source is not None and source[0] not in done and source[0] not in waiting
         ]
         # The head of a loop is inferred from what enters; what comes back is compared later (loops.py).
-        if needed and self.op(node) in MERGES:
-            return [task for task in needed if self.op(task[1]) not in BACK]
+        if needed and self.op(node) in FRAME_MERGES:
+            return [task for task in needed if self.op(task[1]) not in FRAME_NEXTS]
         return needed
 
     def op(self, node: int) -> str:
@@ -143,7 +143,7 @@ class Inference:
         # Kept since `needs`, and let go: a million lists would stay.
         sources = self._sources.pop(node, None)
         ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
-        if definition.op in MERGES and (head := self.loops.head(frame, node)) is not None:
+        if definition.op in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
             # The value, and which input came.
             return (head, Out(()))
         if node in self._layers:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.infer.calls import fits, widened
 from graphviz_tb.annotate.infer.values import UNKNOWN, Out, join_outs
+from graphviz_tb.ops.roles import FRAME_NEXTS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
     from graphviz_tb.annotate.infer.frame import Frame, Task
 
-BACK = frozenset({"NextIteration", "RefNextIteration"})
 
 # Rounds after which a head that still changes is not known, and then no head is: nested loops widen one another.
 PATIENCE, MOST_ROUNDS = 4, 8
@@ -49,7 +49,7 @@ class Loops:
     def backs(self, node: int) -> list[tuple[int, int]]:
         """The inputs of a Merge that come from the round before."""
         inputs = self.inference.wiring.inputs(node)
-        return [source for source in inputs if source is not None and self.inference.op(source[0]) in BACK]
+        return [source for source in inputs if source is not None and self.inference.op(source[0]) in FRAME_NEXTS]
 
     def note(self, frame: Frame, node: int) -> None:
         """Remember what may depend on an assumption."""

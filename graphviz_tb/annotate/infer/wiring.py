@@ -8,14 +8,9 @@ import numpy as np
 
 from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.graph import Call, Graph
+from graphviz_tb.ops.roles import BRANCHES, CALLS, LAUNCHES, LOOPS
 
-# Attributes by which an op calls a function with its own inputs, and how many inputs are not arguments.
-DIRECT = {
-    **dict.fromkeys(("PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"), "f"),
-    **dict.fromkeys(("XlaLaunch", "XlaLaunchV2"), "function"),
-}
-CHOOSING = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
-LOOPING = frozenset({"While", "StatelessWhile"})
+DIRECT = ("f", "function")  # attributes by which an op calls a function with its own inputs
 MOST_KEPT = np.iinfo(np.int32).max  # as a position; only hostile files count further
 Input = tuple[int, int]  # node, position of its output
 
@@ -81,7 +76,8 @@ class Wiring:
     def gives(self, call: Call) -> bool:
         """Whether a function gets the inputs of the node that calls it, and the node its results."""
         op = self.graph.op_types[int(self.graph.op[call.node])]
-        return call.attr == "" or DIRECT.get(op) == call.attr or op in CHOOSING or op in LOOPING
+        direct = call.attr in DIRECT and op in CALLS | LAUNCHES
+        return call.attr == "" or direct or op in BRANCHES or op in LOOPS
 
     @cached_property
     def calls_in(self) -> dict[int, list[int]]:

@@ -16,11 +16,17 @@ from graphviz_tb.group.flow.columns import Edges
 from graphviz_tb.group.flow.dag import acyclic, make_dag, weak_components
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.setting import Setting
+from graphviz_tb.ops.roles import (
+    CONSTANTS,
+    FRAME_CONDITIONS,
+    FRAME_ENTERS,
+    FRAME_EXITS,
+    FRAME_MERGES,
+    FRAME_NEXTS,
+    FRAME_SWITCHES,
+)
 
-ENTER, EXIT, MERGE, SWITCH = (frozenset((op, f"Ref{op}")) for op in ("Enter", "Exit", "Merge", "Switch"))
-NEXT = frozenset(("NextIteration", "RefNextIteration"))
-CONDITION = "LoopCond"
-SKELETON = MERGE | SWITCH | ENTER | EXIT | {CONDITION}
+SKELETON = FRAME_MERGES | FRAME_SWITCHES | FRAME_ENTERS | FRAME_EXITS | FRAME_CONDITIONS
 
 
 def ways_back(
@@ -30,7 +36,7 @@ def ways_back(
 
     `ops` are the op types of the boxes, "" for groups. A level that is a loop and nothing around it gets none.
     """
-    if not any(op in ENTER for op in ops):
+    if not any(op in FRAME_ENTERS for op in ops):
         return []
     pairs = []
     for carried, leaving in frames(ops, before, after):
@@ -41,7 +47,7 @@ def ways_back(
     ring = circled(ops, after, pairs)
     pairs += invariants(ops, before, ring)
     ring = circled(ops, after, pairs)
-    return pairs if any(around(box, ring, before, after) and op != "Const" for box, op in enumerate(ops)) else []
+    return pairs if any(around(box, ring, before, after) and op not in CONSTANTS for box, op in enumerate(ops)) else []
 
 
 def around(box: int, ring: Sequence[int], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]) -> bool:
@@ -58,12 +64,14 @@ def frames(
         (source, target)
         for target, op in enumerate(ops)
         for source in (before[target] if op in SKELETON else ())
-        if ops[source] in SKELETON and op not in ENTER and ops[source] not in EXIT
+        if ops[source] in SKELETON and op not in FRAME_ENTERS and ops[source] not in FRAME_EXITS
     ]
     loops = []
     for members in weak_components(len(ops), wires):
-        carried = [box for box in members if ops[box] in ENTER and any(ops[user] in MERGE for user in after[box])]
-        leaving = [box for box in members if ops[box] in EXIT]
+        carried = [
+            box for box in members if ops[box] in FRAME_ENTERS and any(ops[user] in FRAME_MERGES for user in after[box])
+        ]
+        leaving = [box for box in members if ops[box] in FRAME_EXITS]
         if carried and leaving:
             loops.append((carried, leaving))
     return loops
@@ -75,7 +83,7 @@ def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[
     for source, target in pairs:
         more[source].append(target)
     component = strong_components([[*users, *more.get(box, ())] for box, users in enumerate(after)])
-    loops = {component[box] for box, op in enumerate(ops) if op in EXIT and box in more}
+    loops = {component[box] for box, op in enumerate(ops) if op in FRAME_EXITS and box in more}
     return [number if number in loops else -1 for number in component]
 
 
@@ -87,13 +95,13 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
         first.setdefault(number, box)
     seen = {box for box, number in enumerate(ring) if number >= 0}
     # Backwards from the circles, up to the first Enter: what lies behind it is outside the loop.
-    todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in ENTER for source in before[box]]
+    todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in FRAME_ENTERS for source in before[box]]
     while todo:
         box, number = todo.pop()
         if box in seen:
             continue
         seen.add(box)
-        if ops[box] in ENTER:
+        if ops[box] in FRAME_ENTERS:
             pairs.append((first[number], box))
         else:
             todo += [(source, number) for source in before[box]]
@@ -110,7 +118,7 @@ def fold_loops(loops: Iterable[Box], boxes: Sequence[Box], edges: Edges, setting
     place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
     where = [place.get(id(box)) for box in boxes] if wide else []
     before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
-    step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (NEXT, MERGE))
+    step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (FRAME_NEXTS, FRAME_MERGES))
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if wide else ():
         start, stop = where[source], where[target]
         if not start or not stop or start[0] != stop[0]:  # not both in one loop
