@@ -104,16 +104,18 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensors:
-    """Tensors on disk, one a point: each a TensorProto of `length` bytes at `offset`; `form` is a number in `forms`."""
+    """Tensors on disk, one a point: each in an Event of `length` bytes at `offset`, whose value number `value` it is;
+    `form` is a number in `forms`."""
 
     file: Ints
     offset: Longs
     length: Longs
+    value: Ints
     form: Ints
     forms: tuple[Form, ...]
 
     def place(self, point: int) -> Place:
-        """Where the tensor of a point is."""
+        """Where the event that holds the tensor of a point is."""
         return Place(int(self.file[point]), int(self.offset[point]), int(self.length[point]))
 
 

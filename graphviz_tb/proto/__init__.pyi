@@ -526,9 +526,42 @@ class SummaryMetadata(Message):
     ) -> None: ...
 
 class Summary(Message):
+    class Image(Message):
+        height: int
+        width: int
+        colorspace: int
+        encoded_image_string: bytes
+        def __init__(
+            self,
+            *,
+            height: int | None = ...,
+            width: int | None = ...,
+            colorspace: int | None = ...,
+            encoded_image_string: bytes | None = ...,
+        ) -> None: ...
+
+    class Audio(Message):
+        sample_rate: float
+        num_channels: int
+        length_frames: int
+        encoded_audio_string: bytes
+        content_type: str
+        def __init__(
+            self,
+            *,
+            sample_rate: float | None = ...,
+            num_channels: int | None = ...,
+            length_frames: int | None = ...,
+            encoded_audio_string: bytes | None = ...,
+            content_type: str | None = ...,
+        ) -> None: ...
+
     class Value(Message):
         tag: str
         simple_value: float
+        image: Summary.Image
+        histo: HistogramProto
+        audio: Summary.Audio
         tensor: TensorProto
         node_name: str
         metadata: SummaryMetadata
@@ -537,6 +570,9 @@ class Summary(Message):
             *,
             tag: str | None = ...,
             simple_value: float | None = ...,
+            image: Summary.Image | None = ...,
+            histo: HistogramProto | None = ...,
+            audio: Summary.Audio | None = ...,
             tensor: TensorProto | None = ...,
             node_name: str | None = ...,
             metadata: SummaryMetadata | None = ...,
@@ -544,6 +580,30 @@ class Summary(Message):
 
     value: RepeatedCompositeFieldContainer[Summary.Value]
     def __init__(self, *, value: Iterable[Summary.Value] | None = ...) -> None: ...
+
+class HistogramProto(Message):
+    min: float
+    max: float
+    num: float
+    sum: float
+    sum_squares: float
+    bucket_limit: bytes
+    bucket: bytes
+    def __init__(
+        self,
+        *,
+        min: float | None = ...,
+        max: float | None = ...,
+        num: float | None = ...,
+        sum: float | None = ...,
+        sum_squares: float | None = ...,
+        bucket_limit: bytes | None = ...,
+        bucket: bytes | None = ...,
+    ) -> None: ...
+
+class SessionLog(Message):
+    status: int
+    def __init__(self, *, status: int | None = ...) -> None: ...
 
 class TaggedRunMetadata(Message):
     tag: str
@@ -556,6 +616,7 @@ class Event(Message):
     file_version: str
     graph_def: bytes
     summary: Summary
+    session_log: SessionLog
     tagged_run_metadata: TaggedRunMetadata
     meta_graph_def: bytes
     def __init__(
@@ -566,6 +627,7 @@ class Event(Message):
         file_version: str | None = ...,
         graph_def: bytes | None = ...,
         summary: Summary | None = ...,
+        session_log: SessionLog | None = ...,
         tagged_run_metadata: TaggedRunMetadata | None = ...,
         meta_graph_def: bytes | None = ...,
     ) -> None: ...

@@ -10,13 +10,18 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
+
 from graphviz_tb.errors import MalformedRecord
+from graphviz_tb.model.columns import Bytes, Longs, runs
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.opened import Stream, read_up_to
 
 HEADER, FOOTER = 12, 4  # bytes: a length and its checksum; the checksum of the data
-KNOWN_HEADERS = 4096  # that are remembered as sound: a log has few distinct lengths
+BLOCK = 1 << 20  # bytes of a stream that are taken at once
+KNOWN_HEADERS = 4096  # lengths whose checksums are remembered: a log has few distinct ones
 RECORD_LIMIT = 2**31 - 1  # an event is one message, and a message ends there
+_LENGTH, _HEADER = struct.Struct("<Q"), struct.Struct("<QI")  # little-endian: 8 bytes of length, 4 of its checksum
 
 
 class Record(NamedTuple):
@@ -37,29 +42,94 @@ class Torn(NamedTuple):
     offset: int
 
 
-def records(stream: Stream) -> Iterator[Record | Torn]:
-    """Before: a stream at its start. After: its records, in order, one in memory at a time; maybe a last Torn.
+class Frames(NamedTuple):
+    """The whole records of some bytes: where each starts, how many bytes its payload has, and where the last one ends.
 
-    Raises MalformedRecord where a length is not what was written, or more than a record can hold.
+    `damaged`: there stands a length that was not written so. `wanted` is how many bytes the record takes that begins
+    there, 0 where its header is not whole.
     """
-    offset = 0
-    sound: set[bytes] = set()  # headers that were checked: lengths come again and again
-    while header := read_up_to(stream, HEADER):
-        if len(header) < HEADER:
-            yield Torn(offset)
-            return
-        # little-endian: 8 bytes of length, 4 of its checksum
-        size, checksum = struct.unpack("<QI", header)
-        if header not in sound:
-            if masked_crc(header[:8]) != checksum:
-                raise MalformedRecord("the length of a record is damaged", offset=offset)
-            if len(sound) < KNOWN_HEADERS:
-                sound.add(header)
-        if size > RECORD_LIMIT:
-            raise MalformedRecord(f"a record claims {size:,} bytes, more than an event can hold", offset=offset)
-        body = read_up_to(stream, size + FOOTER)
-        if len(body) < size + FOOTER:
-            yield Torn(offset)
-            return
-        yield Record(body[:size], offset, int.from_bytes(body[size:], "little"))
-        offset += HEADER + size + FOOTER
+
+    starts: Longs
+    sizes: Longs
+    end: int
+    damaged: bool = False
+    wanted: int = 0
+
+
+def frames(data: Bytes, checked: dict[int, int]) -> Frames:
+    """Before: bytes that begin with a record. After: where its records are; `checked` are checksums of lengths.
+
+    Every length is compared with its checksum, which is made once for each distinct length.
+    """
+    view, size = data.data, len(data)
+    starts: list[int] = []
+    add, length = starts.append, _LENGTH.unpack_from
+    offset, last = 0, size - HEADER - FOOTER
+    while offset <= last:
+        following = offset + HEADER + FOOTER + length(view, offset)[0]
+        if following > size:
+            break
+        add(offset)
+        offset = following
+    begins = np.array(starts, np.int64)
+    sizes = np.diff(begins, append=offset) - (HEADER + FOOTER)
+    sound = sound_lengths(data, begins, sizes, checked)
+    if sound < len(begins):
+        return Frames(begins[:sound], sizes[:sound], int(begins[sound]), damaged=True)
+    if offset + HEADER > size:
+        return Frames(begins, sizes, offset)
+    claimed, checksum = _HEADER.unpack_from(view, offset)
+    damaged = claimed > RECORD_LIMIT or masked_crc(bytes(view[offset : offset + 8])) != checksum
+    return Frames(begins, sizes, offset, damaged, claimed + HEADER + FOOTER)
+
+
+def sound_lengths(data: Bytes, starts: Longs, sizes: Longs, checked: dict[int, int]) -> int:
+    """How many records there are before the first whose length has another checksum than the file says."""
+    if not len(starts):
+        return 0
+    written = data[starts[:, None] + np.arange(8, HEADER)].view("<u4")[:, 0]
+    order = np.argsort(sizes, kind="stable")
+    cuts = runs(sizes[order])
+    expected = np.zeros(len(starts), np.uint32)
+    for first, stop, number in zip(
+        cuts[:-1].tolist(), cuts[1:].tolist(), sizes[order[cuts[:-1]]].tolist(), strict=True
+    ):
+        if number not in checked:
+            if len(checked) >= KNOWN_HEADERS:
+                checked.clear()
+            checked[number] = masked_crc(_LENGTH.pack(number))
+        expected[order[first:stop]] = checked[number]
+    wrong = np.flatnonzero(written != expected)
+    return int(wrong[0]) if len(wrong) else len(starts)
+
+
+def records(stream: Stream) -> Iterator[Record | Torn]:
+    """Before: a stream at its start. After: its records, in order; maybe a last Torn.
+
+    Memory holds one block of records, or one larger record. Raises MalformedRecord where a length is not what was
+    written, or more than a record can hold.
+    """
+    before, block = 0, b""  # bytes of the file before the block
+    checked: dict[int, int] = {}
+    wanted = BLOCK
+    while more := read_up_to(stream, max(wanted - len(block), 1)):
+        block += more
+        found = frames(np.frombuffer(block, np.uint8), checked)
+        for start, size in zip(found.starts.tolist(), found.sizes.tolist(), strict=True):
+            stop = start + HEADER + size
+            checksum = int.from_bytes(block[stop : stop + FOOTER], "little")
+            yield Record(block[start + HEADER : stop], before + start, checksum)
+        before, block = before + found.end, block[found.end :]
+        if found.damaged:
+            raise damaged_length(block, before)
+        wanted = max(BLOCK, found.wanted)
+    if block:
+        yield Torn(before)
+
+
+def damaged_length(header: bytes, offset: int) -> MalformedRecord:
+    """The error for a header that was not written so."""
+    claimed, checksum = _HEADER.unpack_from(header)
+    if masked_crc(header[:8]) != checksum:
+        return MalformedRecord("the length of a record is damaged", offset=offset)
+    return MalformedRecord(f"a record claims {claimed:,} bytes, more than an event can hold", offset=offset)

@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 VARINT, FIXED64, BYTES, GROUP, END, FIXED32 = range(6)
 LONGEST_VARINT = 10  # bytes of seven bits, which hold 64
 EACH = 40  # fields of one message that are looked at
+
+
+class Indexed(Protocol):
+    """Bytes, or what reads them when they are looked at."""
+
+    def __getitem__(self, where: Any, /) -> Any: ...
+    def __len__(self) -> int: ...
 
 
 class CutError(Exception):
@@ -30,7 +37,7 @@ class Piece(NamedTuple):
     last: int
 
 
-def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Piece]:
+def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[Piece]:
     """Before: the bytes of a message. After: its fields in order; CutError where they stop being fields.
 
     >>> [(piece.number, piece.last - piece.first) for piece in pieces(b"\\x0a\\x03abc\\x10\\x07")]
@@ -60,7 +67,7 @@ def pieces(data: bytes, first: int = 0, last: int | None = None) -> Iterator[Pie
         position += size
 
 
-def varint(data: bytes, position: int, end: int) -> tuple[int, int]:
+def varint(data: Indexed, position: int, end: int) -> tuple[int, int]:
     """The integer that starts here, and where it ends."""
     value = shift = 0
     start = position

@@ -1,55 +1,113 @@
-"""Everything that event files hold, as columns."""
+"""Everything that the event files of a source hold, as columns.
+
+walk      the folders, each once; a run is a folder with event files
+tail      each file in blocks of whole records, from where reading stopped
+alike     events of one structure decoded together; single: the others one by one
+kinds     what a value is, and its columns
+restarts  which points a later life of the run supersedes
+series    the columns of each tag
+"""
 
 from __future__ import annotations
 
 import os
+from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
-from graphviz_tb.model.logged import About, Changes, Logged, Restarts, Run, Series
-from graphviz_tb.proto import Event
-from graphviz_tb.read.logdir import is_event_file
-from graphviz_tb.read.records import Record, records
+from graphviz_tb.errors import NoGraph, UnknownFormat
+from graphviz_tb.model.logged import Changes, Logged, Restarts, Run, Series
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.sources import lasting
+from graphviz_tb.read.logdir import is_event_file, no_events, unread_event_files
+from graphviz_tb.read.logged.run import Key, RunReader
+from graphviz_tb.read.opened import path_of
 from graphviz_tb.read.walk import files_below
+
+__all__ = ["LogReader"]
+
+State = tuple[Run, dict[Key, Series]]
 
 
 class LogReader:
-    """Reads a log directory, and goes on reading it: scalars of version 1 only, until the fast reader is there."""
+    """Reads a log directory or an event file, and goes on reading it.
+
+    Raises ReadError where it cannot be read, or holds no event file.
+    """
 
     def __init__(self, path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> None:
-        self.path, self.restarts, self.checksum = Path(path), restarts, checksum
+        self.path: Path = lasting(path_of(path))
+        self.restarts, self.checksum = restarts, checksum
+        self._runs: dict[str, RunReader] = {}
+        self._known: set[Path] = set()
+        self._logged = Logged((), ())
+        self.refresh()
+
+    def read(self) -> Logged:
+        """All that was there when it was last read."""
+        return self._logged
 
     def refresh(self) -> tuple[Logged, Changes]:
         """All there is now, and what is new of it."""
-        return self.read(), Changes()
+        found, notices = self._files()
+        before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
+        generation = self._logged.generation + 1
+        again = {name for name, paths in found.items() if self._read(name, paths, generation)}
+        for name in before.keys() - found.keys():
+            del self._runs[name]
+        changes = self._changes(before, again, generation)
+        if changes or not self._logged.generation:
+            runs = tuple(reader.run for reader in self._runs.values())
+            series = tuple(chain.from_iterable(reader.sorted for reader in self._runs.values()))
+            self._logged = Logged(runs, series, notices, generation)
+        return self._logged, changes
 
-    def read(self) -> Logged:
-        """All there is now."""
-        found: dict[str, list[Path]] = {}
-        for run, path in files_below(self.path).files:
-            if is_event_file(path):
-                found.setdefault(run, []).append(path)
-        series = [each for run, paths in found.items() for each in _scalars(run, paths)]
-        runs = tuple(Run(name, tuple(map(str, paths))) for name, paths in found.items())
-        return Logged(runs, tuple(series), generation=1)
+    def _files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
+        """The event files of each run, in the order of names; what was read before is one, whatever it begins with."""
+        if not self.path.is_dir():
+            if not is_event_file(self.path) and self.path not in self._known:
+                raise UnknownFormat(f"{self.path} is no event file", hint="give a log directory, or an event file")
+            self._known.add(self.path)
+            return {".": [self.path]}, ()
+        below = files_below(self.path)
+        runs: dict[str, list[Path]] = {}
+        for run, path in below.files:
+            if path in self._known or is_event_file(path):
+                runs.setdefault(run, []).append(path)
+        self._known = set(chain.from_iterable(runs.values()))
+        notices = (*below.notices, *unread_event_files(below))
+        if not runs and not self._logged.generation:
+            raise (
+                no_events(self.path)
+                if not notices
+                else NoGraph(f"no event file in '{self.path}': {notices[0].message}")
+            )
+        return runs, notices
 
+    def _read(self, name: str, paths: list[Path], generation: int) -> bool:
+        """Read what is new of one run; whether something of it was read from the start."""
+        reader = self._runs.get(name)
+        again = reader is not None and not reader.goes_on(paths)
+        if reader is None or again:
+            top = self.path if self.path.is_dir() else self.path.parent
+            reader = self._runs[name] = RunReader(name, top, self.restarts, self.checksum)
+        return reader.refresh(paths, generation) or again
 
-def _scalars(run: str, paths: list[Path]) -> list[Series]:
-    points: dict[str, list[tuple[int, float, float]]] = {}
-    for path in paths:
-        with path.open("rb") as handle:
-            for record in records(handle):
-                if isinstance(record, Record):
-                    event = Event.FromString(record.payload)
-                    for each in event.summary.value:
-                        if each.WhichOneof("value") == "simple_value":
-                            point = event.step, event.wall_time, each.simple_value
-                            points.setdefault(each.tag, []).append(point)
-    made = []
-    for tag, rows in points.items():
-        step, wall, value = (np.array(column) for column in zip(*rows, strict=True))
-        none = np.zeros(len(rows), np.bool_)
-        about = About("scalars")
-        made.append(Series(run, tag, "scalar", about, step, wall, none, value.astype(np.float32), logged_as=tag))
-    return made
+    def _changes(self, before: dict[str, State], again: set[str], generation: int) -> Changes:
+        """What is another than it was; in runs of which something was read `again`, no series goes on."""
+        points: dict[tuple[str, str], int] = {}
+        afresh: list[tuple[str, str]] = []
+        graphs, notices = [], []
+        for name, reader in self._runs.items():
+            run, series = before.get(name, (Run(name, ()), {}))
+            if reader.run.graphs > run.graphs:
+                graphs.append(name)
+            notices += [each for each in reader.run.notices if each not in run.notices]
+            for key in reader.changed:
+                old, new = series.get(key), reader.series.get(key)
+                if name in again and old is not None:
+                    afresh.append((name, old.tag))
+                elif new is not None:
+                    points[name, new.tag] = len(new) - (0 if old is None else len(old))
+        runs = tuple(name for name in self._runs if name not in before)
+        gone = tuple(sorted(before.keys() - self._runs.keys()))
+        return Changes(generation, runs, gone, tuple(graphs), points, tuple(afresh), tuple(notices))

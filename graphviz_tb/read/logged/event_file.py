@@ -1,0 +1,189 @@
+"""One event file of a run: what was read of it so far, as rows by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+
+import numpy as np
+
+from graphviz_tb.model.logged import About, Kind
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.logged.alike import Unlike, found_alike
+from graphviz_tb.read.logged.block import Block, Numbers, sound_records
+from graphviz_tb.read.logged.group import Found, Group
+from graphviz_tb.read.logged.kinds import Tables, decoded, kind_of
+from graphviz_tb.read.logged.restarts import LASTING
+from graphviz_tb.read.logged.rows import Growing, Rows, joined
+from graphviz_tb.read.logged.single import Singles
+from graphviz_tb.read.logged.structure import CutError, OddError, structure_of
+from graphviz_tb.read.logged.tail import LargeRecord, Tail
+from graphviz_tb.read.wire import pieces
+
+GRAPH, META_GRAPH = 4, 9  # fields of an Event
+MOST_WHOLE = 1 << 28  # bytes of a large record that is read as a whole, where it is not written as usual
+Family = tuple[Kind, str]  # a kind, and the dtype of its values: columns of one family can be joined
+
+
+@dataclass(slots=True)
+class Names:
+    """Tags of a run by number, and what the first metadata of each says; `places` are (file, place in it)."""
+
+    tags: Numbers[bytes] = field(default_factory=Numbers)
+    tables: Tables = field(default_factory=Tables)
+    plugins: dict[int, str] = field(default_factory=dict)
+    _plugin_places: dict[int, tuple[int, int]] = field(default_factory=dict)
+    abouts: dict[tuple[int, Kind], About] = field(default_factory=dict)
+    _about_places: dict[tuple[int, Kind], tuple[int, int]] = field(default_factory=dict)
+
+    def learn(self, found: Found, file: int) -> None:
+        """Keep what the metadata of some values say of tags of which no earlier ones said anything."""
+        kind = kind_of(found.group.form)
+        if found.about is None or kind is None:
+            return
+        for tag, place in found.first.items():
+            here = file, place
+            if here < self._plugin_places.get(tag, (file + 1, 0)):
+                self.plugins[tag], self._plugin_places[tag] = found.about.plugin, here
+            if here < self._about_places.get((tag, kind), (file + 1, 0)):
+                self.abouts[tag, kind], self._about_places[tag, kind] = found.about, here
+
+
+class EventFile:
+    """What one event file holds. `number` is its place among those of its run."""
+
+    def __init__(self, path: Path, number: int, names: Names, checksum: bool) -> None:
+        self.path, self.number, self.names, self.checksum = path, number, names, checksum
+        self.tail = Tail(path)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.kinds: dict[Family, Growing] = {}
+        self.graphs = 0
+        self.starts: list[tuple[int, int]] = []
+        self.damage: list[Notice] = []
+        self.first_wall, self.last_wall = np.inf, -np.inf  # of points that a later life of the run may write again
+
+    def refresh(self) -> tuple[set[tuple[int, Kind]], bool]:
+        """Read what is new: the tags and kinds that got points, and whether all was read again. Raises OSError."""
+        if not self.tail.grown():
+            return set(), False
+        again = self.tail.restarted()
+        before = self.changed() if again else set()
+        if again:
+            self._forget()
+        with self.path.open("rb", buffering=0) as stream:
+            rows = self._read(stream)
+        changed = set(before)
+        for family, parts in rows.items():
+            new = joined(parts)
+            if family[0] not in LASTING:
+                self.first_wall = float(np.fmin.reduce(new.wall, initial=self.first_wall))
+                self.last_wall = float(np.fmax.reduce(new.wall, initial=self.last_wall))
+            self.kinds.setdefault(family, Growing()).add(new)
+            changed |= {(tag, family[0]) for tag in np.unique(new.tag).tolist()}
+        return changed, again
+
+    def changed(self) -> set[tuple[int, Kind]]:
+        """All tags and kinds that have points."""
+        return {(tag, kind) for (kind, _), growing in self.kinds.items() for part in growing.parts for tag in part.tags}
+
+    def notices(self) -> Iterator[Notice]:
+        """What was wrong with the file."""
+        yield from self.damage
+        if self.tail.damage is not None:
+            what = self.tail.damage.message.removesuffix(f" (at byte {self.tail.damage.offset})")
+            yield self._notice("damaged-record", f"{what}; what follows is lost", self.tail.damage.offset)
+        elif self.tail.torn:
+            what = "the last record is not whole: is the file still being written?"
+            yield self._notice("torn-record", what, self.tail.offset)
+
+    def _notice(self, code: str, what: str, place: int) -> Notice:
+        return Notice(code, f"{self.path}: {what}", f"byte {place}")
+
+    def _read(self, stream: FileIO) -> dict[Family, list[Rows]]:
+        """New records as rows. Values without metadata wait until all metadata are known."""
+        singles = Singles(lambda name: self.names.tags.number(name))
+        waiting: list[Group] = []
+        rows: dict[Family, list[Rows]] = {}
+        for part in self.tail.blocks(stream):
+            if isinstance(part, LargeRecord):
+                self._large(part, singles, stream)
+            else:
+                self._block(part, singles, waiting, rows)
+        for found in singles.found():
+            self._take(found, waiting, rows)
+        self.graphs += singles.graphs
+        self.starts += singles.starts
+        for group in waiting:
+            self._resolve(group, rows)
+        return rows
+
+    def _block(self, block: Block, singles: Singles, waiting: list[Group], rows: dict[Family, list[Rows]]) -> None:
+        last = len(block.starts) - 1
+        if self.checksum:
+            sound = sound_records(block)
+            for record in sorted(set(range(len(block.starts))) - set(sound.tolist())):
+                self._damaged(block.place(record))
+            block = block.only(sound)
+        elif not block.sound(last):
+            # The end of a file is what is damaged most often.
+            self._damaged(block.place(last))
+            block = block.only(np.arange(last))
+        unlike = Unlike()
+        bad: list[int] = []
+        for found in found_alike(block, self.names.tags.number, unlike, bad.append):
+            self._take(found, waiting, rows)
+        for record in bad:
+            self._damaged(block.place(record))
+        for record in sorted(unlike):
+            if not singles.add(block.payload(record), block.place(record)):
+                self._damaged(block.place(record), "is no event")
+
+    def _damaged(self, place: int, what: str = "is damaged") -> None:
+        self.damage.append(self._notice("damaged-record", f"a record {what} and was skipped", place))
+
+    def _large(self, record: LargeRecord, singles: Singles, stream: FileIO) -> None:
+        try:
+            structure = structure_of(record.window, record.size)
+        except CutError:
+            return self._damaged(record.place, "is no event")
+        except OddError:
+            if record.size > MOST_WHOLE:
+                return self._damaged(record.place, f"of {record.size:,} bytes is not written as events are")
+            if not singles.add(record.window[0 : record.size], record.place):
+                self._damaged(record.place, "is no event")
+            return None
+        if structure is not None:
+            singles.add_structure(structure, record.window, record.place, record.size)
+        elif _holds_graph(record):
+            self.graphs += 1
+        return None
+
+    def _take(self, found: Found, waiting: list[Group], rows: dict[Family, list[Rows]]) -> None:
+        self.names.learn(found, self.number)
+        form = found.group.form
+        if form.plugin is None and form.field not in ("simple_value", "histo", "image", "audio"):
+            waiting.append(found.group)
+        else:
+            self._decode(found.group, rows)
+
+    def _resolve(self, group: Group, rows: dict[Family, list[Rows]]) -> None:
+        """Values without metadata are of the plugin that the first value of their tag names."""
+        plugins = [self.names.plugins.get(tag, "") for tag in group.tag.tolist()]
+        for plugin in dict.fromkeys(plugins):
+            self._decode(group.of(np.array([each == plugin for each in plugins]), plugin), rows)
+
+    def _decode(self, group: Group, rows: dict[Family, list[Rows]]) -> None:
+        made = decoded(group, self.names.tables)
+        if made is not None:
+            kind, columns = made
+            dtype = columns.fixed["value"].dtype.str if kind == "scalar" else ""
+            rows.setdefault((kind, dtype), []).append(columns)
+
+
+def _holds_graph(record: LargeRecord) -> bool:
+    """Whether a large event holds a graph, and not run statistics or a message."""
+    return any(piece.number in (GRAPH, META_GRAPH) for piece in pieces(record.window, 0, record.size))

@@ -1,0 +1,156 @@
+"""Values of one form, taken out of the bytes of a file together: columns of bytes, not yet numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Bytes, Ints, Longs, runs
+from graphviz_tb.model.logged import About, Doubles
+from graphviz_tb.read.logged.structure import Form, Span
+
+WAV_HEAD = 44  # bytes of a sound that say its rate and its length
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: powers of it hash a tag
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Values of one form: the number of their tag, where their record starts, step, wall time.
+
+    `event` is how many bytes the payload of the record has, `index` which value of it each is. `numbers` are the bytes
+    of each named part, a line for each value; of its strings `at` is where each starts in the file, `length` how many
+    bytes it has, and `heads` the first bytes of the first of them, where they are sounds.
+    """
+
+    form: Form
+    tag: Ints
+    place: Longs
+    step: Longs
+    wall: Doubles
+    event: Longs
+    index: Ints
+    numbers: dict[str, Bytes]
+    at: Longs
+    length: Longs
+    heads: Bytes | None = None
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+    def of(self, which: NDArray[np.bool_], plugin: str) -> Group:
+        """Those of a plugin: values whose metadata only the first of their tag has."""
+        return replace(
+            self,
+            form=self.form._replace(plugin=plugin),
+            tag=self.tag[which],
+            place=self.place[which],
+            step=self.step[which],
+            wall=self.wall[which],
+            event=self.event[which],
+            index=self.index[which],
+            numbers={name: column[which] for name, column in self.numbers.items()},
+            at=self.at[which],
+            length=self.length[which],
+            heads=None if self.heads is None else self.heads[which],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A group, and what the metadata of its values say; `first` is the first place of each tag in it."""
+
+    group: Group
+    about: About | None
+    first: dict[int, int]
+
+
+def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
+    """`width` bytes from each start, a line each. All of them lie in the data.
+
+    >>> gathered(np.arange(9, dtype=np.uint8), np.array([0, 5]), 3).tolist()
+    [[0, 1, 2], [5, 6, 7]]
+    """
+    if not width or not len(starts):
+        return np.zeros((len(starts), width), np.uint8)
+    lines = as_strided(data, (len(data) - width + 1, width), (1, 1))
+    taken: Bytes = lines[starts]
+    return taken
+
+
+def numbers_of(lines: Bytes, dtype: str) -> NDArray[Any]:
+    """Lines of bytes as lines of numbers.
+
+    >>> numbers_of(np.array([[0, 0, 128, 63]], np.uint8), "<f4").tolist()
+    [[1.0]]
+    """
+    kind = np.dtype(dtype)
+    if not lines.shape[1]:
+        return np.zeros((len(lines), 0), kind)
+    return np.ascontiguousarray(lines).view(kind)
+
+
+def varints(lines: Bytes) -> tuple[Longs, NDArray[np.bool_]]:
+    """Numbers of as many bytes of seven bits as the lines are wide, and which lines are such a number.
+
+    >>> [column.tolist() for column in varints(np.array([[0x96, 0x01], [0x16, 0x81]], np.uint8))]
+    [[150, 150], [True, False]]
+    """
+    more = lines >= 128
+    sound = np.all(more[:, :-1], axis=1) & ~more[:, -1]
+    made = np.zeros(len(lines), np.uint64)
+    for position in range(lines.shape[1]):
+        made |= (lines[:, position] & np.uint8(127)).astype(np.uint64) << np.uint64(7 * position)
+    return made.view(np.int64), sound
+
+
+def distinct_lines(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
+    """The distinct lines, the number of each line among them, and where each is for the first time.
+
+    >>> names, number, first = distinct_lines(np.frombuffer(b"bbaabb", np.uint8).reshape(3, 2))
+    >>> sorted(names), [names[each] for each in number], sorted(first.tolist())
+    ([b'aa', b'bb'], [b'bb', b'aa', b'bb'], [0, 1])
+    """
+    count, width = lines.shape
+    if not width or np.array_equal(lines, np.broadcast_to(lines[0], lines.shape)):
+        return [lines[0].tobytes()], np.zeros(count, np.int64), np.zeros(1, np.int64)
+    keys = hashes(lines)
+    order = np.argsort(keys, kind="stable")
+    cuts = runs(keys[order])
+    first = order[cuts[:-1]]
+    number = np.empty(count, np.int64)
+    number[order] = np.repeat(np.arange(len(first)), np.diff(cuts))
+    if not np.array_equal(lines[first][number], lines):  # two names of one hash
+        return _one_by_one(lines)
+    return [lines[each].tobytes() for each in first.tolist()], number, first
+
+
+def hashes(lines: Bytes) -> NDArray[np.uint64]:
+    """A number for each line, equal for equal lines."""
+    width = lines.shape[1]
+    words = np.zeros((len(lines), -(-width // 8) * 8), np.uint8)
+    words[:, :width] = lines
+    keys = np.zeros(len(lines), np.uint64)
+    for word in words.view("<u8").T:
+        keys = (keys ^ word) * _ODD
+        keys ^= keys >> np.uint64(29)
+    return keys
+
+
+def _one_by_one(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
+    seen: dict[bytes, int] = {}
+    number = np.array([seen.setdefault(line.tobytes(), len(seen)) for line in lines], np.int64)
+    first = np.unique(number, return_index=True)[1].astype(np.int64)
+    return list(seen), number, first
+
+
+def mask_of(spans: Iterable[Span], width: int) -> NDArray[np.bool_]:
+    """Which bytes lie in none of the spans."""
+    outside = np.ones(width, np.bool_)
+    for first, last in spans:
+        outside[first:last] = False
+    return outside

@@ -1,0 +1,101 @@
+"""Which points a later life of the run supersedes. Nothing is deleted: they are marked.
+
+A run that died and went on from a checkpoint writes steps again, into a file of its own. TensorFlow 1 marks it with a
+SessionLog; else two files show it whose times do not overlap. Files whose times do are two writers of one run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.logged import Kind, Restart
+
+# Kinds that are written once for a run, or again whenever it goes on: their steps say nothing.
+LASTING: frozenset[Kind] = frozenset(("hparams", "graph", "layout", "text"))
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """The points of one series in one file, in the order of writing, and the times of the whole file."""
+
+    file: int
+    step: Longs
+    place: Longs
+    first_wall: float
+    last_wall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A SessionLog that says that a program began at `step`, at a place in a file."""
+
+    file: int
+    place: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Superseded:
+    """A mark for each point of a series, and the beginnings that superseded any: file, step, how many, marked."""
+
+    points: Bools
+    by: tuple[tuple[int, int, int, bool], ...]
+
+
+def superseded(lives: list[Life], starts: list[Start]) -> Superseded:
+    """Before: the lives of one series in the order of the files, and the marks of the run in the order of writing."""
+    marks = [np.zeros(len(life.step), np.bool_) for life in lives]
+    by: dict[tuple[int, int, bool], int] = {}
+    for start in starts[1:]:  # the first one begins the run
+        for life, mark in zip(lives, marks, strict=True):
+            before = life.file < start.file or (life.place < start.place if life.file == start.file else False)
+            _mark(mark, before & (life.step >= start.step), (start.file, start.step, True), by)
+    for number, step in enumerate(_again(lives)):
+        if step is not None:
+            later, first = step
+            _mark(marks[number], lives[number].step >= first, (lives[later].file, first, False), by)
+    return Superseded(
+        np.concatenate(marks), tuple((file, step, count, said) for (file, step, said), count in by.items())
+    )
+
+
+def _mark(mark: Bools, which: Bools, by: tuple[int, int, bool], counts: dict[tuple[int, int, bool], int]) -> None:
+    new = int(np.count_nonzero(which & ~mark))
+    if new:
+        counts[by] = counts.get(by, 0) + new
+        mark |= which
+
+
+def _again(lives: list[Life]) -> list[tuple[int, int] | None]:
+    """For each life the later one that begins at the least step, of those that begin when it is over: its number, and
+    that step."""
+    found: list[tuple[int, int] | None] = [None] * len(lives)
+    if len(lives) < 2:
+        return found
+    first_step = np.array([life.step[0] for life in lives])
+    first_wall = np.array([life.first_wall for life in lives])
+    for number, life in enumerate(lives[:-1]):
+        later = np.flatnonzero(first_wall[number + 1 :] >= life.last_wall) + number + 1
+        if len(later):
+            least = int(later[np.argmin(first_step[later])])
+            found[number] = least, int(first_step[least])
+    return found
+
+
+def restarts_of(found: list[tuple[int, int, int, bool]], walls: list[float]) -> tuple[Restart, ...]:
+    """The restarts of a run: what superseded points of any of its series, one for each file, or each mark in it.
+
+    `walls` are the first times of the files.
+    """
+    made: dict[tuple[int, int | None], tuple[int, int]] = {}
+    for file, step, count, marked in found:
+        key = file, step if marked else None
+        least, total = made.get(key, (step, 0))
+        made[key] = min(least, step), total + count
+    return tuple(
+        Restart(step, file, walls[file], count, marked is not None)
+        for (file, marked), (step, count) in sorted(made.items(), key=lambda item: (item[0][0], item[1][0]))
+    )

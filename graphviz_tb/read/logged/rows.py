@@ -1,0 +1,140 @@
+"""Points of many series as columns: what is decoded together lies together, sorted by series when a file is through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.columns import Ints, Longs, runs
+from graphviz_tb.model.logged import Doubles
+
+Column = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Points: the number of their tag, where in the file their record is (`place`), step and wall time.
+
+    `fixed` has a value for each point by the name of its column; `ragged` has `size[i]` values for point i, one point
+    behind the other.
+    """
+
+    tag: Ints
+    place: Longs
+    step: Longs
+    wall: Doubles
+    fixed: dict[str, Column] = field(default_factory=dict)
+    ragged: dict[str, Column] = field(default_factory=dict)
+    size: Longs = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+    def take(self, points: Longs) -> Rows:
+        """Some points, in this order."""
+        made = replace(
+            self,
+            tag=self.tag[points],
+            place=self.place[points],
+            step=self.step[points],
+            wall=self.wall[points],
+            fixed={name: column[points] for name, column in self.fixed.items()},
+        )
+        if not self.ragged:
+            return made
+        size = self.size[points]
+        start = np.cumsum(self.size) - self.size
+        # The places of all values: for each point its start, and 0, 1, 2 … from there.
+        inner = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+        values = np.repeat(start[points], size) + inner
+        return replace(made, size=size, ragged={name: column[values] for name, column in self.ragged.items()})
+
+    def between(self, part: slice, inner: slice) -> Rows:
+        """Points that lie one behind the other, whose ragged values are `inner`: no copy."""
+        made = replace(
+            self,
+            tag=self.tag[part],
+            place=self.place[part],
+            step=self.step[part],
+            wall=self.wall[part],
+            fixed={name: column[part] for name, column in self.fixed.items()},
+        )
+        if not self.ragged:
+            return made
+        return replace(made, size=self.size[part], ragged={name: column[inner] for name, column in self.ragged.items()})
+
+    def by_tag(self) -> Rows:
+        """The same points, those of one tag together, in the order of the file."""
+        order = np.lexsort((self.place, self.tag))
+        return self if np.all(order[1:] > order[:-1]) else self.take(order)
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Points one behind the other; all parts have the same columns."""
+    if len(parts) == 1:
+        return parts[0]
+
+    def whole(columns: list[Column]) -> Column:
+        return np.concatenate(columns)
+
+    first = parts[0]
+    return Rows(
+        whole([part.tag for part in parts]),
+        whole([part.place for part in parts]),
+        whole([part.step for part in parts]),
+        whole([part.wall for part in parts]),
+        {name: whole([part.fixed[name] for part in parts]) for name in first.fixed},
+        {name: whole([part.ragged[name] for part in parts]) for name in first.ragged},
+        whole([part.size for part in parts]),
+    )
+
+
+class Sorted:
+    """Rows sorted by tag, and where each tag has its own."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows.by_tag()
+        starts = runs(self.rows.tag)
+        tags = self.rows.tag[starts[:-1]].tolist()
+        parts = map(slice, starts[:-1].tolist(), starts[1:].tolist())
+        inner: Iterable[slice] = repeat(slice(0, 0))
+        if self.rows.ragged:
+            ends = np.concatenate(([0], np.cumsum(self.rows.size)))[starts].tolist()
+            inner = map(slice, ends[:-1], ends[1:])
+        self._bounds = dict(zip(tags, zip(parts, inner, strict=False), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def tags(self) -> list[int]:
+        """The tags that have points, in the order of their numbers."""
+        return list(self._bounds)
+
+    def of(self, tag: int) -> Rows | None:
+        """The points of one tag."""
+        bounds = self._bounds.get(tag)
+        return None if bounds is None else self.rows.between(*bounds)
+
+
+class Growing:
+    """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few."""
+
+    def __init__(self) -> None:
+        self.parts: list[Sorted] = []
+
+    def add(self, rows: Rows) -> None:
+        """Take in what was read next."""
+        parts = self.parts
+        while parts and len(parts[-1]) <= 2 * len(rows):
+            rows = joined([parts.pop().rows, rows])
+        parts.append(Sorted(rows))
+
+    def of(self, tag: int) -> list[Rows]:
+        """The points of one tag, in the order of the file."""
+        return [rows for part in self.parts if (rows := part.of(tag)) is not None]

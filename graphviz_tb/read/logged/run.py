@@ -1,0 +1,141 @@
+"""One run: its event files, and the series that they make together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from graphviz_tb.model.logged import Kind, Restarts, Run, Series
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.logged.event_file import EventFile, Names
+from graphviz_tb.read.logged.restarts import LASTING, Life, Start, Superseded, restarts_of, superseded
+from graphviz_tb.read.logged.rows import Rows
+from graphviz_tb.read.logged.series import in_file, series_of
+from graphviz_tb.read.logged.structure import text
+
+Key = tuple[int, Kind]  # the number of a tag, and a kind
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A series before it has its name, where its first point is, and what superseded any of its points."""
+
+    series: Series
+    first: tuple[int, int]
+    by: tuple[tuple[int, int, int, bool], ...]
+
+
+class RunReader:
+    """Reads the files of one run, and goes on reading them. `generation` counts the readings that changed it."""
+
+    def __init__(self, name: str, top: Path, restarts: Restarts, checksum: bool) -> None:
+        self.name, self.top, self.restarts, self.checksum = name, top, restarts, checksum
+        self.names = Names()
+        self.files: list[EventFile] = []
+        self.held: dict[Key, Held] = {}
+        self.run = Run(name, ())
+        self.series: dict[Key, Series] = {}
+        self.sorted: tuple[Series, ...] = ()  # by tag
+        self.changed: set[Key] = set()  # by the last reading
+
+    def goes_on(self, paths: Sequence[Path]) -> bool:
+        """Whether these are the files that were read before, and maybe later ones."""
+        return [file.path for file in self.files] == list(paths)[: len(self.files)]
+
+    def refresh(self, paths: Sequence[Path], generation: int) -> bool:
+        """Read what is new in the files of the run; whether one of them was read from its start again."""
+        for path in paths[len(self.files) :]:
+            self.files.append(EventFile(path, len(self.files), self.names, self.checksum))
+        changed: set[Key] = set()
+        again, starts, before = False, len(self._starts()), self._state()
+        for file in self.files:
+            with suppress(OSError):  # gone since it was listed: the next reading sees it
+                keys, read_again = file.refresh()
+                changed |= keys
+                again |= read_again
+        if len(self._starts()) != starts:
+            changed |= {key for key in self.held if key[1] not in LASTING}
+        for key in sorted(changed):
+            self._hold(key, generation)
+        if changed or before != self._state():
+            self.series = dict(self._named())
+            self.sorted = tuple(sorted(self.series.values(), key=lambda each: each.tag))
+            self.run = self._run()
+        self.changed = changed
+        return again
+
+    def _state(self) -> tuple[object, ...]:
+        return len(self.files), [
+            (file.graphs, len(file.damage), file.tail.torn, file.tail.damage) for file in self.files
+        ]
+
+    def _starts(self) -> list[Start]:
+        return [Start(file.number, place, step) for file in self.files for place, step in file.starts]
+
+    def _hold(self, key: Key, generation: int) -> None:
+        """Make a series of what the files have of it."""
+        tag, kind = key
+        parts = [(file, rows) for file in self.files if (rows := self._rows(file, tag, kind))]
+        if not parts:
+            self.held.pop(key, None)
+            return
+        files = [(file.number, in_file(rows)) for file, rows in parts]
+        lives = [
+            Life(number, rows.step, rows.place, file.first_wall, file.last_wall)
+            for (file, _), (number, rows) in zip(parts, files, strict=True)
+        ]
+        found = superseded(lives, self._starts() if kind not in LASTING and self.restarts == "last" else [])
+        if kind in LASTING or self.restarts == "keep":
+            found = Superseded(np.zeros(len(found.points), np.bool_), ())
+        name = text(self.names.tags.all[tag])
+        about = self.names.abouts.get(key)
+        series = series_of(self.name, name, kind, about, files, found.points, self.names.tables)
+        self.held[key] = Held(
+            replace(series, logged_as=name, generation=generation), (files[0][0], int(files[0][1].place[0])), found.by
+        )
+
+    def _rows(self, file: EventFile, tag: int, kind: Kind) -> list[Rows]:
+        return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]
+
+    def _named(self) -> Iterator[tuple[Key, Series]]:
+        """The series, each with a name of its own: a tag of two kinds is named with its kind from the second on."""
+        taken = {self.held[key].series.logged_as for key in self.held}
+        first: dict[str, Key] = {}
+        for key in sorted(self.held, key=lambda key: (self.held[key].first, key)):
+            series = self.held[key].series
+            if first.setdefault(series.logged_as, key) is not key:
+                name = f"{series.logged_as} ({key[1]})"
+                while name in taken:
+                    name = f"{name} ({key[1]})"
+                taken.add(name)
+                series = replace(series, tag=name)
+            yield key, series
+
+    def _run(self) -> Run:
+        """What there is to say of the run as a whole."""
+        series = list(self.series.values())
+        steps = [each.step for each in series]
+        walls = [each.wall for each in series]
+        by = [each for held in self.held.values() for each in held.by]
+        return Run(
+            name=self.name,
+            files=tuple(os.path.relpath(file.path, self.top).replace(os.sep, "/") for file in self.files),
+            points=sum(map(len, series)),
+            superseded=sum(int(np.count_nonzero(each.superseded)) for each in series),
+            graphs=sum(file.graphs for file in self.files),
+            first_step=min((int(np.min(each)) for each in steps), default=None),
+            last_step=max((int(np.max(each)) for each in steps), default=None),
+            first_wall=min((float(np.fmin.reduce(each)) for each in walls), default=None),
+            last_wall=max((float(np.fmax.reduce(each)) for each in walls), default=None),
+            restarts=restarts_of(by, [file.first_wall for file in self.files]),
+            notices=tuple(self._notices()),
+        )
+
+    def _notices(self) -> Iterator[Notice]:
+        for file in self.files:
+            yield from file.notices()

@@ -1,0 +1,100 @@
+"""Rows of the files of a run → the columns of one series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Ints, freeze
+from graphviz_tb.model.logged import About, Blobs, Curves, Data, Histograms, Kind, Series, Tensors
+from graphviz_tb.read.logged.kinds import CURVES, HISTOGRAM, Tables
+from graphviz_tb.read.logged.rows import Column, Rows, joined
+from graphviz_tb.read.records import HEADER
+
+NO_VALUES = freeze(np.zeros(0, np.float32))
+# The plugin of a value that names none: TensorBoard's own for it.
+PLUGINS: dict[Kind, str] = {"scalar": "scalars", "histogram": "histograms", "image": "images", "audio": "audio"}
+
+
+def in_file(parts: Sequence[Rows]) -> Rows:
+    """The points of a series in one file, in the order of the file."""
+    wide = widened(parts)
+    return joined(wide) if wide is parts else joined(wide).by_tag()
+
+
+def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
+    """The same points; numbers of two widths become float64."""
+    dtypes = {part.fixed["value"].dtype for part in parts if "value" in part.fixed}
+    if len(dtypes) < 2:
+        return parts
+    return [replace(part, fixed={"value": part.fixed["value"].astype(np.float64)}) for part in parts]
+
+
+def series_of(
+    run: str,
+    tag: str,
+    kind: Kind,
+    about: About | None,
+    files: Sequence[tuple[int, Rows]],
+    superseded: Bools,
+    tables: Tables,
+) -> Series:
+    """Before: the points of each file, by the number of the file. After: one series, its columns read-only."""
+    rows = joined(widened([rows for _, rows in files]))
+    file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
+    value = rows.fixed["value"] if kind == "scalar" else NO_VALUES
+    return Series(
+        run=run,
+        tag=tag,
+        kind=kind,
+        about=about or About(PLUGINS.get(kind, "")),
+        step=freeze(rows.step.view()),
+        wall=freeze(rows.wall.view()),
+        superseded=freeze(superseded),
+        value=freeze(value.view()),
+        data=_DATA[kind](rows, file, tables) if kind in _DATA else None,
+    )
+
+
+_Make = Callable[[Rows, Ints, Tables], Data]
+
+
+def _start(rows: Rows) -> Column:
+    """Where the ragged values of each point begin, and the end."""
+    return freeze(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
+
+
+def _histograms(rows: Rows, file: Ints, tables: Tables) -> Data:
+    parts = {name: freeze(rows.ragged[name].view()) for name in ("left", "right", "count")}
+    return Histograms(_start(rows), **parts, **{name: freeze(rows.fixed[name].view()) for name in HISTOGRAM})
+
+
+def _blobs(rows: Rows, file: Ints, tables: Tables) -> Data:
+    fixed = {name: freeze(rows.fixed[name].view()) for name in ("shape", "width", "height", "rate", "frames")}
+    places = {name: freeze(rows.ragged[name].view()) for name in ("offset", "length")}
+    return Blobs(_start(rows), file=freeze(np.repeat(file, rows.size)), shapes=tables.shapes.all, **places, **fixed)
+
+
+def _tensors(rows: Rows, file: Ints, tables: Tables) -> Data:
+    fixed = {name: freeze(rows.fixed[name].view()) for name in ("value", "form")}
+    length = freeze(rows.fixed["event"].view())
+    return Tensors(freeze(file), freeze(rows.place + HEADER), length, forms=tables.forms.all, **fixed)
+
+
+def _curves(rows: Rows, file: Ints, tables: Tables) -> Data:
+    return Curves(_start(rows), **{name: freeze(rows.ragged[name].view()) for name in CURVES})
+
+
+_DATA: dict[Kind, _Make] = {
+    "histogram": _histograms,
+    "image": _blobs,
+    "audio": _blobs,
+    "text": _blobs,
+    "layout": _blobs,
+    "graph": _blobs,
+    "tensor": _tensors,
+    "mesh": _tensors,
+    "pr_curve": _curves,
+}

@@ -1,0 +1,208 @@
+"""Events decoded one by one, by protobuf; their values are put together by form, as those of one structure are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphviz_tb.model.logged import About
+from graphviz_tb.proto import Event, HistogramProto, Summary, TensorProto
+from graphviz_tb.read.logged.alike import Tag
+from graphviz_tb.read.logged.group import WAV_HEAD, Found, Group
+from graphviz_tb.read.logged.structure import STRING, Form, Structure, pixels, structure_of
+from graphviz_tb.read.logged.tensor import packed
+from graphviz_tb.read.pb import BROKEN
+from graphviz_tb.read.records import HEADER
+
+START = 1  # of a SessionLog: a program began
+Numbers = dict[str, bytes]
+Blobs = list[tuple[int, int]]  # where each begins in the payload, and its length
+
+
+class Parsed(NamedTuple):
+    """One value: what a Group has a line of."""
+
+    tag: int
+    place: int
+    step: int
+    wall: float
+    event: int
+    value: int
+    numbers: Numbers
+    blobs: Blobs
+    head: bytes
+
+
+@dataclass(slots=True)
+class Singles:
+    """What was decoded one by one: values by form and metadata, and what else the events were."""
+
+    tag: Tag
+    values: dict[tuple[Form, About | None, int, tuple[int, ...]], list[Parsed]] = field(default_factory=dict)
+    graphs: int = 0
+    starts: list[tuple[int, int]] = field(default_factory=list)  # SessionLog.START: place and step
+    abouts: dict[tuple[str, str, str, bytes], About] = field(default_factory=dict)
+
+    def add(self, payload: bytes, place: int) -> bool:
+        """Take in one event; False where it is none."""
+        try:
+            event = Event.FromString(payload)
+        except BROKEN:
+            return self._by_hand(payload, place)
+        what = event.WhichOneof("what")
+        if what == "summary":
+            stop = 0
+            for index, value in enumerate(event.summary.value):
+                stop = self._value(event, payload, place, index, value, stop)
+        elif what in ("graph_def", "meta_graph_def"):
+            self.graphs += 1
+        elif what == "session_log" and event.session_log.status == START:
+            self.starts.append((place, event.step))
+        return True
+
+    def _value(self, event: Event, payload: bytes, place: int, index: int, value: Summary.Value, stop: int) -> int:
+        about = self._about(value) if value.HasField("metadata") else None
+        held = value.WhichOneof("value")
+        form, numbers, strings = _READ[held](value) if held else (Form(""), {}, [])
+        form = form._replace(plugin=None if about is None else about.plugin)
+        blobs: Blobs = []
+        for each in strings:
+            # They lie one behind the other: each begins after the last, or where the same bytes were before.
+            first = max(0, payload.find(each, stop))
+            stop = max(stop, first + len(each))
+            blobs.append((first, len(each)))
+        if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
+            form = form._replace(width=pixels(strings[0]), height=pixels(strings[1]), sized=True)
+            blobs = blobs[2:]
+        head = strings[0][:WAV_HEAD] if strings and form.plugin == "audio" else b""
+        tag = self.tag(value.tag.encode())
+        self.put(
+            about, form, Parsed(tag, place, event.step, event.wall_time, len(payload), index, numbers, blobs, head)
+        )
+        return stop
+
+    def put(self, about: About | None, form: Form, parsed: Parsed) -> None:
+        """Add a value to those that have its form."""
+        lengths = (*map(len, parsed.numbers.values()), len(parsed.head))
+        self.values.setdefault((form, about, len(parsed.blobs), lengths), []).append(parsed)
+
+    def _about(self, value: Summary.Value) -> About:
+        metadata = value.metadata
+        plugin = metadata.plugin_data
+        key = (plugin.plugin_name, metadata.display_name, metadata.summary_description, plugin.content)
+        if key not in self.abouts:
+            self.abouts[key] = About(*key)
+        return self.abouts[key]
+
+    def _by_hand(self, payload: bytes, place: int) -> bool:
+        """What protobuf refuses: text that is not UTF-8."""
+        try:
+            structure = structure_of(payload, len(payload))
+        except Exception:
+            return False
+        if structure is None:
+            return False
+        self.add_structure(structure, payload, place, len(payload))
+        return True
+
+    def add_structure(self, structure: Structure, data: Any, place: int, size: int) -> None:
+        """Take in one event by its structure; only the bytes of its numbers and names are read."""
+        wall = float(np.frombuffer(data[slice(*structure.wall)], "<f8")[0])
+        step = 0
+        if structure.step is not None:
+            step = _signed(bytes(data[slice(*structure.step)]))
+        for index, value in enumerate(structure.values):
+            numbers = {name: bytes(data[slice(*span)]) for name, span in value.numbers.items()}
+            blobs = [(first, last - first) for first, last in value.blobs]
+            head = b""
+            if value.form.plugin == "audio" and blobs:
+                head = bytes(data[blobs[0][0] : blobs[0][0] + min(WAV_HEAD, blobs[0][1])])
+            tag = self.tag(bytes(data[slice(*value.tag)]))
+            self.put(value.about, value.form, Parsed(tag, place, step, wall, size, index, numbers, blobs, head))
+
+    def found(self) -> Iterator[Found]:
+        """All values, those of one form together."""
+        for (form, about, _, _), values in self.values.items():
+            yield Found(_group(form, values), about, _first(values))
+
+
+def _signed(data: bytes) -> int:
+    """A varint as an int64."""
+    value = sum((byte & 127) << 7 * position for position, byte in enumerate(data)) & (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _first(values: list[Parsed]) -> dict[int, int]:
+    """The first place of each tag."""
+    first: dict[int, int] = {}
+    for value in values:
+        first.setdefault(value.tag, value.place)
+    return first
+
+
+def _group(form: Form, values: list[Parsed]) -> Group:
+    def lines(parts: list[bytes]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        return np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), -1 if parts[0] else 0)
+
+    tag, place, step, wall, event, index, numbers, blobs, heads = zip(*values, strict=True)
+    places = np.array(place, np.int64)
+    spans = (
+        np.array(blobs, np.int64).reshape(len(values), -1, 2) if blobs[0] else np.zeros((len(values), 0, 2), np.int64)
+    )
+    return Group(
+        form=form,
+        tag=np.array(tag, np.int32),
+        place=places,
+        step=np.array(step, np.int64),
+        wall=np.array(wall, np.float64),
+        event=np.array(event, np.int64),
+        index=np.array(index, np.int32),
+        numbers={name: lines([each[name] for each in numbers]) for name in numbers[0]},
+        at=places[:, None] + HEADER + spans[:, :, 0],
+        length=spans[:, :, 1],
+        heads=lines(list(heads)) if heads[0] else None,
+    )
+
+
+# What each field holds: its form, its numbers as bytes, its strings.
+_Read = tuple[Form, Numbers, list[bytes]]
+_FLOAT = np.dtype("<f4")
+
+
+def _simple(value: Summary.Value) -> _Read:
+    return Form("simple_value"), {"value": np.array(value.simple_value, _FLOAT).tobytes()}, []
+
+
+def _histo(value: Summary.Value) -> _Read:
+    histo: HistogramProto = value.histo
+    said = np.array([histo.min, histo.max, histo.num, histo.sum, histo.sum_squares], "<f8").tobytes()
+    names = ("minimum", "maximum", "number", "sum", "sum_squares")
+    numbers = {name: said[8 * index : 8 * index + 8] for index, name in enumerate(names)}
+    limits, counts = histo.bucket_limit, histo.bucket
+    numbers["limits"], numbers["counts"] = limits[: len(limits) // 8 * 8], counts[: len(counts) // 8 * 8]
+    return Form("histo"), numbers, []
+
+
+def _image(value: Summary.Value) -> _Read:
+    image = value.image
+    form = Form("image", width=max(0, image.width), height=max(0, image.height))
+    return form, {}, [image.encoded_image_string]
+
+
+def _audio(value: Summary.Value) -> _Read:
+    audio = value.audio
+    return Form("audio", rate=audio.sample_rate, frames=audio.length_frames), {}, [audio.encoded_audio_string]
+
+
+def _tensor(value: Summary.Value) -> _Read:
+    tensor: TensorProto = value.tensor
+    shape = tuple([dim.size for dim in tensor.tensor_shape.dim])
+    if tensor.dtype == STRING:
+        return Form("strings", dtype=STRING, shape=shape), {}, list(tensor.string_val)
+    return Form("content", dtype=tensor.dtype, shape=shape), {"content": packed(tensor)}, []
+
+
+_READ = {"simple_value": _simple, "histo": _histo, "image": _image, "audio": _audio, "tensor": _tensor}

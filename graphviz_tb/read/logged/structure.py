@@ -1,0 +1,258 @@
+"""One event seen from outside: where in its bytes its time, its step, its tags and its values lie.
+
+Nothing is decoded but what says how the values are to be read: dtype, shape, plugin. All events whose bytes are equal
+but for the spans given here are of one structure and are decoded together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import unpack
+from typing import Any, NamedTuple
+
+from graphviz_tb.model.logged import About
+from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, Piece, pieces, varint
+
+Span = tuple[int, int]  # the first byte, and the one behind the last
+MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
+STRING = 7  # DT_STRING
+LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; the greatest that a column of sizes holds
+# Fields of Event, Summary.Value and TensorProto.
+WALL, STEP, SUMMARY = 1, 2, 5
+TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA = 1, 2, 4, 5, 6, 8, 9
+CONTENT, STRINGS = 4, 8
+LISTS = {5: "float_val", 6: "double_val"}  # lists of numbers of one width each; others go through protobuf
+HISTO_PARTS = {1: "minimum", 2: "maximum", 3: "number", 4: "sum", 5: "sum_squares", 6: "limits", 7: "counts"}
+
+
+class OddError(Exception):
+    """An event that is not written as all known writers do it: it is decoded alone."""
+
+
+class Form(NamedTuple):
+    """How a value is read: which field holds it, and what that says of itself.
+
+    `field` is "simple_value", "histo", "image", "audio", or, of a tensor, "content", "float_val", "double_val",
+    "strings"; "" for none. `plugin` is None where the value has no metadata: the first of its tag had them, then.
+    """
+
+    field: str
+    plugin: str | None = None
+    dtype: int = 0
+    shape: tuple[int, ...] = ()
+    width: int = 0
+    height: int = 0
+    rate: float = 0.0
+    frames: int = 0
+    sized: bool = False  # an image whose width and height were taken from its strings
+
+
+class Value(NamedTuple):
+    """One value of a summary: its form, and the spans of its tag, its numbers, its strings."""
+
+    form: Form
+    about: About | None
+    tag: Span
+    numbers: dict[str, Span]
+    blobs: tuple[Span, ...]
+
+    @property
+    def spans(self) -> Iterator[Span]:
+        """All bytes that differ between values of one structure."""
+        yield self.tag
+        yield from self.numbers.values()
+        yield from self.blobs
+
+
+class Structure(NamedTuple):
+    """One event with a summary. A step of 0 is not written: it has no span."""
+
+    wall: Span
+    step: Span | None
+    values: tuple[Value, ...]
+
+    @property
+    def spans(self) -> Iterator[Span]:
+        """All bytes that differ between events of one structure."""
+        yield self.wall
+        if self.step is not None:
+            yield self.step
+        for value in self.values:
+            yield from value.spans
+
+
+def structure_of(data: Any, size: int) -> Structure | None:
+    """Before: the payload of a record, which has `size` bytes; only those that are looked at are read.
+
+    After: its structure; None for what is no summary. Raises OddError for what needs protobuf, and CutError for what is
+    no message.
+    """
+    wall = step = summary = None
+    for piece in pieces(data, 0, size):
+        key = piece.number, piece.wire
+        if key == (WALL, FIXED64) and wall is None:
+            wall = piece
+        elif key == (STEP, VARINT) and step is None:
+            step = piece
+        elif key == (SUMMARY, BYTES) and summary is None:
+            summary = piece
+        elif summary is not None or key[0] in (WALL, STEP, SUMMARY):
+            raise OddError
+        else:
+            return None
+    if summary is None:
+        return None
+    if wall is None:
+        raise OddError
+    values = tuple(_value(data, piece) for piece in pieces(data, summary.first, summary.last))
+    return Structure(_span(wall), None if step is None else _span(step), values)
+
+
+def _span(piece: Piece) -> Span:
+    return piece.first, piece.last
+
+
+def _value(data: Any, outer: Piece) -> Value:
+    if outer.number != 1 or outer.wire != BYTES:
+        raise OddError
+    parts = _once(data, outer, {TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA, 7})
+    held = [number for number in parts if number not in (TAG, METADATA, 7)]
+    if len(held) > 1 or (SIMPLE in parts and parts[SIMPLE].wire != FIXED32):
+        raise OddError  # protobuf lets the last one count
+    tag = _span(parts[TAG]) if TAG in parts else (outer.first, outer.first)
+    about = _about(data, parts[METADATA]) if METADATA in parts else None
+    field = held[0] if held else 0
+    form, numbers, blobs = _READ[field](data, parts.get(field, outer))
+    form = form._replace(plugin=None if about is None else about.plugin)
+    if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
+        # Before the images there are two texts: their width and height, equal for all of one structure.
+        width, height = (pixels(bytes(data[first : min(last, first + LONG)])) for first, last in blobs[:2])
+        form, blobs = form._replace(width=width, height=height, sized=True), blobs[2:]
+    return Value(form, about, tag, numbers, blobs)
+
+
+def pixels(text: bytes) -> int:
+    """A size as an image summary writes it; 0 for what is no size."""
+    return min(int(text), MOST_PIXELS) if text.isdigit() and len(text) < LONG else 0
+
+
+def _once(data: Any, outer: Piece, known: set[int]) -> dict[int, Piece]:
+    """The fields of a message that has each of them once, and no others."""
+    parts: dict[int, Piece] = {}
+    for piece in pieces(data, outer.first, outer.last):
+        if piece.number in parts or piece.number not in known:
+            raise OddError
+        parts[piece.number] = piece
+    return parts
+
+
+def _about(data: Any, outer: Piece) -> About:
+    """SummaryMetadata."""
+    parts = _once(data, outer, {1, 2, 3, 4})
+    plugin, content = b"", b""
+    if 1 in parts:
+        inner = _once(data, parts[1], {1, 2})
+        plugin = _bytes(data, inner.get(1))
+        content = _bytes(data, inner.get(2))
+    return About(text(plugin), text(_bytes(data, parts.get(2))), text(_bytes(data, parts.get(3))), content)
+
+
+def text(data: bytes) -> str:
+    """Text as it is in a log: what is not UTF-8 shows as U+FFFD."""
+    return data.decode("utf-8", "replace")
+
+
+def _bytes(data: Any, piece: Piece | None) -> bytes:
+    return b"" if piece is None else bytes(data[piece.first : piece.last])
+
+
+_Read = tuple[Form, dict[str, Span], tuple[Span, ...]]
+
+
+def _nothing(data: Any, piece: Piece) -> _Read:
+    return Form(""), {}, ()
+
+
+def _simple(data: Any, piece: Piece) -> _Read:
+    return Form("simple_value"), {"value": _span(piece)}, ()
+
+
+def _histo(data: Any, piece: Piece) -> _Read:
+    """HistogramProto; its lists are packed."""
+    parts = _once(data, piece, set(HISTO_PARTS))
+    if any(each.wire != (BYTES if number > 5 else FIXED64) for number, each in parts.items()):
+        raise OddError
+    return Form("histo"), {HISTO_PARTS[number]: _span(each) for number, each in parts.items()}, ()
+
+
+def _image(data: Any, piece: Piece) -> _Read:
+    """Summary.Image."""
+    parts = _once(data, piece, {1, 2, 3, 4})
+    form = Form("image", width=_integer(data, parts.get(2)), height=_integer(data, parts.get(1)))
+    return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
+
+
+def _audio(data: Any, piece: Piece) -> _Read:
+    """Summary.Audio."""
+    parts = _once(data, piece, {1, 2, 3, 4, 5})
+    rate = unpack("<f", _bytes(data, parts[1]))[0] if 1 in parts and parts[1].wire == FIXED32 else 0.0
+    form = Form("audio", rate=rate, frames=_integer(data, parts.get(3)))
+    return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
+
+
+def _integer(data: Any, piece: Piece | None) -> int:
+    if piece is None:
+        return 0
+    if piece.wire != VARINT:
+        raise OddError
+    return varint(data, piece.first, piece.last)[0]
+
+
+def _tensor(data: Any, outer: Piece) -> _Read:
+    """TensorProto with its numbers as bytes, in a list of one width, or with strings."""
+    dtype, field = 0, "content"
+    shape: tuple[int, ...] = ()
+    blobs: list[Span] = []
+    numbers: dict[str, Span] = {}
+    seen: set[int] = set()
+    for piece in pieces(data, outer.first, outer.last):
+        if piece.number == STRINGS and piece.wire == BYTES:
+            blobs.append(_span(piece))
+            continue
+        if piece.number in seen:
+            raise OddError
+        seen.add(piece.number)
+        if piece.number == 1:
+            dtype = _integer(data, piece)
+        elif piece.number == 2 and piece.wire == BYTES:
+            shape = _shape(data, piece)
+        elif piece.number == CONTENT and piece.wire == BYTES:
+            numbers["content"] = _span(piece)
+        elif piece.number in LISTS and _packed(piece):
+            field = LISTS[piece.number]
+            numbers[field] = _span(piece)
+        elif piece.number != 3:
+            raise OddError
+    if len(numbers) > 1 or (numbers if dtype == STRING else blobs):
+        raise OddError
+    return Form("strings" if dtype == STRING else field, dtype=dtype, shape=shape), numbers, tuple(blobs)
+
+
+def _packed(piece: Piece) -> bool:
+    """Whether a list of numbers lies in one piece: packed, or a single one."""
+    return piece.wire in (BYTES, FIXED32 if piece.number == 5 else FIXED64)
+
+
+def _shape(data: Any, outer: Piece) -> tuple[int, ...]:
+    """TensorShapeProto."""
+    sizes: list[int] = []
+    for piece in pieces(data, outer.first, outer.last):
+        if piece.number != 2 or piece.wire != BYTES or len(sizes) == MOST_DIMENSIONS:
+            raise OddError
+        sizes.append(_integer(data, _once(data, piece, {1, 2}).get(1)))
+    return tuple(sizes)
+
+
+_READ = {0: _nothing, SIMPLE: _simple, IMAGE: _image, HISTO: _histo, AUDIO: _audio, TENSOR: _tensor}
+
+__all__ = ["CutError", "Form", "OddError", "Span", "Structure", "Value", "structure_of", "text"]
