@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.columns import Bytes, Longs, runs
 from graphviz_tb.read.crc import masked_crc
-from graphviz_tb.read.opened import Stream, read_up_to
+from graphviz_tb.read.opened import Stream
 
 HEADER, FOOTER = 12, 4  # bytes: a length and its checksum; the checksum of the data
 BLOCK = 1 << 20  # bytes of a stream that are taken at once
@@ -112,7 +112,8 @@ def records(stream: Stream) -> Iterator[Record | Torn]:
     before, block = 0, b""  # bytes of the file before the block
     checked: dict[int, int] = {}
     wanted = BLOCK
-    while more := read_up_to(stream, max(wanted - len(block), 1)):
+    while True:
+        more, failure = _next(stream, wanted - len(block))
         block += more
         found = frames(np.frombuffer(block, np.uint8), checked)
         for start, size in zip(found.starts.tolist(), found.sizes.tolist(), strict=True):
@@ -122,9 +123,25 @@ def records(stream: Stream) -> Iterator[Record | Torn]:
         before, block = before + found.end, block[found.end :]
         if found.damaged:
             raise damaged_length(block, before)
+        if failure is not None:
+            raise failure
+        if not more:
+            break
         wanted = max(BLOCK, found.wanted)
     if block:
         yield Torn(before)
+
+
+def _next(stream: Stream, size: int) -> tuple[bytes, MalformedRecord | None]:
+    """So many bytes, or all there are; where a packed stream is damaged, those before, and the damage."""
+    pieces: list[bytes] = []
+    try:
+        while size > 0 and (piece := stream.read(min(size, BLOCK))):
+            pieces.append(piece)
+            size -= len(piece)
+    except MalformedRecord as damage:
+        return b"".join(pieces), damage
+    return b"".join(pieces), None
 
 
 def damaged_length(header: bytes, offset: int) -> MalformedRecord:
