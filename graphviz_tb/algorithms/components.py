@@ -1,8 +1,8 @@
-"""Components of directed graphs."""
+"""Components of graphs: strongly connected ones of directed graphs, and what is joined pair by pair."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 
 def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
@@ -11,28 +11,30 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
     >>> strong_components([[1], [0, 2], []])
     [1, 1, 0]
     """
-    index: dict[int, int] = {}  # the nodes met so far, in turn
-    low: dict[int, int] = {}
+    index = [0] * len(after)  # the nodes met so far, in turn, from 1 on
+    low = [0] * len(after)
     component = [-1] * len(after)
     stack: list[int] = []
-    components = 0
-    for root in range(len(after)):
-        if root in index:
+    clock = components = 0
+    for first in range(len(after)):
+        if index[first]:
             continue
-        index[root] = low[root] = len(index)
-        stack.append(root)
+        clock += 1
+        index[first] = low[first] = clock
+        stack.append(first)
         # The path of the depth-first walk, with what is left to visit from each node.
-        work = [(root, iter(after[root]))]
+        work = [(first, iter(after[first]))]
         while work:
             node, rest = work[-1]
             for other in rest:
-                if other not in index:
-                    index[other] = low[other] = len(index)
+                if not index[other]:
+                    clock += 1
+                    index[other] = low[other] = clock
                     stack.append(other)
                     work.append((other, iter(after[other])))
                     break
-                if component[other] < 0:  # still on the stack
-                    low[node] = min(low[node], index[other])
+                if component[other] < 0 and index[other] < low[node]:  # still on the stack
+                    low[node] = index[other]
             else:
                 work.pop()
                 if work:
@@ -43,3 +45,43 @@ def strong_components(after: Sequence[Sequence[int]]) -> list[int]:
                         component[stack.pop()] = components
                     components += 1
     return component
+
+
+def root(head: list[int] | MutableMapping[int, int], node: int) -> int:
+    """The representative of all that a node was joined with (Tarjan 1975, halving paths on the way); `head` is at first
+    each node itself."""
+    while head[node] != node:
+        head[node] = node = head[head[node]]
+    return node
+
+
+def join(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
+    """Make one set of the sets of two nodes; the least node represents it, whatever the order of the pairs."""
+    first, second = root(head, first), root(head, second)
+    if first < second:
+        head[second] = first
+    else:
+        head[first] = second
+
+
+def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Nodes that hang together whatever the direction; components and members in the order of the nodes.
+
+    >>> weak_components(5, [(3, 1), (0, 4)])
+    [[0, 4], [1, 3], [2]]
+    """
+    head = list(range(count))
+    for first, second in pairs:
+        # As `join`, without its calls: a level may have half a million pairs.
+        while head[first] != first:
+            head[first] = first = head[head[first]]
+        while head[second] != second:
+            head[second] = second = head[head[second]]
+        if first < second:
+            head[second] = first
+        else:
+            head[first] = second
+    members: dict[int, list[int]] = {}
+    for node in range(count):
+        members.setdefault(root(head, node), []).append(node)
+    return list(members.values())

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
+from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.columns import span
+from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Origin, Shape, Tensor, shape_of
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphviz_tb.algorithms.components import strong_components
+
 STEPS = 2_000_000  # lines looked at in one level while its order is kept up to date: more take seconds
 Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
@@ -22,7 +24,10 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     >>> turn(3, [(0, 1, 0, 1), (1, 2, 0, 1), (2, 0, 2, 9)]), turn(2, [(1, 0, 0, 1), (0, 1, 0, 1)])
     ({2}, {0})
     """
-    component = components(count, arcs)
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target, _, _ in arcs:
+        after[source].append(target)
+    component = strong_components(after)
     # No other arc is on a cycle.
     inner = [i for i, (source, target, _, _) in enumerate(arcs) if component[source] == component[target]]
     if not inner:
@@ -37,50 +42,6 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
             order.add(target, source)  # closes none: a path leads from target to source
             turned.add(i)
     return turned
-
-
-def components(count: int, arcs: Sequence[Arc]) -> list[int]:
-    """The strongly connected component of each node (Tarjan 1972, without recursion)."""
-    after: list[list[int]] = [[] for _ in range(count)]
-    for source, target, _, _ in arcs:
-        after[source].append(target)
-    index, done = [0] * count, [False] * count
-    low, component = list(range(count)), list(range(count))
-    clock = 0
-    stack: list[int] = []
-    for root in range(count):
-        if index[root]:
-            continue
-        walk = [(root, 0)]  # (node, how many of its successors are done)
-        while walk:
-            node, step = walk.pop()
-            if not step:
-                clock += 1
-                index[node] = low[node] = clock
-                stack.append(node)
-            # Back from a successor: what it reaches, this node reaches.
-            elif low[after[node][step - 1]] < low[node] and not done[after[node][step - 1]]:
-                low[node] = low[after[node][step - 1]]
-            for number in range(step, len(after[node])):
-                if not index[after[node][number]]:
-                    walk += [(node, number + 1), (after[node][number], 0)]
-                    break
-                if not done[after[node][number]]:
-                    low[node] = min(low[node], index[after[node][number]])
-            else:
-                if low[node] == index[node]:
-                    close(node, stack, done, component)
-    return component
-
-
-def close(root: int, stack: list[int], done: list[bool], component: list[int]) -> None:
-    """Take the component of `root` off the stack."""
-    while True:
-        node = stack.pop()
-        done[node] = True
-        component[node] = root
-        if node == root:
-            return
 
 
 class Order:

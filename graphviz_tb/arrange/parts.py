@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graphviz_tb.algorithms.components import join, root
 from graphviz_tb.arrange.part import Part
 from graphviz_tb.model.frozen import dataclass
 
@@ -28,25 +29,17 @@ def pieces(
     >>> [piece.items for piece in pieces([0, 1, 2], [(0, 2)], [], [])]
     [(0, 2), (1,)]
     """
-    root = {item: item for item in items}
-
-    def find(item: int) -> int:
-        while root[item] != item:
-            root[item] = root[root[item]]
-            item = root[item]
-        return item
-
+    head = {item: item for item in items}
     hung = [*first, *last]  # all ports
-    # Union-find; the least item is the root. All ports are joined, as they lie on one frame.
+    # All ports are joined, as they lie on one frame.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
-        low, high = sorted((find(source), find(target)))
-        root[high] = low
-    members: dict[int, list[int]] = {find(hung[0]): []} if hung else {}  # entered first, so that it comes first
+        join(head, source, target)
+    members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # entered first, so that it comes first
     for item in items:
-        members.setdefault(find(item), []).append(item)
+        members.setdefault(root(head, item), []).append(item)
     inside: dict[int, list[int]] = {key: [] for key in members}
     for index, (source, _) in enumerate(arcs):
-        inside[find(source)].append(index)
+        inside[root(head, source)].append(index)
     ends = (frozenset(first), frozenset(last))
     return [piece(members[key], inside[key], arcs, *ends) for key in members]
 

@@ -10,6 +10,7 @@ from graphviz_tb.commands.table import Style, clip_end, places, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
+from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.model.units import format_bytes
 from graphviz_tb.options import ReadOptions
 
@@ -129,17 +130,6 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str
     return table(rows, width, right, gives, header=True, look=look)
 
 
-def shown_shape(shape: list[int | None] | None) -> str:
-    """A shape as pictures write it.
-
-    >>> shown_shape([None, 28, 28]), shown_shape([]), shown_shape(None)
-    ('?×28×28', 'scalar', 'unknown rank')
-    """
-    if shape is None:
-        return "unknown rank"
-    return "×".join("?" if dim is None else str(dim) for dim in shape) or "scalar"
-
-
 def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) -> list[str]:
     """Each signature with its inputs and outputs."""
     lines: list[str] = []
@@ -149,7 +139,7 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) 
         room = width - 4 - places(name)
         lines.append(clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < places(method) <= room else ""))
         rows = [
-            (way, one_line(spec["key"]), spec["dtype"], shown_shape(spec["shape"]))
+            (way, one_line(spec["key"]), spec["dtype"], shape_word(spec["shape"]))
             for way in ("in", "out")
             for spec in values[f"{way}puts"]
         ]

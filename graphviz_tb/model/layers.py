@@ -10,7 +10,7 @@ from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import cut
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import Shape, shape_word
 
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 
@@ -49,7 +49,7 @@ class Layer:
     def account(self) -> str:
         """What else is known, for a tooltip: parameters, shapes of the outputs, the whole configuration."""
         # Neither scalars nor unknown ones.
-        shapes = ["×".join("?" if dim is None else str(dim) for dim in shape) for shape in self.outputs if shape]
+        shapes = [shape_word(shape) for shape in self.outputs if shape]
         parts = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
         parts += [f"gives {', '.join(shapes)}"] if shapes else []
         parts += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from graphviz_tb.model.frozen import dataclass
@@ -105,6 +105,22 @@ def shape_of(message: Any) -> Shape:
         return None
     sizes = [dim.size for dim in message.dim]
     return tuple([None if size < 0 else size for size in sizes])
+
+
+def shape_word(shape: Iterable[int | None] | None) -> str:
+    """A shape for people; an unknown dimension is None or less than 0.
+
+    >>> shape_word((None, 28, -1)), shape_word(()), shape_word(None)
+    ('?×28×?', 'scalar', 'unknown rank')
+    """
+    if shape is None:
+        return "unknown rank"
+    return "×".join("?" if size is None or size < 0 else str(size) for size in shape) or "scalar"
+
+
+def message_word(message: Any, most: int | None = None) -> str:
+    """A shape message for people, of many dimensions the first `most`."""
+    return "unknown rank" if message.unknown_rank else shape_word([dim.size for dim in message.dim[:most]])
 
 
 def elements(shape: Shape) -> int:

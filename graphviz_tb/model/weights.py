@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.tensors import Shape, shape_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,6 @@ class Weight:
         ('kernel 784×128', 'w')
         """
         word = self.role or self.variable.removesuffix(":0").rpartition("/")[2] or self.variable
-        dims = "" if self.shape is None else "×".join("?" if dim is None else str(dim) for dim in self.shape)
+        dims = shape_word(self.shape) if self.shape else ""
         shared = f"({self.uses} uses)" if self.uses > 1 else ""
         return " ".join(part for part in (word, dims, shared) if part)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.annotate.dtypes import REFERENCE, dtype_name
+from graphviz_tb.algorithms.constants import first, held
+from graphviz_tb.model.dtypes import dtype_word
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
+from graphviz_tb.model.tensors import message_word
 from graphviz_tb.page.blocks import INTS, Block, Words, ints, words
 from graphviz_tb.view.labels import describe
 
@@ -23,12 +25,6 @@ LONGEST = 1_000  # characters of a value that are kept
 SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
 LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that a card shows
 FIRST = 12  # values of a constant, and items of a list, that are kept
-# By number of `DataType` in types.proto: numpy's form of `tensor_content`, and the field for single values.
-LAYOUT = {
-    1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
-    5: ("<i2", "int_val"), 6: ("i1", "int_val"), 9: ("<i8", "int64_val"), 10: ("?", "bool_val"),
-    17: ("<u2", "int_val"), 19: ("<f2", "half_val"), 22: ("<u4", "uint32_val"), 23: ("<u8", "uint64_val"),
-}  # fmt: skip
 
 
 def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
@@ -118,9 +114,9 @@ def value_word(value: AttrValue) -> str:
 def item_word(kind: str, item: Any) -> str:
     """One value."""
     if kind == "type":
-        return type_word(item)
+        return dtype_word(item)
     if kind == "shape":
-        return shape_word(item)
+        return message_word(item, DIMENSIONS)
     if kind == "s":
         return str(item[: 2 * LONGEST].decode("utf-8", "backslashreplace"))
     if kind == "tensor":
@@ -132,56 +128,20 @@ def item_word(kind: str, item: Any) -> str:
     return f"{item:.7g}" if kind == "f" else str(item)
 
 
-def type_word(number: int) -> str:
-    """The name of a type.
-
-    >>> type_word(1), type_word(101), type_word(77)
-    ('float32', 'float32_ref', 'type 77')
-    """
-    name = dtype_name(number)
-    return f"type {number}" if not name else f"{name}_ref" if number > REFERENCE else name
-
-
-def shape_word(shape: Any) -> str:
-    """A shape: `28×28×1`, `?` for an unknown dimension, `scalar`, `unknown`."""
-    if shape.unknown_rank:
-        return "unknown"
-    return "×".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim[:DIMENSIONS]) or "scalar"
-
-
 def tensor_word(tensor: TensorProto) -> str:
     """Type and shape of a tensor, and its first values."""
-    word = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
-    first, count = values(tensor)
-    if not first:
+    word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape, DIMENSIONS)}"
+    elements, count = first(tensor, FIRST), held(tensor)
+    if not elements:
         return word
-    more = f", … {thousands(count)} in all" if count > len(first) else ""
-    return f"{word}: {', '.join(first)}{more}"
+    more = f", … {thousands(count)} in all" if count > len(elements) else ""
+    return f"{word}: {', '.join(map(element_word, elements))}{more}"
 
 
-def values(tensor: TensorProto) -> tuple[list[str], int]:
-    """The first values, and how many the file holds."""
-    if tensor.string_val:
-        texts = [text[:LONGEST_TEXT].decode("utf-8", "backslashreplace") for text in tensor.string_val[:FIRST]]
-        return [f"“{text}”" for text in texts], len(tensor.string_val)
-    form, field = LAYOUT.get(tensor.dtype, ("", ""))
-    if not form:
-        return [], 0
-    if tensor.tensor_content:
-        size = np.dtype(form).itemsize
-        numbers: Any = np.frombuffer(
-            tensor.tensor_content[: size * FIRST], form, min(FIRST, len(tensor.tensor_content) // size)
-        )
-        return [number_word(number) for number in numbers], len(tensor.tensor_content) // size
-    held = getattr(tensor, field)
-    numbers = held[:FIRST]
-    if field == "half_val":  # the 16 bits of each number as a whole number, in which a bad file may have more
-        numbers = np.array([bits & 0xFFFF for bits in numbers], "<u2").view("<f2")
-    return [number_word(number) for number in numbers], len(held)
-
-
-def number_word(number: Any) -> str:
-    """A number in few letters."""
-    if isinstance(number, bool | np.bool_):
-        return "true" if number else "false"
-    return f"{number:.6g}" if isinstance(number, float | np.floating) else str(number)
+def element_word(value: Any) -> str:
+    """A number in few letters, or the start of a text."""
+    if isinstance(value, bytes):
+        return f"“{value[:LONGEST_TEXT].decode('utf-8', 'backslashreplace')}”"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float | complex) else str(value)

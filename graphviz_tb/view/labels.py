@@ -6,7 +6,7 @@ from itertools import islice
 
 from graphviz_tb.model.measure import SMALL_SIZE, clean, cut_middle, elide, thousands
 from graphviz_tb.model.metagraph import Bridge, Metaedge
-from graphviz_tb.model.tensors import Shape, Tensor
+from graphviz_tb.model.tensors import Shape, Tensor, shape_word
 from graphviz_tb.model.units import plural
 
 LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
@@ -36,7 +36,7 @@ def label(edge: Line) -> str:
 
 def shape(dims: Shape) -> str:
     """Dimensions joined by a multiplication sign; "" for a scalar or an unknown shape."""
-    return "×".join("?" if dim is None else str(dim) for dim in dims) if dims else ""
+    return shape_word(dims) if dims else ""
 
 
 def shown(edge: Line) -> str:

@@ -6,13 +6,13 @@ import random
 from typing import Any
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.columns.values import shape_word
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.wrap import broken
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.run import Input, run
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.model.measure import width
+from graphviz_tb.model.tensors import message_word
 from graphviz_tb.proto import GraphDef
 from tests.diff.pairs import FIXTURES, chain, copied, graph_def
 from tests.diff.transforms import TRANSFORMS
@@ -66,7 +66,7 @@ def test_a_size_of_nothing_is_known() -> None:
     shape = GraphDef().node.add().attr["shape"].shape
     for size in (0, -1, 3):
         shape.dim.add(size=size)
-    assert shape_word(shape) == "0×?×3"
+    assert message_word(shape) == "0×?×3"
 
 
 def test_a_text_as_wide_as_its_place_is_not_broken() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from graphviz_tb.diff.columns.scopes import Tree, add_names, build_scopes
-from graphviz_tb.diff.columns.values import unpacked
+from graphviz_tb.diff.columns.values import numbers
 from graphviz_tb.model.room import Room
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
@@ -60,6 +58,6 @@ def test_names_below_a_scope_are_the_same_wherever_it_is() -> None:
 
 
 def test_the_last_number_stands_for_all_that_follow() -> None:
-    truth = TensorProto(dtype=10, bool_val=[True])
-    assert np.asarray(unpacked(truth, 3)).tolist() == [True] * 3
-    assert np.asarray(unpacked(TensorProto(dtype=10), 2)).tolist() == [False] * 2
+    three = {"dim": [{"size": 3}]}
+    assert numbers(TensorProto(dtype=10, tensor_shape=three, bool_val=[True])) == [True] * 3
+    assert numbers(TensorProto(dtype=10, tensor_shape=three)) == [False] * 3

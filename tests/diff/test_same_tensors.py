@@ -70,7 +70,9 @@ def test_signatures_that_changed_alike_are_one() -> None:
     alike, other = signatures(renamed(), old, new)
     assert (alike.new, alike.also) == ("first", (("second", "second"),))
     assert alike.detail["ports"] == [{"side": "output", "key": "y", "old": "float32 ?×3", "new": "float32 ?×4"}]
-    assert other.detail["ports"] == [{"side": "output", "key": "z", "old": "float32 unknown", "new": "float32 scalar"}]
+    assert other.detail["ports"] == [
+        {"side": "output", "key": "z", "old": "float32 unknown rank", "new": "float32 scalar"}
+    ]
 
 
 def test_signatures_come_and_go() -> None:
@@ -100,4 +102,4 @@ def test_signatures_come_and_go() -> None:
 def test_what_is_not_known_is_no_difference(old: Tensor, new: Tensor, others: bool) -> None:
     assert differ([old], [new]) == others
     assert differ([old], [new, new])
-    assert spec([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown, ?×3"
+    assert spec([Tensor(None, "float32"), Tensor((None, 3), "")]) == "float32 unknown rank, ?×3"

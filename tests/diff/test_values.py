@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphviz_tb.annotate.infer.constants import elements_of
+from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.values import numbers, payload, tensor_word
-from graphviz_tb.proto import TensorProto
+from graphviz_tb.page.cards import tensor_word as card_word
+from graphviz_tb.proto import GraphDef, TensorProto
 from tests.each import each
 
 # DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.
@@ -21,6 +24,9 @@ TYPES = {
     "DT_INT8": (6, "i1", "int_val"),
     "DT_INT64": (9, "<i8", "int64_val"),
     "DT_BOOL": (10, "?", "bool_val"),
+    "DT_QINT8": (11, "i1", "int_val"),
+    "DT_QUINT8": (12, "u1", "int_val"),
+    "DT_QINT32": (13, "<i4", "int_val"),
     "DT_UINT16": (17, "<u2", "int_val"),
     "DT_HALF": (19, "<f2", "half_val"),
     "DT_UINT32": (22, "<u4", "uint32_val"),
@@ -57,10 +63,59 @@ def test_the_last_number_is_all_that_follow(name: str) -> None:
     assert payload(tensor(dtype, [2])) == payload(tensor(dtype, [2], **{field: listed(form, [0, 0])}))
 
 
-def test_bfloat16_is_compared_by_its_bits() -> None:
+def test_bfloat16_is_shown_as_its_numbers() -> None:
     one, two = 0x3F80, 0x4000
     packed = tensor(14, [2], tensor_content=np.array([one, two], "<u2").tobytes())
     assert payload(packed) == payload(tensor(14, [2], half_val=[one, two])) != payload(tensor(14, [2], half_val=[one]))
+    assert numbers(packed) == [1.0, 2.0]
+    assert tensor_word(tensor(14, [], half_val=[two])) == "bfloat16 scalar 2"
+
+
+def test_a_setting_in_bfloat16_changes_from_number_to_number() -> None:
+    # x ─▶ mul ◀─ rate
+    def of(rate: int) -> GraphDef:
+        made = GraphDef()
+        made.node.add(name="x", op="Placeholder")
+        made.node.add(name="rate", op="Const").attr["value"].tensor.CopyFrom(tensor(14, [], half_val=[rate]))
+        made.node.add(name="mul", op="Mul", input=["x", "rate"])
+        return made
+
+    (change,) = diff(of(0x3F80), of(0x4000)).items
+    assert (change.detail["old"], change.detail["new"]) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(("dtype", "field"), [(8, "scomplex_val"), (18, "dcomplex_val")])
+def test_complex_numbers_are_written_as_text(dtype: int, field: str) -> None:
+    listed = tensor(dtype, [2], **{field: [1, 2, 0, -1]})
+    form = "<c8" if dtype == 8 else "<c16"
+    assert numbers(listed) == ["1+2j", "0-1j"]
+    assert payload(listed) == payload(tensor(dtype, [2], tensor_content=np.array([1 + 2j, 0 - 1j], form).tobytes()))
+    assert len({payload(tensor(dtype, [9000], **{field: [1, part]})) for part in (1, 2)}) == 2
+
+
+@pytest.mark.parametrize("dtype", [24, 25])
+def test_float8_is_shown_as_its_numbers(dtype: int) -> None:
+    one, half = (0x3C, 0x38) if dtype == 24 else (0x38, 0x30)
+    assert numbers(tensor(dtype, [2], float8_val=bytes([one, half]))) == [1.0, 0.5]
+    assert numbers(tensor(dtype, [3], float8_val=bytes([one]))) == [1.0] * 3
+    assert numbers(tensor(dtype, [], tensor_content=bytes([one | 0x80]))) == -1.0
+
+
+@pytest.mark.parametrize("dtype", [*range(31), 101, 999])
+def test_a_damaged_tensor_has_a_word(dtype: int) -> None:
+    damaged = [
+        tensor(dtype, [-1], tensor_content=b"\1\2\3"),
+        tensor(dtype, [-1, -5], int_val=[300, -70000], half_val=[1 << 30], float_val=[1e30]),
+        tensor(dtype, [1 << 62, 1 << 62], bool_val=[True]),
+        tensor(dtype, [1] * 300, scomplex_val=[1], dcomplex_val=[1]),
+        tensor(dtype, [2], string_val=[b"\xff"], float8_val=b"\1"),
+    ]
+    for one in damaged:
+        assert tensor_word(one)
+        assert payload(one)
+        assert card_word(one)
+        elements_of(one)
+        numbers(one)
 
 
 @each("name", TYPES)

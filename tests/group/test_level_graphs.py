@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.group.flow.box import Box, group
 from graphviz_tb.group.flow.dag import (
     acyclic,
@@ -16,7 +17,6 @@ from graphviz_tb.group.flow.dag import (
     part,
     single_entry,
     strong_components,
-    weak_components,
 )
 from graphviz_tb.model.hierarchy import How
 from tests.group.boxes import wired

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviz_tb.annotate.costs.owners import origins, users_of
-from graphviz_tb.annotate.dtypes import dtype_name, output_dtypes
+from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.infer.values import Dims
 from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.ops.roles import BRANCHES
 

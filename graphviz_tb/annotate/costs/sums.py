@@ -19,14 +19,10 @@ from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
+from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.ops.roles import ALIASES, BRANCHES
 
-# Bytes of an element; types not listed have four.
-BYTES = {"complex128": 16, "float64": 8, "int64": 8, "uint64": 8, "complex64": 8, "int16": 2, "uint16": 2}
-BYTES |= {"float16": 2, "bfloat16": 2, "qint16": 2, "quint16": 2, "string": 0, "resource": 0, "variant": 0}
-BYTES |= dict.fromkeys(("bool", "int8", "uint8", "qint8", "quint8", "float8_e5m2", "float8_e4m3fn"), 1)
-USUAL = 4  # float32, int32, and what is not known
 
 
 def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
@@ -40,7 +36,7 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     for node in slots_of_optimizers(graph):
         roles[node] = OPTIMIZER
     for weight in weights_of(inference, roles):
-        size = weight.elements * BYTES.get(weight.dtype, USUAL)
+        size = weight.elements * element_size(weight.dtype)
         # A role of 0 is the network itself.
         trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
         nodes[weight.node] += Cost(parameters=trained, weight_bytes=size)
@@ -177,6 +173,5 @@ class Bill:
             return 0
         dtypes = output_dtypes(op.op.definition)
         return sum(
-            elements(sizes(shape, op.op.symbols, self.batch)) * BYTES.get(dtypes(index), USUAL)
-            for index, shape in shaped
+            elements(sizes(shape, op.op.symbols, self.batch)) * element_size(dtypes(index)) for index, shape in shaped
         )

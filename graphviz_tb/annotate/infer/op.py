@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate.dtypes import dtype_name
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
 from graphviz_tb.annotate.infer.values import Dims, Out, Value
+from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 from graphviz_tb.ops.outputs import op_def
 

@@ -15,13 +15,13 @@ from graphviz_tb.diff.columns.values import (
     numbers,
     payload,
     plain,
-    shape_word,
     tensor_kind,
     tensor_word,
-    type_word,
 )
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.model.dtypes import dtype_word
+from graphviz_tb.model.tensors import message_word
 
 if TYPE_CHECKING:
     from graphviz_tb.model.graph import Graph
@@ -148,19 +148,19 @@ def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:
     if len(lists[0]) != len(lists[1]) or len(pairs) != 1:
         return None
     old, new = pairs.pop()
-    return type_word(old), type_word(new)
+    return dtype_word(old), dtype_word(new)
 
 
 def _of_tensors(key: str, mine: AttrValue, other: AttrValue, counted: bool, setting: bool) -> Iterator[Difference]:
     """A constant: its type, else its shape, else (if it counts) its numbers; of a setting the numbers alone."""
     old, new = mine.tensor, other.tensor
     if old.dtype != new.dtype:
-        yield Difference("dtype", key, type_word(old.dtype), type_word(new.dtype))
+        yield Difference("dtype", key, dtype_word(old.dtype), dtype_word(new.dtype))
     # A setting's shape follows from its numbers (an axis for a list of axes): one difference, not two.
     if setting and old.dtype == new.dtype and numbers(old) != numbers(new):
         yield Difference("value", key, numbers(old), numbers(new))
     elif not setting and tensor_kind(old).partition(b":")[2] != tensor_kind(new).partition(b":")[2]:
-        yield Difference("value shape", key, shape_word(old.tensor_shape), shape_word(new.tensor_shape))
+        yield Difference("value shape", key, message_word(old.tensor_shape), message_word(new.tensor_shape))
     elif old.dtype == new.dtype and counted and payload(old) != payload(new):
         yield Difference("value", key, tensor_word(old), tensor_word(new))
 
@@ -188,7 +188,7 @@ def argument_type(graph: Graph, node: int) -> str:
     """The type of an argument of a function."""
     function = graph.functions[int(graph.function[node])]
     argument = graph.graph_def.library.function[function.index].signature.input_arg[function.place(node)]
-    return type_word(argument.type) if argument.type else argument.type_attr
+    return dtype_word(argument.type) if argument.type else argument.type_attr
 
 
 __all__ = ["Difference", "argument_type", "base_name", "differences"]

@@ -16,6 +16,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
+from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
 from graphviz_tb.diff.changes.follows import (
@@ -31,7 +32,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.several import edits_of, together, without, wording
+from graphviz_tb.diff.changes.several import edits_of, without, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
@@ -66,7 +67,7 @@ def folded(
     derived = [item.change for item in without(items, alone) if not item.forward]
     apart = [
         composed(m, layers, [alone[number].change for number in group])
-        for group in together(len(alone), by_layer(alone))
+        for group in weak_components(len(alone), by_layer(alone))
     ]
     # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])

@@ -36,13 +36,13 @@ from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
-from graphviz_tb.diff.columns.meaning import shape_of
 from graphviz_tb.diff.columns.side import Side
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order, united
+from graphviz_tb.model.tensors import shape_word
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
 INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
@@ -137,7 +137,7 @@ def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
     """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
     given now, or no more, in a word."""
     if difference.key in INPUTS and is_shape(difference.old) and is_shape(difference.new):
-        return replace(difference, old=shape_of(difference.old), new=shape_of(difference.new))
+        return replace(difference, old=shape_word(difference.old), new=shape_word(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return difference
     # e.g. "?×28×28" and "32×28×28": the batch alone.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.items import Item, Layer
 from graphviz_tb.diff.changes.precision import is_precision
-from graphviz_tb.diff.changes.several import together
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
@@ -19,7 +19,7 @@ def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
     pairs += [*casts(m, items), *handed_over(m, items)]
-    return [[items[number] for number in group] for group in together(len(items), pairs)]
+    return [[items[number] for number in group] for group in weak_components(len(items), pairs)]
 
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

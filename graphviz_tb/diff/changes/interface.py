@@ -10,11 +10,12 @@ from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.columns.values import type_word
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.dtypes import dtype_word
 from graphviz_tb.model.loaded import Signature, TensorSpec
+from graphviz_tb.model.tensors import shape_word
 
 
 def function_signatures(m: Matching) -> dict[int, list[Change]]:
@@ -77,7 +78,7 @@ def _arguments(side: Side, function: int) -> list[str]:
 
 def _results(side: Side, function: int) -> list[str]:
     library = side.graph.graph_def.library.function[side.graph.functions[function].index]
-    return [type_word(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
+    return [dtype_word(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
 
 
 def _returned(side: Side, function: int) -> list[str]:
@@ -148,8 +149,7 @@ def recounted(old: Sequence[TensorSpec], new: Sequence[TensorSpec]) -> dict[str,
 def _spec(spec: TensorSpec | None) -> str | None:
     if spec is None:
         return None
-    shape = "unknown" if spec.shape is None else "×".join("?" if dim < 0 else str(dim) for dim in spec.shape)
-    return f"{spec.dtype} {shape or 'scalar'}"
+    return f"{spec.dtype} {shape_word(spec.shape)}"
 
 
 def same_tensor(m: Matching, old: str, new: str) -> bool:

@@ -12,12 +12,12 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import SOURCES
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
-from graphviz_tb.diff.columns.meaning import plain_setting, shape_of
+from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import Tensor
+from graphviz_tb.model.tensors import Tensor, shape_word
 
 LOOSE = frozenset({"NoOp", "Exit", "Switch", "Merge"})  # nobody need use what they give
 Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
@@ -59,9 +59,7 @@ def fit(shape: Sequence[int | None], other: Sequence[int | None]) -> bool:
 
 def spec(given: Sequence[Tensor]) -> str:
     """Types and shapes in words."""
-    return ", ".join(
-        f"{tensor.dtype} {'unknown' if tensor.shape is None else shape_of(tensor.shape)}".strip() for tensor in given
-    )
+    return ", ".join(f"{tensor.dtype} {shape_word(tensor.shape)}".strip() for tensor in given)
 
 
 def of_layers(m: Matching) -> Iterator[Ends]:

@@ -14,30 +14,6 @@ from graphviz_tb.model.paths import last_segment
 T = TypeVar("T")
 
 
-def together(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Numbers below `count` put together by pairs.
-
-    >>> together(4, [(0, 2)])
-    [[0, 2], [1], [3]]
-    """
-    first = list(range(count))
-
-    def top(number: int) -> int:
-        while first[number] != number:
-            first[number] = first[first[number]]
-            number = first[number]
-        return number
-
-    for mine, other in pairs:
-        # Union by the least number: groups come out in the order of their first members.
-        low, high = sorted((top(mine), top(other)))
-        first[high] = low
-    groups: dict[int, list[int]] = {}
-    for number in range(count):
-        groups.setdefault(top(number), []).append(number)
-    return list(groups.values())
-
-
 def without(items: Iterable[T], others: Iterable[T]) -> list[T]:
     """The items but for some of them: these very objects, as to compare each with each takes minutes.
 

@@ -15,6 +15,7 @@ from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.tensors import shape_word
 
 CONSTANTS = ("Const", "HostConst")
 READS = ("ReadVariableOp", "VariableV2", "Variable", "VarHandleOp")
@@ -75,7 +76,7 @@ def _lineage(graph: Graph) -> tuple[Bools, Bools]:
 def weights(graph: Graph) -> Weights:
     """Type and shape of every weight, where the graph knows them."""
     known = {
-        node: (weight.dtype, shape_of(weight.shape))
+        node: (weight.dtype, shape_word(weight.shape))
         for node, weight in graph.meaning.weights.items()
         if weight.shape is not None
     }
@@ -86,13 +87,8 @@ def weights(graph: Graph) -> Weights:
         shapes = list(definition.attr["_output_shapes"].list.shape) if "_output_shapes" in definition.attr else []
         # The shape that a variable is read with; its type needs no word here, it is the attribute `dtype`.
         if len(shapes) == 1 and not shapes[0].unknown_rank:
-            known[node] = "", shape_of([dim.size for dim in shapes[0].dim])
+            known[node] = "", shape_word([dim.size for dim in shapes[0].dim])
     return known
-
-
-def shape_of(dims: Any) -> str:
-    """A shape in words: `3×3×16`, `scalar`."""
-    return "×".join("?" if dim is None or dim < 0 else str(dim) for dim in dims) or "scalar"
 
 
 def configurations(graph: Graph) -> Configurations:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.annotate.dtypes import REFERENCE, dtype_name
+from graphviz_tb.algorithms.constants import claimed, filled, stored, values
 from graphviz_tb.diff.columns.hashing import digest
-from graphviz_tb.model.tensors import MOST_DIMENSIONS
+from graphviz_tb.model.dtypes import dtype_word
+from graphviz_tb.model.tensors import message_word
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
@@ -28,16 +28,6 @@ NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
 MOST_SHOWN = 1000  # numbers of one tensor
 WRITTEN_OUT = 4096  # numbers of a tensor that are compared one by one, however the file has them
-
-# DataType: how the numbers of a tensor lie in memory, and the field that lists them.
-LAYOUT: dict[int, tuple[str, str]] = {
-    1: ("<f4", "float_val"), 2: ("<f8", "double_val"), 3: ("<i4", "int_val"), 4: ("u1", "int_val"),
-    5: ("<i2", "int_val"), 6: ("i1", "int_val"), 9: ("<i8", "int64_val"), 10: ("?", "bool_val"),
-    14: ("<u2", "half_val"), 17: ("<u2", "int_val"), 19: ("<u2", "half_val"), 22: ("<u4", "uint32_val"),
-    23: ("<u8", "uint64_val"),
-}  # fmt: skip
-
-HALF = {19: "<f2"}  # float16 lies in memory as it is; bfloat16 has no numpy type and is compared by its bits
 
 
 def base_name(function: str) -> str:
@@ -93,29 +83,31 @@ def payload(tensor: TensorProto) -> bytes:
     """A hash of the numbers of a tensor, however they are written down."""
     if tensor.string_val and not tensor.tensor_content:
         return b"%x" % digest(b"\0".join(steady(text) for text in tensor.string_val))
-    if tensor.dtype not in LAYOUT:
+    elements = stored(tensor)
+    if elements is None:
         return b"%x" % digest(tensor.tensor_content or tensor.SerializeToString(deterministic=True))
-    return b"%x" % digest(shortest(tensor))
+    return b"%x" % digest(shortest(tensor, elements))
 
 
-def shortest(tensor: TensorProto) -> bytes:
+def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
     """The bytes of all numbers; of more than `WRITTEN_OUT` without those at the end that are equal to the last one, and
     how many there are in all: a few bytes may claim to be millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
-    >>> shortest(TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8]))
+    >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
+    >>> shortest(short, stored(short))
     b'\\x07\\x08 9000'
     """
-    values, count = written(tensor), count_of(tensor)
+    count = claimed(tensor)
     if tensor.tensor_content:
-        count = len(values)
-        if len(tensor.tensor_content) % values.itemsize:  # damaged
+        count = len(elements)
+        if len(tensor.tensor_content) % elements.itemsize:  # damaged
             return tensor.tensor_content
-    if max(count, len(values)) <= WRITTEN_OUT:
-        return filled(values, count).tobytes()
-    if not len(values):
-        values = np.zeros(1, values.dtype)
-    bits = values.view(f"<u{values.itemsize}")  # of floats, too: NaN is equal to itself
+    if max(count, len(elements)) <= WRITTEN_OUT:
+        return filled(elements, count).tobytes()
+    if not len(elements):
+        elements = np.zeros(1, elements.dtype)
+    bits = elements.view(f"V{elements.itemsize}")  # of floats, too: NaN is equal to itself
     unlike = bits[::-1] != bits[-1]
     repeated = int(np.argmax(unlike)) if unlike.any() else len(bits)  # at the end
     kept, whole = len(bits) - repeated + 1, max(count, len(bits))
@@ -123,68 +115,34 @@ def shortest(tensor: TensorProto) -> bytes:
 
 
 def numbers(tensor: TensorProto) -> Any:
-    """The numbers of a small tensor: one for a scalar, else a list; of a large one what `tensor_word` says of it.
+    """The numbers of a small tensor: one for a scalar, else a list; of a large one, and of texts, its `tensor_word`.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> numbers(TensorProto(dtype=1, float_val=[0.1]))
     0.1
-    >>> numbers(TensorProto(dtype=3, tensor_shape={"dim": [{"size": 2}]}, int_val=[1, 2]))
-    [1, 2]
+    >>> numbers(TensorProto(dtype=14, tensor_shape={"dim": [{"size": 2}]}, half_val=[0x3F80, 0x4000]))
+    [1.0, 2.0]
     """
-    count = count_of(tensor)
-    if count > MOST_SHOWN:
+    count = claimed(tensor)
+    if not 0 <= count <= MOST_SHOWN:
         return tensor_word(tensor)
-    values = [tidy(number) for number in unpacked(tensor, count)[:count].tolist()] if tensor.dtype in LAYOUT else []
-    if not values and count:
+    elements = stored(tensor, count)
+    if elements is None:
+        return tensor_word(tensor)
+    if not tensor.tensor_content:
+        elements = filled(elements, count)
+    numbers = [tidy(number) for number in values(elements, tensor.dtype).tolist()]
+    if not numbers and count:
         return tensor_word(tensor)
     # A scalar is shown as a number, a vector of one as a list of one.
-    return values if tensor.tensor_shape.dim else values[0]
+    return numbers if tensor.tensor_shape.dim else numbers[0]
 
 
 def tidy(number: Any) -> Any:
-    """A number to the seven digits that a float32 holds."""
+    """A number to the seven digits that a float32 holds; a complex one, which JSON has not, as text."""
+    if isinstance(number, complex):
+        return f"{number:.7g}"
     return float(f"{number:.7g}") if isinstance(number, float) else number
-
-
-def count_of(tensor: TensorProto) -> int:
-    """How many numbers a tensor says that it has; none where it has more dimensions than there are."""
-    sizes = [dim.size for dim in tensor.tensor_shape.dim]
-    return prod(sizes) if len(sizes) <= MOST_DIMENSIONS else 0
-
-
-def unpacked(tensor: TensorProto, count: int) -> np.ndarray:
-    """So many numbers of a tensor of a known layout, however they are written down."""
-    values = written(tensor)
-    if not tensor.tensor_content:
-        values = filled(values, count)
-    return values.view(HALF[tensor.dtype]) if tensor.dtype in HALF else values
-
-
-def filled(values: np.ndarray, count: int) -> np.ndarray:
-    """So many numbers: TensorFlow writes a tensor of equal ones as one, the last stands for all that follow."""
-    if len(values) >= count:
-        return values
-    last = values[-1:] if len(values) else np.zeros(1, values.dtype)
-    return np.concatenate((values, np.repeat(last, count - len(values))))
-
-
-def written(tensor: TensorProto) -> np.ndarray:
-    """The numbers of a tensor of a known layout that the file holds; of float16 the bits."""
-    form, field = LAYOUT[tensor.dtype]
-    if tensor.tensor_content:
-        return packed(tensor, form)
-    # `half_val` lists the 16 bits of each number as an int32.
-    return np.array(getattr(tensor, field)[:], np.int64 if field == "half_val" else None).astype(form)
-
-
-def packed(tensor: TensorProto, form: str) -> np.ndarray:
-    """The whole numbers in the bytes of a tensor; a damaged file may end in part of one.
-
-    >>> from graphviz_tb.proto import TensorProto
-    >>> packed(TensorProto(tensor_content=b"\\1\\0\\2"), "<u2").tolist()
-    [1]
-    """
-    return np.frombuffer(tensor.tensor_content, form, len(tensor.tensor_content) // np.dtype(form).itemsize)
 
 
 def plain(value: AttrValue) -> Any:
@@ -206,9 +164,9 @@ def plain(value: AttrValue) -> Any:
 
 def _item(kind: str, item: Any) -> Any:
     if kind == "type":
-        return type_word(item)
+        return dtype_word(item)
     if kind == "shape":
-        return shape_word(item)
+        return message_word(item)
     if kind == "s":
         return item.decode("utf-8", "backslashreplace")
     if kind == "tensor":
@@ -220,33 +178,12 @@ def _item(kind: str, item: Any) -> Any:
     return item
 
 
-def type_word(number: int) -> str:
-    """The name of a type.
-
-    >>> type_word(1), type_word(101), type_word(77)
-    ('float32', 'float32_ref', 'type 77')
-    """
-    name = dtype_name(number)
-    if not name:
-        return f"type {number}"
-    return f"{name}_ref" if number > REFERENCE else name
-
-
-def shape_word(shape: Any) -> str:
-    """A shape: `28×28×1`, `?` for an unknown dimension, `scalar`, `unknown`."""
-    if shape.unknown_rank:
-        return "unknown"
-    return "×".join("?" if dim.size < 0 else str(dim.size) for dim in shape.dim) or "scalar"
-
-
 def tensor_word(tensor: TensorProto) -> str:
     """A tensor by its type, its shape and a hash of its numbers; one small number is shown."""
-    word = f"{type_word(tensor.dtype)} {shape_word(tensor.tensor_shape)}"
-    form, field = LAYOUT.get(tensor.dtype, ("", ""))
-    if field and field != "half_val" and not tensor.tensor_shape.dim:
-        numbers = packed(tensor, form) if tensor.tensor_content else getattr(tensor, field)
-        if len(numbers) == 1:
-            return f"{word} {plain_number(numbers[0])}"
+    word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape)}"
+    elements = None if tensor.tensor_shape.dim else stored(tensor, 2)
+    if elements is not None and len(elements) == 1:
+        return f"{word} {plain_number(values(elements, tensor.dtype)[0])}"
     return f"{word} #{payload(tensor).decode()[:8]}"
 
 
@@ -256,4 +193,4 @@ def plain_number(number: Any) -> str:
     >>> plain_number(np.float32(0.001)), plain_number(3)
     ('0.001', '3')
     """
-    return f"{number:.7g}" if isinstance(number, (float, np.floating)) else str(number)
+    return f"{number:.7g}" if isinstance(number, (np.inexact, float)) else str(number)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from graphviz_tb.algorithms.components import join, root
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, sums_by
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import Side
@@ -175,21 +176,13 @@ def share_classes(m: Matching) -> None:
     TensorFlow writes the same function several times; which copy is called is nothing.
     """
     count = len(m.a.graph.functions)
-    # Union-find over both libraries; functions of the new graph are counted from `count` on.
-    first = list(range(count + len(m.b.graph.functions)))
-
-    def top(index: int) -> int:
-        while first[index] != index:
-            first[index] = first[first[index]]
-            index = first[index]
-        return index
-
+    # Over both libraries; functions of the new graph are counted from `count` on.
+    head = list(range(count + len(m.b.graph.functions)))
     for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
-        # The least index represents a class, so it does not depend on the order of the pairs.
-        low, high = sorted((top(function), top(partner)))
-        first[high] = low
+        join(head, function, partner)
+    tops = [root(head, function) for function in range(len(head))]
     names = [*m.a.graph.functions, *m.b.graph.functions]
-    classes = digests(f"{top(index) < count} {names[top(index)].name}" for index in range(len(first)))
+    classes = digests(f"{top < count} {names[top].name}" for top in tops)
     m.a.with_functions(classes[:count])
     m.b.with_functions(classes[count:])
 

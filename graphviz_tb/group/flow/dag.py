@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.algorithms.components import strong_components, weak_components
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.model.frozen import dataclass
@@ -102,37 +102,6 @@ def circles(after: Sequence[Sequence[int]]) -> list[list[int]]:
     for node, component in enumerate(strong_components(after)):
         filed.setdefault(component, []).append(node)
     return sorted(members for members in filed.values() if len(members) > 1)
-
-
-def root(head: list[int], node: int) -> int:
-    """The representative of all that a node was joined with (Tarjan 1975, halving paths on the way)."""
-    while head[node] != node:
-        head[node] = node = head[head[node]]
-    return node
-
-
-def weak_components(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """Nodes that hang together whatever the direction; components and members in the order of the nodes.
-
-    >>> weak_components(5, [(3, 1), (0, 4)])
-    [[0, 4], [1, 3], [2]]
-    """
-    head = list(range(count))
-    for first, second in pairs:
-        # `root` twice, without its calls: a level may have half a million pairs.
-        while head[first] != first:
-            head[first] = first = head[head[first]]
-        while head[second] != second:
-            head[second] = second = head[head[second]]
-        if first < second:  # the first node is the root
-            head[second] = first
-        else:
-            head[first] = second
-    filed: dict[int, list[int]] = {}
-    for node, above in enumerate(head):
-        head[node] = head[above]  # a node leads to one before it, which by now leads to its root
-        filed.setdefault(head[node], []).append(node)
-    return list(filed.values())
 
 
 def dag_components(dag: Dag, skip: Collection[int] = ()) -> list[list[int]]:

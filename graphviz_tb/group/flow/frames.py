@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.algorithms.components import strong_components, weak_components
 from graphviz_tb.group.flow.box import Box
 from graphviz_tb.group.flow.columns import Edges
-from graphviz_tb.group.flow.dag import acyclic, make_dag, weak_components
+from graphviz_tb.group.flow.dag import acyclic, make_dag
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.ops.roles import (

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from graphviz_tb.group.flow.dag import Dag, circles, weak_components
+from graphviz_tb.algorithms.components import weak_components
+from graphviz_tb.group.flow.dag import Dag, circles
 from graphviz_tb.group.flow.order import Order
 from graphviz_tb.group.flow.words import Vocabulary, Words
 from graphviz_tb.model.frozen import dataclass

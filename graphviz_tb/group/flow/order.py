@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.algorithms.topological import longest_paths, topological
-from graphviz_tb.group.flow.dag import OUTSIDE, Dag, weak_components
+from graphviz_tb.group.flow.dag import OUTSIDE, Dag
 from graphviz_tb.group.flow.everywhere import ancestors, broadcasts, find_collectors, memories, read_everywhere
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass

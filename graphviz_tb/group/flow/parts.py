@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.components import join, root
 from graphviz_tb.algorithms.quiet import by_row, training_rows, under
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bytes, distinct
@@ -89,18 +90,18 @@ class Training:
 
     def _books(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
         """What hangs together beside a model and writes variables, is fed by variables alone, or fills new ones."""
-        # Union-find: what hangs together beside the model is judged as a whole.
+        # What hangs together beside the model is judged as a whole.
         head = {child: child for child in beside}
         for child in sorted(beside):
             for user in after.get(child, ()):
                 if user in head:
                     join(head, child, user)
         values = self._after(row, values=True)
-        fed = {find(head, user) for child in model for user in values.get(child, ()) if user in head}
+        fed = {root(head, user) for child in model for user in values.get(child, ()) if user in head}
         filling = {child for child in beside if not model.isdisjoint(after.get(child, ()))}
-        writing = {find(head, child) for child in beside if child in filling or self._writes(child)}
+        writing = {root(head, child) for child in beside if child in filling or self._writes(child)}
         unused = {child for child in beside if self._sizes[child] and not after.get(child)}
-        return unused | {child for child in beside if (top := find(head, child)) not in fed or top in writing}
+        return unused | {child for child in beside if (top := root(head, child)) not in fed or top in writing}
 
     def _writes(self, row: int) -> bool:
         """Whether a row writes variables, through calls too."""
@@ -141,16 +142,3 @@ def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int
                 helpers.add(child)
                 todo.append(child)
     return helpers
-
-
-def find(head: dict[int, int], row: int) -> int:
-    """The head of the set that a row is in."""
-    while head[row] != row:
-        head[row] = row = head[head[row]]
-    return row
-
-
-def join(head: dict[int, int], left: int, right: int) -> None:
-    """Make one set of the sets of two rows."""
-    left, right = find(head, left), find(head, right)
-    head[max(left, right)] = min(left, right)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from graphviz_tb.algorithms.components import root
 from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
-from graphviz_tb.group.flow.dag import Dag, dag_components, part, root
+from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats

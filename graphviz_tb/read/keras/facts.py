@@ -8,7 +8,7 @@ from typing import Any
 
 from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
+from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape, shape_word
 from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import possible_shape, shallow, sound
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
@@ -92,7 +92,7 @@ def in_words(weights: Sequence[tuple[int, ...]]) -> str:
     """
     if len(weights) > MOST_SHAPES:
         return f"{len(weights)} weights"
-    return " · ".join("×".join(map(str, shape)) or "1" for shape in weights)
+    return " · ".join(shape_word(shape or (1,)) for shape in weights)
 
 
 def last_axis(axis: Any, takes: list[Shape]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from graphviz_tb.annotate.infer.op import Given, Op, Rule
 from graphviz_tb.annotate.infer.rules.common import agreed, as_input, elementwise, merged, passed, same
 from graphviz_tb.annotate.infer.values import Dims, Out, broadcast
+from graphviz_tb.model.dtypes import SIZES
 
 
 def select(op: Op) -> Given:
@@ -53,9 +54,7 @@ def complex_part(op: Op) -> Given:
 
 def bitcast(op: Op) -> Given:
     """`Bitcast`: the last dimension holds the parts of one element where sizes differ."""
-    size = {"uint8": 1, "int8": 1, "bool": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2}
-    size |= {"int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8, "complex64": 8}
-    shape, old, new = op.shape(0), size.get(op.attr("T") or "", 0), size.get(op.attr("type") or "", 0)
+    shape, old, new = op.shape(0), SIZES.get(op.attr("T") or "", 0), SIZES.get(op.attr("type") or "", 0)
     if shape is None or not old or not new:
         return [None]
     # float64 as float32 gets a last dimension of 2; the other way, the last dimension of 2 goes.

@@ -1,0 +1,116 @@
+"""The elements of a `TensorProto`, however the file writes them: as bytes, one by one, or the last one for the rest.
+
+A damaged file may end within an element, list numbers that its type cannot hold, or claim more elements than it has:
+nothing is read or made beyond the limit that a caller gives.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.model.dtypes import DTYPES
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
+
+BFLOAT16, FLOAT16, FLOAT8_E5M2, FLOAT8_E4M3FN, INT4, UINT4 = 14, 19, 24, 25, 29, 30
+
+
+def claimed(tensor: TensorProto) -> int:
+    """How many elements the shape claims; 0 where it has more dimensions than a tensor can have, less than 0 where a
+    dimension is unknown."""
+    sizes = [dim.size for dim in tensor.tensor_shape.dim]
+    if len(sizes) > MOST_DIMENSIONS:
+        return 0
+    return -1 if min(sizes, default=0) < 0 else prod(sizes)
+
+
+def held(tensor: TensorProto) -> int:
+    """How many elements the file holds, each of them written down."""
+    dtype = DTYPES.get(tensor.dtype)
+    if dtype is None:
+        return 0
+    if tensor.tensor_content and dtype.form:
+        return len(tensor.tensor_content) // dtype.size
+    return len(getattr(tensor, dtype.field)) // (2 if dtype.form.startswith("<c") else 1)
+
+
+def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
+    """The elements that the file holds, at most the first `most`, as `Dtype.form` says: of bfloat16, float16 and float8
+    the bits. None where the elements of the type are no numbers.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> stored(TensorProto(dtype=17, tensor_content=b"\\1\\0\\2")), stored(TensorProto(dtype=7))
+    (array([1], dtype=uint16), None)
+    """
+    dtype = DTYPES.get(tensor.dtype)
+    if dtype is None or not dtype.form:
+        return None
+    count = held(tensor) if most is None else min(most, held(tensor))
+    if tensor.tensor_content:
+        return np.frombuffer(tensor.tensor_content[: count * dtype.size], dtype.form)
+    if dtype.field == "float8_val":
+        return np.frombuffer(tensor.float8_val[:count], dtype.form)
+    if dtype.form.startswith("<c"):  # real and imaginary parts by turns
+        return np.array(getattr(tensor, dtype.field)[: 2 * count], f"<f{dtype.size // 2}").view(dtype.form)
+    # Bits of halves are listed as int32, and a damaged file has numbers of more bits than the type: those go.
+    listed = np.array(
+        getattr(tensor, dtype.field)[:count], np.int64 if dtype.field in ("int_val", "half_val") else None
+    )
+    return listed.astype(dtype.form)
+
+
+def filled(elements: np.ndarray, count: int) -> np.ndarray:
+    """So many elements: TensorFlow writes a tensor of equal ones as one, the last repeats to the end."""
+    if len(elements) >= count:
+        return elements
+    last = elements[-1:] if len(elements) else np.zeros(1, elements.dtype)
+    return np.concatenate((elements, np.repeat(last, count - len(elements))))
+
+
+def values(elements: np.ndarray, dtype: int) -> np.ndarray:
+    """The numbers that stored elements of a type are.
+
+    >>> values(np.array([0x3F80, 0x4000], "<u2"), BFLOAT16).tolist()
+    [1.0, 2.0]
+    >>> values(np.array([0x38, 0xB8, 0x7E, 0x01], "u1"), FLOAT8_E4M3FN).tolist()
+    [1.0, -1.0, 448.0, 0.001953125]
+    """
+    if dtype == FLOAT16:
+        return elements.view("<f2")
+    if dtype == BFLOAT16:  # the upper half of a float32
+        return (elements.astype("<u4") << 16).view("<f4")
+    if dtype == FLOAT8_E5M2:  # the upper half of a float16
+        return (elements.astype("<u2") << 8).view("<f2")
+    if dtype == FLOAT8_E4M3FN:
+        return _e4m3fn(elements)
+    if dtype in (INT4, UINT4):  # the lower half of a byte
+        return elements & 15 if dtype == UINT4 else ((elements & 15) ^ 8) - 8
+    return elements
+
+
+def _e4m3fn(elements: np.ndarray) -> np.ndarray:
+    """Sign, four bits of exponent (bias 7), three of mantissa; no infinity, NaN has all bits set."""
+    exponent, mantissa = elements.astype(np.int32) >> 3 & 15, elements & 7
+    size = np.ldexp(np.where(exponent > 0, 8.0, 0.0) + mantissa, np.maximum(exponent, 1) - 10)
+    size[elements & 127 == 127] = np.nan
+    signed: np.ndarray = np.where(elements & 128, -size, size)
+    return signed.astype("<f4")
+
+
+def first(tensor: TensorProto, most: int) -> list[Any]:
+    """The first elements that the file holds, as Python's numbers, or the bytes of strings.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> first(TensorProto(dtype=14, half_val=[0x3F80, 0x4000]), 1), first(TensorProto(dtype=7, string_val=[b"a"]), 9)
+    ([1.0], [b'a'])
+    """
+    elements = stored(tensor, most)
+    if elements is None:
+        return list(tensor.string_val[:most])
+    numbers: list[Any] = values(elements, tensor.dtype).tolist()
+    return numbers
