@@ -24,7 +24,6 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.ops.roles import ALIASES, BRANCHES
 
 
-
 def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
     """The costs of all rows; an unknown size counts as `batch`."""
     graph = hierarchy.graph
