@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import get_args
+from typing import Any, get_args
 
-from graphviz_tb.errors import UnknownChoice, UnknownNode
-from graphviz_tb.model.logged import Changes, Kind, Logged, Restarts, Run, Series
+from numpy.typing import NDArray
+
+from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.model.logged import Blobs, Changes, Kind, Logged, Place, Restarts, Run, Series, Tensors
 from graphviz_tb.read.logged import LogReader
+from graphviz_tb.read.logged.places import bytes_at, tensor_in
+from graphviz_tb.read.logged.structure import text
 
 
 def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> Log:
@@ -63,6 +67,34 @@ class Log:
         if (run, tag) not in self._series:
             raise UnknownNode.among(tag, [other for name, other in self._series if name == run], "tag")
         return self._series[run, tag]
+
+    def places(self, series: Series, point: int) -> list[Place]:
+        """Where the samples of a point are: its images, sounds or cells of text. None for kinds that have numbers.
+
+        Raises RequestError for a point that is not there.
+        """
+        self._check(series, point)
+        return series.data.places(point) if isinstance(series.data, Blobs) else []
+
+    def read(self, run: str, place: Place) -> bytes:
+        """The bytes of a place of a run. Raises ReadError where its file is gone or was cut."""
+        return bytes_at(self._reader.path_of(self.run(run).files[place.file]), place)
+
+    def texts(self, series: Series, point: int) -> list[str]:
+        """The cells of a text, in row-major order of its shape; what is not UTF-8 shows as U+FFFD."""
+        return [text(self.read(series.run, place)) for place in self.places(series, point)]
+
+    def tensor(self, series: Series, point: int) -> NDArray[Any]:
+        """The values of a tensor. Raises ReadError where it is damaged or claims far more than it holds."""
+        self._check(series, point)
+        if not isinstance(series.data, Tensors):
+            raise RequestError(f"'{series.tag}' holds no tensors but is of the kind {series.kind}")
+        place = series.data.place(point)
+        return tensor_in(self.read(series.run, place), int(series.data.value[point]))
+
+    def _check(self, series: Series, point: int) -> None:
+        if not 0 <= point < len(series):
+            raise RequestError(f"'{series.tag}' has {len(series):,} points; there is none of number {point}")
 
     def refresh(self) -> Changes:
         """Read what was written since: only new bytes are read; a file that was replaced is read from its start."""

@@ -61,6 +61,14 @@ class LogReader:
             self._logged = Logged(runs, series, notices, generation)
         return self._logged, changes
 
+    def path_of(self, file: str) -> Path:
+        """The path of one of the files of a run."""
+        return self._top / file
+
+    @property
+    def _top(self) -> Path:
+        return self.path if self.path.is_dir() else self.path.parent
+
     def _files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
         """The event files of each run, in the order of names; what was read before is one, whatever it begins with."""
         if not self.path.is_dir():
@@ -88,8 +96,7 @@ class LogReader:
         reader = self._runs.get(name)
         again = reader is not None and not reader.goes_on(paths)
         if reader is None or again:
-            top = self.path if self.path.is_dir() else self.path.parent
-            reader = self._runs[name] = RunReader(name, top, self.restarts, self.checksum)
+            reader = self._runs[name] = RunReader(name, self._top, self.restarts, self.checksum)
         return reader.refresh(paths, generation) or again
 
     def _changes(self, before: dict[str, State], again: set[str], generation: int) -> Changes:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
 
 import numpy as np
 
+from graphviz_tb.errors import ReadError
 from graphviz_tb.model.logged import About, Kind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.logged.alike import Unlike, found_alike
@@ -19,7 +20,7 @@ from graphviz_tb.read.logged.restarts import LASTING
 from graphviz_tb.read.logged.rows import Growing, Rows, joined
 from graphviz_tb.read.logged.single import Singles
 from graphviz_tb.read.logged.structure import CutError, OddError, structure_of
-from graphviz_tb.read.logged.tail import LargeRecord, Tail
+from graphviz_tb.read.logged.tail import LargeRecord, Tail, opened
 from graphviz_tb.read.wire import pieces
 
 GRAPH, META_GRAPH = 4, 9  # fields of an Event
@@ -74,8 +75,12 @@ class EventFile:
         before = self.changed() if again else set()
         if again:
             self._forget()
-        with self.path.open("rb", buffering=0) as stream:
-            rows = self._read(stream)
+        try:
+            with opened(self.path) as stream:
+                rows = self._read(stream)
+        except ReadError as error:  # it is packed, and that is damaged
+            self.damage.append(Notice("damaged-record", error.message))
+            return before, again
         changed = set(before)
         for family, parts in rows.items():
             new = joined(parts)
@@ -103,14 +108,14 @@ class EventFile:
     def _notice(self, code: str, what: str, place: int) -> Notice:
         return Notice(code, f"{self.path}: {what}", f"byte {place}")
 
-    def _read(self, stream: FileIO) -> dict[Family, list[Rows]]:
+    def _read(self, stream: FileIO | BytesIO) -> dict[Family, list[Rows]]:
         """New records as rows. Values without metadata wait until all metadata are known."""
         singles = Singles(lambda name: self.names.tags.number(name))
         waiting: list[Group] = []
         rows: dict[Family, list[Rows]] = {}
         for part in self.tail.blocks(stream):
             if isinstance(part, LargeRecord):
-                self._large(part, singles, stream)
+                self._large(part, singles)
             else:
                 self._block(part, singles, waiting, rows)
         for found in singles.found():
@@ -145,7 +150,7 @@ class EventFile:
     def _damaged(self, place: int, what: str = "is damaged") -> None:
         self.damage.append(self._notice("damaged-record", f"a record {what} and was skipped", place))
 
-    def _large(self, record: LargeRecord, singles: Singles, stream: FileIO) -> None:
+    def _large(self, record: LargeRecord, singles: Singles) -> None:
         try:
             structure = structure_of(record.window, record.size)
         except CutError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import FileIO
+from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,9 @@ import numpy as np
 
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.columns import Bytes
+from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.logged.block import PADDING, Block
+from graphviz_tb.read.opened import GZIP, open_path
 from graphviz_tb.read.records import FOOTER, HEADER, Frames, damaged_length, frames
 
 LARGE = 1 << 16  # bytes of a record of which only what is needed is read
@@ -26,11 +28,22 @@ PEEK, MOST = 1 << 16, 1 << 23  # bytes that show whether large records follow, a
 MARK = 64  # bytes at the start, and before the place where reading stopped, that show whether it is the same file
 
 
+def opened(path: Path) -> FileIO | BytesIO:
+    """An event file; of a packed one the bytes that are in it. Raises OSError, and ReadError for what is no gzip."""
+    stream = path.open("rb", buffering=0)
+    if stream.read(len(GZIP)) != GZIP:
+        return stream
+    stream.close()
+    with open_path(path, ReadOptions()) as whole:
+        return BytesIO(whole.data())
+
+
 class Handle:
     """An open file that is read at given places, and how many bytes were asked of it."""
 
-    def __init__(self, stream: FileIO) -> None:
+    def __init__(self, stream: FileIO | BytesIO) -> None:
         self._stream, self.read = stream, 0
+        self.size = stream.seek(0, os.SEEK_END)
 
     def fill(self, into: Bytes, place: int) -> int:
         """Read from a place on until `into` is full or the file ends; how many bytes that were."""
@@ -100,8 +113,8 @@ class Tail:
         identity = status.st_dev, status.st_ino
         known = self._identity == identity and status.st_size >= self._size
         if known and (status.st_size, status.st_mtime_ns) != (self._size, self._time) and self.offset:
-            with self.path.open("rb", buffering=0) as stream:
-                known = self._marks(Handle(stream)) == self._mark
+            with opened(self.path) as stream:
+                known = not isinstance(stream, BytesIO) and self._marks(Handle(stream)) == self._mark
         if known:
             return False
         again = self.offset > 0 or self.damage is not None
@@ -121,12 +134,13 @@ class Tail:
         start = max(0, self.offset - MARK)
         return handle.bytes(0, min(MARK, self.offset)), handle.bytes(start, self.offset - start)
 
-    def blocks(self, stream: FileIO) -> Iterator[Block | LargeRecord]:
+    def blocks(self, stream: FileIO | BytesIO) -> Iterator[Block | LargeRecord]:
         """What the file has more than was read, as whole records; afterwards `offset` is behind the last of them."""
-        handle, status = Handle(stream), os.fstat(stream.fileno())
+        status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
+        handle = Handle(stream)
         peek = PEEK
-        while self.offset < self._size:
+        while self.offset < handle.size:
             data, found = self._next(handle, peek)
             if len(found.starts):
                 yield Block(data, self.offset, found.starts, found.sizes)
@@ -134,7 +148,7 @@ class Tail:
             if found.damaged:
                 self.damage = damaged_length(data[found.end : found.end + HEADER].tobytes(), self.offset)
                 break
-            left = self._size - self.offset
+            left = handle.size - self.offset
             if left < max(found.wanted, HEADER) or not (found.wanted or found.end):
                 break
             peek = PEEK
@@ -144,14 +158,14 @@ class Tail:
                 yield LargeRecord(self.offset, size, Window(handle, self.offset + HEADER, size, page))
                 self.offset += found.wanted
                 peek = PAGE
-        self.torn = self.damage is None and self.offset < self._size
+        self.torn = self.damage is None and self.offset < handle.size
         self._mark = self._marks(handle)
         self.read += handle.read
 
     def _next(self, handle: Handle, peek: int) -> tuple[Bytes, Frames]:
         """The next bytes with `PADDING` behind them, and the records in them: no more than a peek where a large record
         follows, else a whole block."""
-        room = min(MOST, self._size - self.offset)
+        room = min(MOST, handle.size - self.offset)
         data = np.empty(room + PADDING, np.uint8)
         got = handle.fill(data[: min(peek, room)], self.offset)
         found = frames(data[:got], self._checked)
