@@ -16,14 +16,23 @@ LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """The shapes that one call of a layer is given, and those of what it gives (None: unknown)."""
+
+    takes: tuple[Shape, ...] = ()
+    gives: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """One layer of a Keras model.
 
     `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
     `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
-    the shapes of its outputs (None: unknown), `parameters` how many numbers it trains or keeps, None where unknown;
-    `parts` how many layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by
-    path; `takes` are the shapes that its first call is given, `calls` how often it is called.
+    the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
+    numbers it trains or keeps, None where unknown; `parts` how many layers a model holds, 0 for a layer that is none,
+    `results` the layers that make its outputs, by path; `calls` are those that its own model makes, each run `times`
+    times for the runs of the models and steps around it (None: unknown).
     """
 
     class_name: str
@@ -33,8 +42,8 @@ class Layer:
     parameters: int | None = None
     parts: int = 0
     results: tuple[str, ...] = ()
-    takes: tuple[Shape, ...] = ()
-    calls: int = 1
+    calls: tuple[Call, ...] = ()
+    times: int | None = 1
 
     @property
     def line(self) -> str:

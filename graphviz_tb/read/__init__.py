@@ -79,7 +79,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     name, holding = _hold(source, options, progress)
     chosen = choose(holding, options)
     content = chosen.load()
-    graph = unlayered(content.graph_def) if content.layers and options.whole_file else content.graph_def
+    graph = content.plain() if content.plain and options.whole_file else content.graph_def
     left_out = content.left_out
     # A conceptual graph is what the model's program says: nothing in it only runs it.
     if chosen.entry.kind == "op" and not options.whole_file:
@@ -108,13 +108,6 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         left_out=left_out,
         layers={} if options.whole_file else content.layers or layers_beside(holding, chosen, graph),
     )
-
-
-def unlayered(graph: GraphDef) -> GraphDef:
-    """The graph of a Keras model as the file has it."""
-    from graphviz_tb.read.keras_model import plain
-
-    return plain(graph)
 
 
 def cleared(content: Content) -> tuple[GraphDef, int]:

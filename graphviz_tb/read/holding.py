@@ -23,7 +23,8 @@ class Content:
     """A graph that was decoded, and what was learnt on the way.
 
     `signature` is the one whose body it is, `left_out` how many ops of the file are bookkeeping and not in it, `layers`
-    which Keras layer a node or scope is, by name. `traced` are the graphs of which `graph_def` is made, if it is.
+    which Keras layer a node or scope is, by name. `traced` are the graphs of which `graph_def` is made, if it is;
+    `plain` gives a graph of layers as TensorBoard makes it.
     """
 
     graph_def: GraphDef
@@ -33,6 +34,7 @@ class Content:
     left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=dict)
     traced: tuple[GraphDef, ...] = ()
+    plain: Callable[[], GraphDef] | None = None
 
 
 @dataclass(frozen=True, slots=True)

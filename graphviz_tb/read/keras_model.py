@@ -20,15 +20,16 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.keras.between import Outputs
 from graphviz_tb.read.keras.facts import layer_facts
+from graphviz_tb.read.keras.feeds import calls, inputs
 from graphviz_tb.read.keras.possible import shallow
 from graphviz_tb.read.keras.subclassed import completed
 from graphviz_tb.read.keras.tree import (
     Layer,
-    calls,
+    Source,
     config_of,
     count_layers,
-    inputs,
     layers_of,
     models,
     name_of,
@@ -88,14 +89,22 @@ def conceptual_graph(
     budget = Budget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
-    facts = layer_facts(layers, list(models(model)), calls)
+    facts, numbers = layer_facts(layers, list(models(model)), {layer: calls(layer) for layer in layers})
     facts[model] = compiled(facts[model], parsed)
     graph = GraphDef()
     for layer in layers:
         node = graph.node.add(name=layer.path, op=facts[layer].class_name)
-        node.input.extend(source.path for source in inputs(layer))
+        node.input.extend(written(source, numbers) for call in numbers.between.takes[layer] for source in call)
         describe(node, layer, facts[layer])
-    return Content(graph, notices, layers={layer.path: fact for layer, fact in facts.items()})
+    return Content(
+        graph, notices, layers={layer.path: fact for layer, fact in facts.items()}, plain=lambda: plain(whole)
+    )
+
+
+def written(source: Source, numbers: Outputs) -> str:
+    """What a layer takes, as an input of its node."""
+    number = numbers.number(source)
+    return f"{source.layer.path}:{number}" if number else source.layer.path
 
 
 def _hint() -> str:
@@ -119,15 +128,15 @@ def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:
     return Notice("unconnected-layers", text + unread + more, name_of(model), strict=False)
 
 
-def describe(node: NodeDef, layer: Layer, fact: Known) -> None:
-    """Write on a node what its layer is: class, dtype, shapes."""
+def describe(node: NodeDef, layer: Layer, fact: Known | None = None) -> None:
+    """Write on a node what its layer is: class, dtype, shapes if they are known."""
     kind = layer.json.get("class_name")
     if isinstance(kind, str):
         node.attr["keras_class"].s = kind.encode()
     dtype = data_type(config_of(layer.json).get("dtype"))
     if dtype is not None:
         node.attr["dtype"].type = dtype
-    if any(shape is not None for shape in fact.outputs):
+    if fact is not None and any(shape is not None for shape in fact.outputs):
         node.attr["_output_shapes"].list.shape.extend(map(shape_message, fact.outputs))
 
 
@@ -145,15 +154,14 @@ def shape_message(shape: Shape) -> TensorShapeProto:
     return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])
 
 
-def plain(graph: GraphDef) -> GraphDef:
-    """The same graph as TensorBoard makes it: without op types, with class and dtype alone."""
-    made = GraphDef()
-    made.CopyFrom(graph)
-    for node in made.node:
-        node.op = ""
-        if "_output_shapes" in node.attr:
-            del node.attr["_output_shapes"]
-    return made
+def plain(whole: Mapping[str, Any]) -> GraphDef:
+    """The graph of a model as TensorBoard makes it: with class and dtype alone, edges without the outputs they take."""
+    graph = GraphDef()
+    for layer in walk(tree(whole, opened=False)):
+        node = graph.node.add(name=layer.path)
+        node.input.extend(source.path for source in inputs(layer))
+        describe(node, layer)
+    return graph
 
 
 def _parsed(data: bytes, name: str) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.read.keras.tree import calls, inputs, tree, walk
+from graphviz_tb.read.keras.feeds import calls, inputs
+from graphviz_tb.read.keras.tree import tree, walk
 from graphviz_tb.read.keras_model import conceptual_graph
 from tests.conftest import cpu_seconds
 
@@ -60,7 +61,7 @@ def test_a_position_that_a_model_lacks_is_the_nearest() -> None:
     inside = model("n", [layer("x", []), layer("y", [])], "x")
     inside["config"]["output_layers"] = [["x", 0, 0], ["y", 0, 1]]
     *_, last = walk(tree(model("root", [inside, layer("sum", [[["n", 0, 9], ["n", 0, -1], ["n", 0, 1]]])], "sum")))
-    assert [(source.name, index) for source, index in calls(last)[0]] == [("y", 1), ("x", 0), ("y", 1)]
+    assert [(source.layer.name, source.output) for source in calls(last)[0]] == [("y", 1), ("x", 0), ("y", 1)]
 
 
 # Short references to a layer of a long name: each edge is written with the whole path.

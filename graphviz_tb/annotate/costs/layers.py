@@ -22,27 +22,37 @@ from graphviz_tb.annotate.costs.steps import (
     product,
     sized,
 )
-from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.layers import Call, Layer
 
 
 def layer_work(layer: Layer, batch: int) -> Work | None:
     """What all calls of a layer take; None where nobody counts its class, or a shape is missing.
 
-    >>> layer_work(Layer("Dense", {"units": 10}, outputs=((None, 10),), takes=((None, 784),)), batch=1)
+    >>> called = Call(takes=((None, 784),), gives=((None, 10),))
+    >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
     Work(macs=7840, flops=15690)
     """
     if layer.class_name in NOTHING:
         return Work()
-    if not layer.outputs or None in (*layer.takes, layer.outputs[0]):
+    works = [call_work(layer, call, batch) for call in layer.calls]
+    known = [work for work in works if work is not None]
+    if layer.times is None or not works or len(known) < len(works):
+        return None
+    macs, flops = (min(MOST_ELEMENTS, sum(work[part] for work in known) * layer.times) for part in (0, 1))
+    return Work(macs, flops)
+
+
+def call_work(layer: Layer, call: Call, batch: int) -> Work | None:
+    """What one call of a layer takes."""
+    if not call.gives or None in (*call.takes, call.gives[0]):
         return None
     try:
-        steps = steps_of(layer, [sized(each, batch) for each in layer.takes], sized(layer.outputs[0], batch))
+        steps = steps_of(layer, [sized(each, batch) for each in call.takes], sized(call.gives[0], batch))
         done = [(RULES[step.op](Imagined(step)), step.times) for step in steps]  # type: ignore[arg-type]
     except ILL_FORMED:
         return None  # a class without a rule, or a configuration that it would refuse
-    # Steps are run `times` times in one call of the layer; the layer itself may be called several times.
-    macs, flops = (sum(work[part] * times for work, times in done) for part in (0, 1))
-    return Work(*(min(MOST_ELEMENTS, count * layer.calls) for count in (macs, flops)))
+    # Steps are run `times` times in one call of the layer.
+    return Work(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
 
 
 def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:

@@ -15,6 +15,7 @@ from graphviz_tb.read.keras.facts import HELD, KEPT
 from graphviz_tb.read.keras.objects import Holders, Json, hung, own_class
 from graphviz_tb.read.keras.parameters import COUNTS, WITHOUT
 from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.read.keras.tree import snake
 from graphviz_tb.read.keras.weights_file import Kept
 
 ROOT = "root"
@@ -103,17 +104,6 @@ def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
     for path, kept_object in weights.items():
         owner = f"{ROOT}/{path}" if path else ROOT
         objects[outermost[owner] or owner].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
-
-
-def snake(kind: str) -> str:
-    """The name that Keras gives a layer after its class.
-
-    >>> snake("MultiHeadAttention"), snake("Conv2D"), snake("GlobalAveragePooling1D"), snake("LSTM")
-    ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')
-    """
-    # "MultiHeadAttention": first before words, then before any capital that follows a small letter.
-    once = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
-    return re.sub(r"([a-z])([A-Z])", r"\1_\2", once).lower()
 
 
 CLASSES = {snake(kind): kind for kind in (*RULES, *COUNTS, *sorted(WITHOUT), "Sequential", "Functional")}

@@ -1,22 +1,25 @@
-"""The layers of a model as a tree, and what each is given: other layers, or what feeds the model around it.
-
-Keras writes this as inbound nodes: Keras 2 as lists of a layer's name, the number of its call and that of its output,
-Keras 3 as tensors with such a history.
-"""
+"""The layers of a model as a tree. Each has a name of its own among its siblings, also where the JSON gives none."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
+
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.references import Argument, Reference, inbound, named
 
 SEPARATOR = "/"
+EACH_STEP = "TimeDistributed"  # the class that runs a layer, a model perhaps, on each step of a sequence
 
 
 @dataclass(eq=False)
 class Layer:
-    """One layer; a model if it has layers of its own. `feeds` are the calls of it: lists of references."""
+    """One layer; a model if it has layers of its own, also a wrapper around one."""
 
     name: str
     json: Mapping[str, Any]
@@ -25,7 +28,8 @@ class Layer:
     order: list[Layer] = field(default_factory=list)
     is_model: bool = False
     before: Layer | None = None  # the layer listed before it
-    times: int = 1  # of a model: how often its layers run, for the calls of it and of those around it
+    runs: int = 1  # how often it runs, for the calls of it and of the models around it
+    wrappers: tuple[Layer, ...] = ()  # those around it that run what they hold on each step, outermost first
     outside: list[Source] | None = None  # of a model that is an input of the one around it: what feeds that
     made_by: dict[int, Source | None] = field(default_factory=dict)  # of a model: what makes the outputs asked so far
 
@@ -42,12 +46,17 @@ class Layer:
     @cached_property
     def calls(self) -> list[list[Reference]] | None:
         """The calls of the layer, each a list of references; None where the JSON does not say (a sequence)."""
-        return _inbound(self.json)
+        return inbound(self.json)
+
+    @property
+    def called(self) -> int:
+        """How many calls of it its own model makes."""
+        return max(1, len(self.calls or ()))
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Of a model: which of its inputs a layer is, by name."""
-        names = [name for name, _ in _triples(config_of(self.json).get("input_layers"))]
+        names = [each.name for each in named(config_of(self.json).get("input_layers"))]
         return {name: place for place, name in reversed(list(enumerate(names)))}
 
     @cached_property
@@ -63,34 +72,79 @@ class Layer:
     @cached_property
     def outputs(self) -> list[Reference]:
         """Of a model: the layers that make its outputs, and which of theirs."""
-        return list(_triples(config_of(self.json).get("output_layers")))
+        return list(named(config_of(self.json).get("output_layers")))
+
+    @cached_property
+    def _last_calls(self) -> dict[str, int]:
+        """Of a model: the highest number of a call of each of its layers that is spoken of."""
+        last: dict[str, int] = {}
+        spoken = (each for child in self.order for call in child.calls or () for each in call)
+        for reference in chain(self.outputs, spoken):
+            last[reference.name] = max(last.get(reference.name, 0), reference.call)
+        return last
+
+    def source(self, reference: Reference) -> Source | None:
+        """Of a model: what a reference in it means; None where it has no such layer."""
+        layer = self.children.get(reference.name)
+        if layer is None:
+            return None
+        # Keras counts the calls of a model from 1 where it is a functional one, those of a layer from 0.
+        first = max(0, self._last_calls.get(reference.name, 0) + 1 - layer.called)
+        return Source(layer, min(max(0, reference.call - first), layer.called - 1), *reference[2:])
 
 
-Reference = tuple[str, int]  # the name of a layer in the same model, and which of its outputs
-Source = tuple[Layer, int]  # a layer, and which of its outputs
+class Source(NamedTuple):
+    """What is taken: an output of a call of a layer, as which argument, and the shape that is stated of it. Calls are
+    counted through all runs of the models between the layer and the one who takes it."""
+
+    layer: Layer
+    call: int = 0
+    output: int = 0
+    argument: Argument = 0
+    stated: Shape = None
 
 
-def tree(model: Mapping[str, Any]) -> Layer:
-    """Before: a model's JSON. After: its layers under it, and theirs under them."""
+def tree(model: Mapping[str, Any], opened: bool = True) -> Layer:
+    """Before: a model's JSON. After: its layers under it, and theirs under them; those of a model in a wrapper, too, if
+    wrappers are `opened`."""
     root = Layer(name_of(model), model, None, is_model=True)
-    root.times = max(1, len(root.calls or ()))
+    root.runs = root.called
     waiting = [root]
     while waiting:
         layer = waiting.pop()
+        wrappers = (*layer.wrappers, layer) if is_wrapper(layer.json) else layer.wrappers
         before = None
-        for json_layer in layers_of(layer.json) or ():
-            if not isinstance(json_layer, dict):
-                continue
-            child = Layer(name_of(json_layer), json_layer, layer, before=before)
-            child.is_model = layers_of(json_layer) is not None
-            # Of two layers of one name the first is the one that others mean.
-            layer.children.setdefault(child.name, child)
+        listed = [each for each in layers_of(layer.json) or () if isinstance(each, dict)]
+        for json_layer, name in zip(listed, own_names(listed), strict=True):
+            child = Layer(name, json_layer, layer, before=before, wrappers=wrappers)
+            child.is_model = layers_of(json_layer) is not None and (opened or not is_wrapper(json_layer))
+            child.runs = layer.runs * child.called
+            layer.children.setdefault(own_name(json_layer) or name, child)
             layer.order.append(child)
             before = child
             if child.is_model:
-                child.times = layer.times * max(1, len(child.calls or ()))
                 waiting.append(child)
     return root
+
+
+def own_names(listed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A name for each layer of a list; one without is called after its class and counted, as Keras does.
+
+    >>> list(own_names([{"class_name": "MyBlock"}, {"class_name": "MyBlock"}, {"name": "my_block_1"}]))
+    ['my_block', 'my_block_2', 'my_block_1']
+    """
+    given = {own_name(each) for each in listed}
+    taken: set[str] = set()
+    counts: Counter[str] = Counter()
+    for json_layer in listed:
+        own = own_name(json_layer)
+        name = base = own or name_of(json_layer)
+        # A second layer of one name is counted, too: others mean the first.
+        while name in taken or (own is None and name in given):
+            counts[base] += 1
+            name = f"{base}_{counts[base]}"
+        taken.add(name)
+        yield name
 
 
 def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
@@ -135,155 +189,48 @@ def config_of(json_layer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def layers_of(json_layer: Mapping[str, Any]) -> list[Any] | None:
+    """The layers that a model lists; of a wrapper the model that it holds. None for any other layer."""
     config = json_layer.get("config")
     if isinstance(config, list) and json_layer.get("class_name") == "Sequential":  # Keras 1: the list of layers itself
         return config
+    if is_wrapper(json_layer):
+        return [config_of(json_layer)["layer"]]
     layers = config.get("layers") if isinstance(config, dict) else None
     return layers if isinstance(layers, list) else None
 
 
-def name_of(json_layer: Mapping[str, Any]) -> str:
+def is_wrapper(json_layer: Mapping[str, Any]) -> bool:
+    """Whether a layer runs a model, or a wrapper around one, on each step."""
+    while json_layer.get("class_name") == EACH_STEP:
+        inner = config_of(json_layer).get("layer")
+        if not isinstance(inner, dict):
+            return False
+        if isinstance(config_of(inner).get("layers"), list) or isinstance(inner.get("config"), list):
+            return True
+        json_layer = inner
+    return False
+
+
+def own_name(json_layer: Mapping[str, Any]) -> str | None:
+    """The name that the JSON gives a layer, in its configuration or beside it."""
     for name in (config_of(json_layer).get("name"), json_layer.get("name")):
         if isinstance(name, str):
             return name
-    return str(json_layer.get("class_name", "layer")).lower()
+    return None
 
 
-def inputs(layer: Layer) -> list[Layer]:
-    """Before: a layer that is no model. After: the layers whose outputs it takes, in order."""
-    return [source for call in calls(layer) for source, _ in call]
+def name_of(json_layer: Mapping[str, Any]) -> str:
+    """The name of a layer; without one that which Keras would give it."""
+    name = own_name(json_layer)
+    return snake(str(json_layer.get("class_name", "layer")).rpartition(">")[2]) if name is None else name
 
 
-def calls(layer: Layer) -> list[list[Source]]:
-    """Before: a layer that is no model. After: for each call of it what it takes: layers, and which output of each."""
-    fed = [[output(*each) for each in call] for call in _feeds(layer)]
-    return [[source for source in call if source is not None] for call in fed]
+def snake(kind: str) -> str:
+    """The name that Keras gives a layer after its class.
 
-
-def _feeds(layer: Layer) -> list[list[Source]]:
-    """What each call of a layer is given: layers of its own model, or what feeds the model if it is an input of it."""
-    parent = layer.parent
-    if parent is None:
-        return []
-    calls = layer.calls
-    if calls:
-        return [[(parent.children[name], index) for name, index in call if name in parent.children] for call in calls]
-    # A sequence: a layer takes what the one before it gives.
-    if calls is None and layer.before is not None and not _is_input(layer, parent):
-        return [[(layer.before, 0)]]
-    return [[each] for each in _from_outside(layer, parent)]
-
-
-def _from_outside(layer: Layer, model: Layer) -> list[Source]:
-    """What feeds an input of a nested model: the same place of each call; each layer once."""
-    passed: list[Layer] = []
-    # Outwards, model by model, as long as each is an input of the one around it; up to one that was passed before.
-    while True:
-        place, outer = _place(layer, model), model.parent
-        if place is None or outer is None:
-            feeds = []
-            break
-        if model.outside is not None:
-            feeds = model.outside
-            break
-        if model.calls:
-            given = model.given[place] if place < len(model.given) else ()
-            feeds = [(outer.children[name], index) for name, index in given if name in outer.children]
-            break
-        if model.calls is None and model.before is not None and not _is_input(model, outer):
-            feeds = [(model.before, place)]
-            break
-        passed.append(model)
-        layer, model = model, outer
-    for each in passed:
-        each.outside = feeds
-    return feeds
-
-
-def _place(layer: Layer, model: Layer) -> int | None:
-    """Which input of a model a layer is; None if it is none."""
-    if layer.name in model.places:
-        return model.places[layer.name]
-    return 0 if not model.places and model.order[0] is layer else None
-
-
-def _is_input(layer: Layer, model: Layer) -> bool:
-    return _place(layer, model) is not None
-
-
-def output(layer: Layer, index: int) -> Source | None:
-    """The layer that makes an output of a layer, and which of its own that is: itself, or one inside if it is a
-    model."""
-    asked: list[Source] = []
-    found: Source | None = (layer, index)
-    # Inwards, model by model, up to one that was asked before.
-    while found is not None and found[0].is_model:
-        model, place = found
-        # A position that the model does not have is taken for the nearest one.
-        place = max(0, min(place, len(model.outputs) - 1))
-        if place in model.made_by:
-            found = model.made_by[place]
-            break
-        asked.append((model, place))
-        found = _within(model, place)
-    for model, place in asked:
-        model.made_by[place] = found
-    return found
-
-
-def _within(model: Layer, place: int) -> Source | None:
-    """Which layer of a model, a model itself perhaps, makes an output of it."""
-    if not model.order:
-        return None
-    if not model.outputs:
-        return model.order[-1], 0
-    name, index = model.outputs[place]
-    return model.children.get(name, model.order[-1]), index
-
-
-def _inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
-    """What the JSON says of the calls of a layer."""
-    nodes = json_layer.get("inbound_nodes")
-    if not isinstance(nodes, list):
-        return None
-    return [list(_references(node)) for node in nodes]
-
-
-def _references(node: Any) -> Iterator[Reference]:
-    """Keras 3: tensors with a history anywhere in the arguments; Keras 2: [name, call, output, arguments]."""
-    if isinstance(node, dict):
-        yield from _histories(node)
-    else:
-        yield from _triples(node)
-
-
-def _histories(value: Any) -> Iterator[Reference]:
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            history = config_of(value).get("keras_history")
-            if isinstance(history, list):
-                yield from _triples(history)
-            else:
-                waiting += reversed(list(value.values()))
-        elif isinstance(value, list):
-            waiting += reversed(value)
-
-
-def _triples(value: Any) -> Iterator[Reference]:
-    """Every [name, call, output] in nested lists and dicts; a bare name is its first output."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str):
-            yield value, 0
-        elif isinstance(value, dict):
-            waiting += reversed(list(value.values()))
-        elif isinstance(value, list):
-            # [name, call, output, arguments]; arguments may hold further tensors.
-            if len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int):
-                yield value[0], value[2]
-                waiting += [each for each in value[3:] if isinstance(each, dict)]
-            else:
-                waiting += reversed(value)
+    >>> snake("MultiHeadAttention"), snake("Conv2D"), snake("GlobalAveragePooling1D"), snake("LSTM")
+    ('multi_head_attention', 'conv2d', 'global_average_pooling1d', 'lstm')
+    """
+    # "MultiHeadAttention": first before words, then before any capital that follows a small letter.
+    once = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", kind)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", once).lower()

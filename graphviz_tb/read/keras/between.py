@@ -1,0 +1,219 @@
+"""The shapes of what layers give each other, for each call of each layer.
+
+Shapes go from layer to layer; what a consumer states of what it takes goes before the rule of the class. Inside a
+`TimeDistributed` a layer sees one step: its own shapes are without the dimension of the steps, which those outside see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
+from graphviz_tb.read.keras.possible import possible_shape
+from graphviz_tb.read.keras.shapes import output_shapes, shape_in
+from graphviz_tb.read.keras.tree import Layer, Source, config_of
+
+Takes = Mapping[Layer, list[list[Source]]]  # what each call of a layer takes
+MOST_CLAIMED = 200_000  # outputs, all together, that are listed beyond those of one call by the rule of a class
+# What an attention takes, by name or by position; what comes after is a mask.
+QUERY_VALUE_KEY = {"query": 0, "value": 1, "key": 2, 0: 0, 1: 1, 2: 2}
+HEADS = frozenset(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"))
+
+
+def class_of(json: Mapping[str, Any]) -> str:
+    return str(json.get("class_name", ""))
+
+
+class Between:
+    """What each layer is given and gives; `gives` has the shapes of its outputs for each call that its model makes."""
+
+    def __init__(self, layers: Iterable[Layer], takes: Takes) -> None:
+        self.takes = takes
+        self.stated = said(takes)
+        self.claimed = claims(takes)
+        self.steps: dict[Layer, int | None] = {}
+        self.gives: dict[Layer, list[list[Shape]]] = {}
+        for layer in inputs_first(layers, takes):
+            given = [self._given(layer, call) for call in self.calls(layer)]
+            # As many outputs as the rule of the class gives, and more where a consumer takes one beyond.
+            count = max(min(self.claimed.get(layer, -1) + 1, MOST_OUTPUTS // layer.called), *map(len, given), 0)
+            self.gives[layer] = [
+                [possible_shape(self.stated.get((layer, call, output), shape)) for output, shape in enumerate(padded)]
+                for call, padded in enumerate([*shapes, *[None] * (count - len(shapes))] for shapes in given)
+            ]
+
+    def calls(self, layer: Layer) -> list[list[Source]]:
+        """What each call takes that the layer's own model makes; one, too, for a layer that is fed from around it."""
+        return self.takes[layer][: layer.called] or [[]]
+
+    def taken(self, layer: Layer, call: Sequence[Source]) -> list[Shape]:
+        """The shapes of the operands of a call; where they are unknown, what the JSON says the layer was built with."""
+        shapes = [self.seen(source, layer) for source in operands(class_of(layer.json), call)]
+        if shapes and shapes != [None]:
+            return shapes
+        return list(built(layer)) or shapes
+
+    def seen(self, source: Source, layer: Layer) -> Shape:
+        """The shape of what a layer takes, as the layer sees it."""
+        shape = self.of(source)
+        around, inside = source.layer.wrappers, layer.wrappers
+        if around == inside:
+            return shape
+        common = shared(around, inside)
+        shape = self.with_steps(shape, around[common:])
+        for wrapper in inside[common:]:
+            if shape is not None and len(shape) > 1:
+                self.steps[wrapper] = self.steps.get(wrapper) or shape[1]
+                shape = (shape[0], *shape[2:])
+        return shape
+
+    def of(self, source: Source) -> Shape:
+        """The shape of an output, as the layer that makes it has it."""
+        layer, call, output, *_ = source
+        if (stated := self.stated.get((layer, call, output))) is not None:
+            return stated
+        outputs = self.gives.get(layer, [[]])[call % layer.called :][:1]
+        return outputs[0][output] if outputs and 0 <= output < len(outputs[0]) else None
+
+    def with_steps(self, shape: Shape, wrappers: Sequence[Layer]) -> Shape:
+        """The shape of all steps together of what the innermost of the wrappers gives at one."""
+        for wrapper in reversed(wrappers if shape else ()):
+            shape = (*(shape or ())[:1], self.steps_of(wrapper), *(shape or ())[1:])
+        return shape
+
+    def steps_of(self, wrapper: Layer) -> int | None:
+        """How many steps a wrapper runs; None where that is unknown."""
+        stated = next(built(wrapper), None)
+        return self.steps.get(wrapper) or (stated[1] if stated is not None and len(stated) > 1 else None)
+
+    def times(self, layer: Layer) -> int | None:
+        """How often its calls run: for each run of the models around it, and for each step."""
+        steps = [self.steps_of(wrapper) for wrapper in layer.wrappers]
+        return None if None in steps else layer.runs // layer.called * prod(step or 0 for step in steps)
+
+    def _given(self, layer: Layer, call: Sequence[Source]) -> list[Shape]:
+        """What a call gives by the rule of the class."""
+        computed = output_shapes(class_of(layer.json), config_of(layer.json), self.taken(layer, call))
+        if class_of(layer.json) == "InputLayer" and computed:
+            return [filled(computed[0], [self.seen(each, layer) for call in self.takes[layer] for each in call])]
+        return computed
+
+
+class Outputs:
+    """The outputs of each layer, those of its calls one after the other: how many there are, and the number of one."""
+
+    def __init__(self, layers: Iterable[Layer], between: Between) -> None:
+        self.between = between
+        self.listed: dict[Layer, int] = {}  # the calls of which the outputs are listed
+        room = MOST_CLAIMED
+        for layer in layers:
+            each = len(between.gives[layer][0])
+            fitting = (count for count in (layer.runs, layer.called) if count * each <= min(MOST_OUTPUTS, room))
+            self.listed[layer] = next(fitting, 1)
+            room -= each * (self.listed[layer] - 1)
+
+    def number(self, source: Source) -> int:
+        """Which of all outputs of its layer one is."""
+        layer, call, output, *_ = source
+        each = len(self.between.gives[layer][0])
+        listed = self.listed[layer]
+        # What is not listed is taken for the same output of the first call.
+        call = call if call < listed else call % layer.called if layer.called <= listed else 0
+        return call * each + (output if 0 <= output < each else 0)
+
+    def shapes(self, layer: Layer) -> Iterator[Shape]:
+        """The shape of each output, with the steps that it is made in."""
+        for call in range(self.listed[layer]):
+            for output in range(len(self.between.gives[layer][0])):
+                yield self.between.with_steps(self.between.of(Source(layer, call, output)), layer.wrappers)
+
+
+def operands(kind: str, call: Sequence[Source]) -> list[Source]:
+    """What the rule of a class takes of a call, in its order: no masks."""
+    plain = [source for source in call if "mask" not in str(source.argument)]
+    if kind not in HEADS:
+        return plain
+    places = {QUERY_VALUE_KEY.get(source.argument, 3): source for source in reversed(plain)}
+    return [source for place, source in sorted(places.items(), key=lambda each: each[0]) if place < 3]
+
+
+def claims(takes: Takes) -> dict[Layer, int]:
+    """The highest output of each layer that something takes."""
+    claimed: dict[Layer, int] = {}
+    room = MOST_CLAIMED
+    for calls in takes.values():
+        for source in (each for call in calls for each in call):
+            more = source.output - claimed.get(source.layer, -1)
+            if more > 0 and source.output < min(MOST_OUTPUTS, room):
+                # The outputs before it are listed, too.
+                room -= more
+                claimed[source.layer] = source.output
+    return claimed
+
+
+def said(takes: Takes) -> dict[tuple[Layer, int, int], Shape]:
+    """The shapes that consumers state of outputs, by call and output (Keras 3 writes them beside each tensor)."""
+    stated: dict[tuple[Layer, int, int], Shape] = {}
+    for taker, calls in takes.items():
+        for source in (each for call in calls for each in call):
+            # Stated where both are in one model: what the source gives in all steps of the wrappers inside that.
+            steps = len(source.layer.wrappers) - shared(source.layer.wrappers, taker.wrappers)
+            shape = source.stated
+            if shape is not None and len(shape) > steps:
+                stated.setdefault(source[:3], (*shape[:1], *shape[1 + steps :]))
+    return stated
+
+
+def shared(one: Sequence[Layer], other: Sequence[Layer]) -> int:
+    """How many wrappers are around both of two layers."""
+    return next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] is not pair[1]),
+                min(len(one), len(other)))  # fmt: skip
+
+
+def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
+    """What an input declares, with the sizes that it leaves open where all that feeds it agree.
+
+    >>> filled((None, None, 3), [(None, 8, 3)]), filled((None, None, 3), [(None, 8, 3), (None, 4, 3)])
+    ((None, 8, 3), (None, None, 3))
+    """
+    first = fed[0] if fed and len(set(fed)) == 1 else None
+    if shape is None or first is None or len(first) != len(shape):
+        return shape
+    return tuple(one if one is not None else other for one, other in zip(shape, first, strict=True))
+
+
+def inputs_first(layers: Iterable[Layer], takes: Takes) -> Iterator[Layer]:
+    """The layers, each after those that feed it; what goes round in a circle is cut somewhere."""
+    done: set[Layer] = set()
+    for layer in layers:
+        waiting = [layer]
+        entered: set[Layer] = set()
+        while waiting:
+            top = waiting[-1]
+            if top in done:
+                waiting.pop()
+            elif top in entered:
+                # Seen a second time: all that feeds it is done, but for what leads back to it.
+                done.add(waiting.pop())
+                yield top
+            else:
+                entered.add(top)
+                feeds = [source.layer for call in takes[top] for source in call]
+                waiting += [source for source in feeds if source not in done and source not in entered]
+
+
+def built(layer: Layer) -> Iterator[Shape]:
+    """The input shape that a layer, or the sequence that it begins, was built with."""
+    config = config_of(layer.json)
+    built_with = layer.json.get("build_config")
+    around = config_of(layer.parent.json) if layer.parent is not None else {}
+    for stated in (
+        config.get("batch_input_shape"),
+        built_with.get("input_shape") if isinstance(built_with, dict) else None,
+        around.get("build_input_shape"),
+    ):
+        if (shape := shape_in(stated)) is not None:
+            yield shape
+            return

@@ -1,0 +1,91 @@
+"""What the JSON of a Keras model says of who takes what: a layer, which call of it, and which output of that call.
+
+Keras 2 writes lists of a layer's name, the number of its call and that of its output, with the keyword arguments after
+them; Keras 3 the arguments of each call, with tensors that have such a history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.read.keras.shapes import shape_in
+
+Argument = int | str  # of a call: its position, or its name
+
+
+class Reference(NamedTuple):
+    """An output of a call of a layer in the same model, as which argument it is taken, and the shape that is stated."""
+
+    name: str
+    call: int = 0
+    output: int = 0
+    argument: Argument = 0
+    stated: Shape = None
+
+
+def inbound(json_layer: Mapping[str, Any]) -> list[list[Reference]] | None:
+    """The calls of a layer, each a list of references; None where the JSON does not say (a sequence)."""
+    nodes = json_layer.get("inbound_nodes")
+    if not isinstance(nodes, list):
+        return None
+    return [list(_arguments(node)) for node in nodes]
+
+
+def named(value: Any) -> Iterator[Reference]:
+    """The inputs or outputs that a model lists: `[name, call, output]` in nested lists and dicts, or bare names."""
+    yield from _triples(value, bare=True)
+
+
+def _arguments(node: Any) -> Iterator[Reference]:
+    if not isinstance(node, dict):
+        yield from _triples(node, bare=True)
+        return
+    args, kwargs = node.get("args"), node.get("kwargs")
+    for position, value in enumerate(args if isinstance(args, list) else ()):
+        yield from _histories(value, position)
+    for name, value in kwargs.items() if isinstance(kwargs, dict) else ():
+        yield from _histories(value, name)
+
+
+def _histories(value: Any, argument: Argument) -> Iterator[Reference]:
+    """Keras 3: the tensors in one argument, in the order of Keras's own flattening."""
+    waiting = [value]
+    # A stack, filled from the end: tensors come in the order in which they are written.
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            tensor = value["config"] if isinstance(value.get("config"), dict) else {}
+            history = tensor.get("keras_history")
+            if isinstance(history, list):
+                shape = shape_in(tensor.get("shape"))
+                yield from (each._replace(stated=shape) for each in _triples(history, argument))
+            else:
+                waiting += _by_key(value)
+        elif isinstance(value, list):
+            waiting += reversed(value)
+
+
+def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator[Reference]:
+    """Every [name, call, output] in nested lists and dicts; with `bare` a name alone is the first output of a layer."""
+    waiting: list[tuple[Any, Argument]] = [(value, argument)]
+    while waiting:
+        value, argument = waiting.pop()
+        if isinstance(value, str) and bare and argument == 0:
+            yield Reference(value)
+        elif isinstance(value, dict):
+            waiting += [(each, argument) for each in _by_key(value)]
+        elif isinstance(value, list):
+            if len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int):
+                yield Reference(value[0], value[1] if isinstance(value[1], int) else 0, value[2], argument)
+                # Keras 2: the keyword arguments of the call, which may hold further tensors.
+                keywords = [pair for more in value[3:] if isinstance(more, dict) for pair in more.items()]
+                waiting += [(each, name) for name, each in reversed(keywords)]
+            else:
+                waiting += [(each, argument) for each in reversed(value)]
+
+
+def _by_key(value: Mapping[str, Any]) -> list[Any]:
+    """The values of a dict, last one first: Keras takes the tensors of a dict in the order of their keys."""
+    return [value[key] for key in sorted(value, reverse=True)]
