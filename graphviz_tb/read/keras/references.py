@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.shapes import shape_in
 
+KEYS = frozenset(("args", "kwargs"))  # of a call, as Keras 3 writes it
 Argument = int | str  # of a call: its position, or its name
 
 
@@ -39,10 +40,11 @@ def named(value: Any) -> Iterator[Reference]:
 
 
 def _arguments(node: Any) -> Iterator[Reference]:
-    if not isinstance(node, dict):
-        yield from _triples(node, bare=True)
+    # Keras 2 writes a dict for a call with a dict of tensors.
+    if not isinstance(node, dict) or not KEYS & node.keys():
+        yield from _triples(node, bare=not isinstance(node, dict))
         return
-    args, kwargs = node.get("args"), node.get("kwargs")
+    args, kwargs = (node.get(key) for key in ("args", "kwargs"))
     for position, value in enumerate(args if isinstance(args, list) else ()):
         yield from _histories(value, position)
     for name, value in kwargs.items() if isinstance(kwargs, dict) else ():
