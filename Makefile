@@ -2,7 +2,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help install test coverage lint format type bench fuzz fuzz-guided interpreters goldens viewer docs fixtures check-fixtures ci clean
+.PHONY: help install test test-all coverage lint format type bench fuzz fuzz-guided interpreters goldens viewer docs fixtures check-fixtures ci clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -14,11 +14,14 @@ help: ## list the targets
 install: .venv/bin/python ## make .venv with the package (editable) and what its tests need
 	.venv/bin/pip install -q -e '.[test]'
 
-test: .venv/bin/python ## run all tests; what is not installed is skipped, loudly
+test: .venv/bin/python ## run the tests but those marked slow or machine: two minutes on two cores
 	$(PYTHON) -m pytest -q
 
+test-all: .venv/bin/python ## run all tests, with more examples; what is not installed is skipped, loudly
+	TBGRAPH_TESTS=all $(PYTHON) -m pytest -q
+
 coverage: .venv/bin/python ## run all tests and tell which lines none of them reaches; takes twice as long
-	$(PYTHON) -m pytest -q --cov --cov-report=term:skip-covered
+	TBGRAPH_TESTS=all $(PYTHON) -m pytest -q --cov --cov-report=term:skip-covered
 
 lint: .venv/bin/python ## look for mistakes and for code that is not formatted
 	$(PYTHON) -m ruff check .

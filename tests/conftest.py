@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tests.effort import EVERYTHING, ORDINARY
+from tests.effort import ORDINARY, SWITCH, everything
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 collect_ignore = ["annotate/infer/every_op.py"]  # a program that imports TensorFlow
@@ -51,10 +52,15 @@ for profile, count in {"default": 10, "ci": ORDINARY}.items():
         suppress_health_check=quiet,
     )
 settings.register_profile("explore", deadline=None, max_examples=1000, suppress_health_check=quiet)
-settings.load_profile("ci" if EVERYTHING else "default")
 
-WHOLE = pytest.StashKey[bool]()  # whether the marked tests run
-LEFT = pytest.StashKey[int]()  # how many were left out
+# A program that a test starts would compile the package anew each time where nothing may be written beside it.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(FIXTURES.parent / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+LEFT = pytest.StashKey[int]()  # how many tests were left out
 LEFT_OUT = {"slow", "machine"}  # markers of tests that run only where everything does, or where their file is named
 
 
@@ -64,27 +70,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Decide whether the marked tests run: workers of xdist are told, since paths are named to them in any case."""
+    """Decide how much runs; workers of xdist find the decision in their environment."""
     named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS or bool(config.option.markexpr)
-    config.stash[WHOLE] = getattr(config, "workerinput", {}).get("whole", EVERYTHING or named)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of xdist what runs."""
-    node.workerinput["whole"] = node.config.stash[WHOLE]
+    if named and not hasattr(config, "workerinput"):
+        os.environ[SWITCH] = "all"
+    settings.load_profile("ci" if everything() else "default")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is marked, unless everything runs."""
-    left = (
-        []
-        if config.stash[WHOLE]
-        else [item for item in items if LEFT_OUT & {mark.name for mark in item.iter_markers()}]
-    )
+    marked = {item for item in items if LEFT_OUT & {mark.name for mark in item.iter_markers()}}
+    left = [] if everything() else [item for item in items if item in marked]
     if left:
-        gone = set(left)
-        items[:] = [item for item in items if item not in gone]
+        items[:] = [item for item in items if item not in marked]
         config.hook.pytest_deselected(items=left)
     config.stash[LEFT] = len(left)
     if hasattr(config, "workeroutput"):
@@ -100,8 +98,11 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say how many tests were left out, and how to run them."""
     if left := config.stash.get(LEFT, 0):
-        words = f"{left} tests marked slow or machine were left out: `make test-all` (TBGRAPH_TESTS=all) runs them too"
-        terminalreporter.write_line(words, yellow=True)
+        terminalreporter.write_line(
+            f"LEFT OUT: {left} tests marked slow or machine, and some of the examples of others;"
+            " `make test-all` (TBGRAPH_TESTS=all) runs everything",
+            yellow=True,
+        )
 
 
 def cpu_seconds(run: Callable[[], object]) -> float:

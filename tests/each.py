@@ -13,23 +13,26 @@ import pytest
 
 SHOWN = 5  # failures that are reported with their tracebacks
 
+Cases = Iterable[Any] | Callable[[], Iterable[Any]]
 Labels = Iterable[object] | Callable[[Any], object]
 
 
 def each(
-    names: str | tuple[str, ...], cases: Iterable[Any], ids: Labels | None = None
+    names: str | tuple[str, ...], cases: Cases, ids: Labels | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Run a test on every case, as `pytest.mark.parametrize` does, but as one test.
 
     A `tmp_path` is a new folder for every case; before each case, patches are undone and captured output is dropped.
+    Cases that are expensive to make are given as a function, which is called when the test runs.
     """
     words = (names,) if isinstance(names, str) else names
-    listed = list(cases)
-    labels = list(map(str, map(ids, listed) if callable(ids) else listed if ids is None else ids))
+    made = cases if callable(cases) else [*cases].copy
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def run(**fixtures: Any) -> None:
+            listed = list(made())
+            labels = list(map(str, map(ids, listed) if callable(ids) else listed if ids is None else ids))
             failed: dict[str, BaseException] = {}
             for number, (label, case) in enumerate(zip(labels, listed, strict=True)):
                 values = (case,) if isinstance(names, str) else case

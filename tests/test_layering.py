@@ -57,7 +57,7 @@ def statements(path: Path) -> list[ast.AST]:
     typing = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     return [node for node in ast.walk(tree) if id(node) not in typing]

@@ -27,6 +27,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
+@pytest.mark.machine
 def test_the_wheel_holds_the_package_only(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"graphviz_tb"}
@@ -35,6 +36,7 @@ def test_the_wheel_holds_the_package_only(wheel: zipfile.ZipFile) -> None:
     assert not [name for name in wheel.namelist() if "__pycache__" in name]
 
 
+@pytest.mark.machine
 def test_the_wheel_draws_without_the_repository(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     wheel.extractall(tmp_path / "site")
     (tmp_path / "a.pbtxt").write_text('node { name: "a" op: "A" } node { name: "b" op: "B" input: "a" }')

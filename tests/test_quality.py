@@ -22,14 +22,17 @@ def run(*command: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.machine
 def test_ruff_finds_nothing() -> None:
     run("ruff", "check", "--no-cache", ".")
 
 
+@pytest.mark.machine
 def test_ruff_would_format_nothing() -> None:
     run("ruff", "format", "--no-cache", "--check", ".")
 
 
+@pytest.mark.machine
 def test_the_types_are_right() -> None:
     run("mypy")
 

@@ -42,6 +42,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.machine
 @each("call", [call for _, call, _ in SWAPPED])
 def test_a_swapped_argument_is_found(call: str, complaints: str) -> None:
     stage = call.partition("(")[0].removeprefix("= ")

@@ -9,6 +9,8 @@ stream:all                 the kernels of stream 7 again
 
 from __future__ import annotations
 
+import pytest
+
 from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.devices import Execution, count_once
 from graphviz_tb.proto import RunMetadata
@@ -87,6 +89,7 @@ def test_devices_are_listed_and_those_that_repeat_do_not_count() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_thousands_of_devices() -> None:
     devices = {f"/d{number}/{part}": [entry("x", 0, 1)] for number in range(3000) for part in ("stream:1", "memcpy")}
     hierarchy, found = graph_of("x"), trace_of(devices)

@@ -14,6 +14,7 @@ from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.proto import GraphDef, TensorShapeProto
 from tests.annotate.test_costs_ill_formed import ODD
 from tests.each import each
+from tests.effort import part
 from tests.fuzz.families import graphs
 
 
@@ -40,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return sorted(pairs)
 
 
-@each("odd", list(ODD))
+@each("odd", part(ODD, 4))
 def test_a_call_of_what_has_attributes_of_another_kind(odd: str, asked: list[tuple[str, str]]) -> None:
     # a, b, c ─▶ op with an odd attribute ─▶ call of a function of its own ─▶ Neg
     graph = GraphDef()

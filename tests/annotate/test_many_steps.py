@@ -72,6 +72,7 @@ def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
     assert {block.name.partition("@")[2][:1] for block in blocks if "@" in block.name} == {"0", "1"}
 
 
+@pytest.mark.slow
 def test_a_page_of_a_small_graph_with_very_many_steps(tmp_path: Path) -> None:
     """Each step has its own colours, however little it measured: so many that the page is made in seconds."""
     path = tmp_path / "host.xplane.pb"
@@ -83,6 +84,7 @@ def test_a_page_of_a_small_graph_with_very_many_steps(tmp_path: Path) -> None:
     assert len(head["steps"]) == build.STEPWISE // (build.OF_STEP + len(model.hierarchy))
 
 
+@pytest.mark.slow
 def test_calls_of_which_each_ran_in_one_step() -> None:
     graph = GraphDef(library={"function": [{"signature": {"name": "f"}, "node_def": [{"name": "y", "op": "Relu"}]}]})
     for number in range(2500):
@@ -97,6 +99,7 @@ def test_calls_of_which_each_ran_in_one_step() -> None:
     assert process_time() - start < 4 * slowness()
 
 
+@pytest.mark.slow
 def test_calls_in_calls_take_time_for_their_names() -> None:
     # f: c ─▶ f, and ops: names lead through it as often as they like
     graph = GraphDef(node=[{"name": "c", "op": "f"}])
@@ -165,6 +168,7 @@ def up(hierarchy: Hierarchy, row: int) -> list[int]:
     return around
 
 
+@pytest.mark.slow
 def test_the_depth_of_scopes_is_not_walked_for_each_step() -> None:
     """Of as many rows, one chain of scopes with an op takes no longer than ops side by side that all ran."""
 
@@ -176,6 +180,7 @@ def test_the_depth_of_scopes_is_not_walked_for_each_step() -> None:
     assert seconds(graph_of(chain), chain) < 3 * seconds(graph_of(*ops), *ops)
 
 
+@pytest.mark.slow
 def test_steps_of_one_op_of_many_do_not_take_the_time_of_all() -> None:
     """Of as many executions, many steps of a large graph take little longer than one step."""
     names = [f"x{number}" for number in range(5000)]
@@ -186,6 +191,7 @@ def test_steps_of_one_op_of_many_do_not_take_the_time_of_all() -> None:
     assert apart < 5 * cpu_seconds(lambda: join_statistics(hierarchy, together))
 
 
+@pytest.mark.slow
 def test_samples_below_many_scopes_and_calls() -> None:
     # Each of 50 steps ran each of 200 ops: they lie in 500 scopes, each in the next, of a function with 500 calls.
     graph = GraphDef()
@@ -207,6 +213,7 @@ def test_samples_below_many_scopes_and_calls() -> None:
     }
 
 
+@pytest.mark.slow
 def test_samples_of_scopes_one_in_the_other_with_an_op_in_each() -> None:
     # Each of 60 steps ran the op of each of 500 scopes of a function: each scope has samples that no other has.
     graph = GraphDef(library={"function": [{"signature": {"name": "f"}}]}, node=[{"name": "c", "op": "f"}])
@@ -234,6 +241,7 @@ def test_samples_of_any_size_add_up() -> None:
     assert not samples.sums(samples.under(7, 9, (0,))).time
 
 
+@pytest.mark.slow
 def test_boxes_inside_calls_count_towards_the_steps_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = GraphDef(library={"function": [{"signature": {"name": "f"}}]})
     for number in range(100):

@@ -27,6 +27,7 @@ def graph_of(*sizes: int) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(HUGE,), (HUGE, 2), (2, HUGE), (2**62,)], ids=str)
 def test_every_op_whose_inputs_are_that_long(sizes: tuple[int, ...]) -> None:
     graph = graph_of(*sizes)
@@ -58,6 +59,7 @@ def constant(graph: GraphDef, name: str, value: TensorProto) -> None:
     graph.node.add(name=name, op="Const").attr["value"].tensor.CopyFrom(value)
 
 
+@pytest.mark.slow
 def test_elements_in_hundreds_of_dimensions_of_one_position_each() -> None:
     # 244 dimensions of 1 and ten of 2: 1,024 elements, each of which a sum looks up
     graph = GraphDef()
@@ -69,6 +71,7 @@ def test_elements_in_hundreds_of_dimensions_of_one_position_each() -> None:
         assert len(load(graph).shapes()["sum999", 0] or ()) == 254
 
 
+@pytest.mark.slow
 def test_a_slice_with_an_ellipsis_in_every_place() -> None:
     graph = graph_of(*[5] * 254)
     constant(graph, "c", whole(1024, values=(1,)))
@@ -79,6 +82,7 @@ def test_a_slice_with_an_ellipsis_in_every_place() -> None:
         assert load(graph).shapes()["s0", 0] is None
 
 
+@pytest.mark.slow
 def test_many_outputs_that_all_have_the_longest_shape() -> None:
     graph = graph_of(*[-1] * 254)
     constant(graph, "parts", whole(3))
@@ -94,6 +98,7 @@ def test_many_outputs_that_all_have_the_longest_shape() -> None:
     assert shapes["p1999", 63] is None
 
 
+@pytest.mark.slow
 def test_calls_of_a_body_whose_sizes_follow_from_one_another() -> None:
     # body: x ─▶ Shape ─▶ Maximum ─▶ Minimum ─▶ …, the last 250 of 3,000 packed as a shape; 200 calls of it
     graph = graph_of(-1)
@@ -125,6 +130,7 @@ def test_calls_of_a_body_whose_sizes_follow_from_one_another() -> None:
         assert load(graph).shapes()["c199", 0] == (None,) * 250
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "known"), [(100, 30), (20_000, 8)])
 def test_a_long_body_is_not_inferred_for_each_of_many_arguments(nodes: int, known: int) -> None:
     # x0 … x29, each of another size, ─▶ a call of one function each: a chain of so many nodes

@@ -132,6 +132,7 @@ def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(
     assert functions() == ["f0", "f0", "f3", "f3", None]
 
 
+@pytest.mark.slow
 def test_calls_of_thousands_of_functions_are_read_in_no_time() -> None:
     """A Case in `loop` calls thousands of functions, `loop` itself last: each part of a name may go on in any."""
     graph = GraphDef()

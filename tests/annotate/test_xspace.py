@@ -220,6 +220,7 @@ def test_a_kind_of_many_statistics_and_many_events() -> None:
     assert cpu_seconds(lambda: steps_of(space)) < 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["/host:CPU", "/device:GPU:0"])
 def test_a_long_name_of_many_events(device: str) -> None:
     """Each entry of a step has its name by itself: a megabyte of a trace would become gigabytes."""
@@ -232,6 +233,7 @@ def test_a_long_name_of_many_events(device: str) -> None:
     assert list(steps_of(space)) == ["whole"]
 
 
+@pytest.mark.slow
 @each("device", ["/host:CPU", "/device:GPU:0"])
 @each("long", ["kind", "op", "line", "device"])
 def test_what_is_long_is_looked_at_once_for_all_its_events(long: str, device: str) -> None:
@@ -262,6 +264,7 @@ def overlapping(count: int) -> XSpace:
     return space
 
 
+@pytest.mark.slow
 def test_very_many_executions_that_share_their_allocations() -> None:
     with pytest.raises(TooLarge, match="it would take more than"):
         steps_of(overlapping(5000))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphviz_tb.arrange.acyclic import Arc, turn
 from tests.timing import seconds
 
@@ -35,6 +37,7 @@ def test_only_the_line_that_closes_a_cycle_is_turned() -> None:
     assert turn(1000, arcs) == {len(arcs) - 1}
 
 
+@pytest.mark.slow
 def test_a_large_level_whose_order_changes_with_each_line() -> None:
     arcs = chains(8000)
     with seconds(3):

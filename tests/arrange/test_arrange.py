@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -88,6 +89,7 @@ def test_options_name_the_engine() -> None:
     assert arrange(level(1), ArrangeOptions("layered")).parts == (((0,),),)
 
 
+@pytest.mark.slow
 def test_a_very_large_hub_is_drawn_in_plain_rows() -> None:
     found = arrange(level(3001, *((0, i) for i in range(1, 3001))))
     assert found.notices == ()

@@ -38,6 +38,7 @@ def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert [notice.code for notice in found.notices] == ["engine-limit"]
 
 
+@pytest.mark.slow
 def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
@@ -67,6 +68,7 @@ def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.Mon
     assert "install Graphviz" in str(caught.value.hint)
 
 
+@pytest.mark.slow
 def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations, pairwise
 from random import Random
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.layered.order import affordable
@@ -63,6 +65,7 @@ def test_what_several_orders_have_in_common_is_rerouted_once_more() -> None:
     assert quality(scene).crossings == 0
 
 
+@pytest.mark.slow
 def test_the_wider_the_ranks_the_fewer_paths_are_rerouted() -> None:
     def looked_at(width: int) -> int:
         chains = [[slot, width + slot, 2 * width + slot] for slot in range(width)]

@@ -53,6 +53,7 @@ def put_back(boxes: int) -> Metagraph:
     return replace(level(2 * boxes, *pairs), automatic=away)
 
 
+@pytest.mark.slow
 def test_what_is_put_back_by_hand_costs_little_more_a_box() -> None:
     def seconds(boxes: int) -> float:
         graph = put_back(boxes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from random import Random
 
+import pytest
+
 import graphviz_tb.arrange
 from graphviz_tb.arrange.part import Layers
 from tests.conftest import cpu_seconds
@@ -34,6 +36,7 @@ def test_few_lines_that_cross_have_as_many_rows_as_the_boxes_need() -> None:
     assert found.notices == ()
 
 
+@pytest.mark.slow
 def test_lines_that_cross_get_no_more_waypoints_than_can_be_placed() -> None:
     for boxes in (1000, 4000):
         found = wrapped(crossing(boxes))
@@ -43,6 +46,7 @@ def test_lines_that_cross_get_no_more_waypoints_than_can_be_placed() -> None:
         assert {item for chain in found.chains for item in chain} >= added
 
 
+@pytest.mark.slow
 def test_many_lines_that_cross_cost_little_more_a_line() -> None:
     few, many = crossing(1000), crossing(8000)
     assert cpu_seconds(lambda: wrapped(many)) < 20 * cpu_seconds(lambda: wrapped(few))  # eight times as many

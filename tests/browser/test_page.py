@@ -293,6 +293,7 @@ def text_of(test: str) -> str:
     return text[text.index(f'"{name}"') :].split("\ntest(")[0]
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize(("suite", "name"), [(one, name) for one in SUITES for name in names_in(one)])
 def test_the_page(suite: str, name: str, chromium: dict[str, list[str]]) -> None:
     assert chromium[f"{suite}: {name}"] == []
@@ -342,6 +343,7 @@ class Late(BaseHTTPRequestHandler):
 HUE, RING = b"\x77\xaa\xdd", b"\x09\x69\xda"  # of conv1, and around what is chosen
 
 
+@pytest.mark.machine
 def test_firefox_shows_it_too(pages: Pages, require: Callable[..., None], tmp_path: Path) -> None:
     require("firefox-esr")
     program = shutil.which("firefox-esr")

@@ -8,6 +8,7 @@ import pytest
 
 from graphviz_tb.commands import run
 from tests.each import each
+from tests.effort import everything
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 CRASHERS = sorted((FIXTURES / "crashers").iterdir())
@@ -16,9 +17,10 @@ REFUSED = {
     "weights_unfold.keras",
 }
 LARGEST = 20_000  # bytes
+LONG = {"doubling_calls.pb", "deep_name.pb"}  # seconds each
 
 
-@each("path", CRASHERS, ids=lambda path: path.name)
+@each("path", [path for path in CRASHERS if everything() or path.name not in LONG], ids=lambda path: path.name)
 @each("command", ["render", "info", "tree", "diff"])
 def test_each_command_on_each_file(
     command: str, path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

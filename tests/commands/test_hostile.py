@@ -130,12 +130,14 @@ def test_help_can_be_said_in_any_encoding(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipe_may_be_looked_into(tmp_path: Path) -> None:
     done = shell("$tbgraph info <(cat $good)", tmp_path)
     assert done.returncode == 0, done.stderr
     assert shell("$tbgraph info - < $good", tmp_path).stdout.splitlines()[2:] == done.stdout.splitlines()[2:]
 
 
+@pytest.mark.slow
 def test_standard_input_without_end_is_not_taken_into_memory(tmp_path: Path) -> None:
     line = "ulimit -v 3000000; (yes 'node { name: \"a\" }' || true) | $tbgraph info - --max-bytes 50000000"
     done = shell(line, tmp_path)
@@ -242,6 +244,7 @@ def calls_in_calls(levels: int, fan: int) -> str:
     return f"{call.format('', 0, 0)} library {{ {' '.join(functions)} {last} }}"
 
 
+@pytest.mark.slow
 def test_patterns_stop_where_a_picture_ends(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graph, target = tmp_path / "graph.pbtxt", tmp_path / "x.svg"
     graph.write_text(calls_in_calls(12, 4))

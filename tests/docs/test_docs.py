@@ -140,6 +140,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize("line", EXAMPLES, ids=[f"{page}:{line[:60]}" for line, page in EXAMPLES.items()])
 def test_every_example_runs_as_it_is_written(line: str, checkout: Path, require: Callable[..., None]) -> None:
     require(*(part for word, part in NEEDS.items() if word in line))
@@ -162,27 +163,13 @@ def test_commands_stand_in_fences_that_run(path: Path) -> None:
             assert not re.search(r"^\s*(\S+ .*\| *)?(tbgraph|(python3? )?(\./)?cli\.py) ", block, re.MULTILINE), block
 
 
-@each("path", PAGES, ids=page_name)
-def test_what_snippets_print_is_what_they_say(path: Path, tmp_path: Path) -> None:
-    """`print(x)  # result`: the comment is the result."""
-    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
-    for block in blocks(path, "python"):
-        said = re.findall(r"^print\(.*\)  +# (.*)$", block, re.MULTILINE)
-        if said and "fixtures/" in block:
-            done = subprocess.run(
-                [sys.executable, "-c", block],
-                cwd=tmp_path,
-                env=environment(),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert [line for line in said if line not in done.stdout] == [], done.stdout + done.stderr
-
-
+@pytest.mark.machine
 @each("path", PAGES, ids=page_name)
 def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
-    """Each block by itself, if it reads fixtures; one that reads the reader's own files need only be Python."""
+    """Each block by itself, if it reads fixtures; one that reads the reader's own files need only be Python.
+
+    `print(x)  # result`: the comment is the result.
+    """
     (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
     for block in blocks(path, "python"):
         compile(block, page_name(path), "exec")
@@ -192,6 +179,8 @@ def test_python_snippets_run(path: Path, tmp_path: Path) -> None:
             [sys.executable, "-c", block], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{block}\n{done.stderr}"
+        said = re.findall(r"^print\(.*\)  +# (.*)$", block, re.MULTILINE)
+        assert [line for line in said if line not in done.stdout] == [], done.stdout + done.stderr
 
 
 def environment() -> dict[str, str]:

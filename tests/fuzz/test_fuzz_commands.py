@@ -20,6 +20,7 @@ from tests.fuzz.trial import attempt
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [5, 7])
 def test_nothing_is_found_in_half_a_minute(seed: int, tmp_path: Path) -> None:
     words = ["--seed", str(seed), "--count", "60", "--minutes", "0.5", "--keep", str(tmp_path)]
@@ -30,6 +31,7 @@ def test_nothing_is_found_in_half_a_minute(seed: int, tmp_path: Path) -> None:
     assert " 0 with faults" in done.stdout
 
 
+@pytest.mark.slow
 def test_guided_by_coverage_nothing_is_found_in_half_a_minute(require: Callable[..., None], tmp_path: Path) -> None:
     require("atheris")
     words = ["--minutes", "0.5", "--keep", str(tmp_path)]

@@ -39,6 +39,7 @@ def survives(data: bytes) -> None:
     assert time.process_time() - start < 20 * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(25)
 @given(data=st.data())
@@ -47,6 +48,7 @@ def test_cut_anywhere(kind: str, data: st.DataObject) -> None:
     survives(whole[: data.draw(st.integers(0, len(whole)))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(40)
 @given(data=st.data())
@@ -57,6 +59,7 @@ def test_flipped_bits(kind: str, data: st.DataObject) -> None:
     survives(bytes(damaged))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @examples(15)
 @given(data=st.data())
@@ -144,12 +147,14 @@ def nested(levels: int) -> bytes:
     return b"".join(reversed(heads))
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_nested_messages_as_text() -> None:
     assert "nested deeper" in refused(b"node { " * 100_000)
     assert "nested deeper" in refused(b"node {\n" + b"attr {\nvalue {\nfunc {\n" * 33_333)
     assert "nested deeper" in refused(b"node { x { " + b"a < " * 100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [200, 1000, 100_000])
 def test_many_nested_messages_on_the_wire(levels: int) -> None:
     inner = nested(levels)
@@ -175,6 +180,7 @@ def test_a_field_that_claims_an_exabyte() -> None:
     assert refused(b"\x0a" + b"\xff" * 8 + b"\x0f" + b"x" * 100)
 
 
+@pytest.mark.slow
 def test_gzip_bombs() -> None:
     zeros = zlib.compressobj(9, wbits=31)
     bomb = b"".join(zeros.compress(bytes(1 << 20)) for _ in range(1024)) + zeros.flush()  # 1 GiB in 1 MB
@@ -185,6 +191,7 @@ def test_gzip_bombs() -> None:
     assert "bomb" in refused(bomb)
 
 
+@pytest.mark.slow
 def test_a_bomb_is_let_in_when_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "x.pbtxt.gz"
     path.write_bytes(gzip.compress(b"# nothing\n" * 9_000_000 + b'node { name: "a" }'))
@@ -193,6 +200,7 @@ def test_a_bomb_is_let_in_when_asked_for(tmp_path: Path) -> None:
     assert read(path, ReadOptions(max_bytes=1 << 27)).graph_def.node
 
 
+@pytest.mark.slow
 @each(
     "text",
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.group.flow.box import Box, Symbols
 from graphviz_tb.group.flow.repeats import fold_repeats
@@ -15,6 +17,7 @@ from graphviz_tb.proto import GraphDef
 from tests.timing import seconds
 
 
+@pytest.mark.slow
 def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:
     # 300 ops in random order, 12,000 of them one after the other, almost four times
     luck = Random(1)
@@ -31,6 +34,7 @@ def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:
     assert any(each.box.stack for each in folded)
 
 
+@pytest.mark.slow
 def test_many_dense_and_regular_scopes() -> None:
     # 60 scopes of 60 nodes, node i reads i + s for half of all s: the same ring each time, written in another order
     luck = Random(1)
@@ -48,6 +52,7 @@ def test_many_dense_and_regular_scopes() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_many_values_behind_a_wide_sum() -> None:
     # 12,000 inputs ─▶ sum ─▶ 12,000 values, each read at once, behind a long chain and at its end
     inputs, values, links = ([f"{name}{2 * number}" for number in range(12_000)] for name in "ivl")
@@ -64,6 +69,7 @@ def test_many_values_behind_a_wide_sum() -> None:
         load(graph)
 
 
+@pytest.mark.slow
 def test_many_values_that_all_need_each_other() -> None:
     # a chain of 16,000 ops, all read by five sums beside it too
     chain = [f"c{number}" for number in range(16_000)]
@@ -76,6 +82,7 @@ def test_many_values_that_all_need_each_other() -> None:
         load(graph)
 
 
+@pytest.mark.slow
 def test_many_groups_of_names_that_adopt_what_is_between() -> None:
     # g0_x ─▶ 0 ─▶ g0_y ─▶ g1_x ─▶ 1 ─▶ …
     names = [name for number in range(15_000) for name in (f"g{number}_x", f"{number}", f"g{number}_y")]
@@ -86,6 +93,7 @@ def test_many_groups_of_names_that_adopt_what_is_between() -> None:
         load(graph)
 
 
+@pytest.mark.slow
 def test_many_numbers_and_many_words_behind_one_word() -> None:
     graph = GraphDef(node=[{"name": f"a1_{2 * number}", "op": "A"} for number in range(20_000)])
     graph.node.extend(GraphDef(node=[{"name": f"a1_b{2 * number}", "op": "B"} for number in range(20_000)]).node)

@@ -264,6 +264,7 @@ def test_a_wide_loop_reads_as_one_turn_inside() -> None:
     assert loop < stacks[0] < hierarchy.end[loop]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["chain", "residual"])
 def test_time_grows_with_the_level(shape: str) -> None:
     """Ten times the nodes take at most twenty times as long."""

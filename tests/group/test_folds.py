@@ -63,6 +63,7 @@ def changed(graph: GraphDef, chance: random.Random) -> GraphDef:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cifar10_shapes", "flat"])
 def test_a_small_change_changes_the_folding_a_little(name: str) -> None:
     """Measured: at most 8 names of folds appear or disappear, 0.4 and 3.2 in the mean, also where the flow is cut."""

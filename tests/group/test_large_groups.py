@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 import graphviz_tb
 from graphviz_tb.algorithms.calls import uncalled_functions
 from graphviz_tb.proto import GraphDef
@@ -30,6 +32,7 @@ def test_what_thousands_of_nodes_take_through_one_constant_is_bounded() -> None:
     assert [notice.code for notice in model.notices if notice.code == "mark-limit"] == ["mark-limit"]
 
 
+@pytest.mark.slow
 def test_deep_scopes_are_looked_for_among_gradients_once() -> None:
     _, took = seconds({"name": "a_1/" * 6000 + "x", "op": "MatMul"})
     assert took < 6 * slowness()
@@ -52,12 +55,14 @@ def test_deep_names_of_weights_are_compared_with_deep_scopes_quickly() -> None:
     assert took < 9 * slowness()
 
 
+@pytest.mark.slow
 def test_the_scopes_around_one_user_of_many_weights_are_listed_once() -> None:
     deep = {"name": "a/" * 10000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(5000)]}
     _, took = seconds(*weights(5000), deep, {"name": "q_1/x", "op": "Foo"})
     assert took < 9 * slowness()
 
 
+@pytest.mark.slow
 def test_one_name_of_many_nodes_is_looked_for_in_series_once() -> None:
     names = [name for number in range(1, 10001) for name in ("x", f"x_{number}")]
     model, took = seconds(*({"name": name, "op": "Foo"} for name in names))
@@ -70,6 +75,7 @@ def function(name: str, callee: str = "") -> dict[str, Any]:
     return {"signature": {"name": name}, "node_def": [{"name": "c", "op": callee or "NoOp"}]}
 
 
+@pytest.mark.slow
 def test_a_chain_of_functions_that_many_uncalled_ones_begin_is_followed_once() -> None:
     chain = [function(f"g{number}", f"g{number + 1}") for number in range(10_000)]
     heads = [function(f"f{number}", "g0") for number in range(10_000)]
@@ -81,6 +87,7 @@ def test_a_chain_of_functions_that_many_uncalled_ones_begin_is_followed_once() -
     assert {hierarchy.name[row] for row in uncalled} == {f"f{number}" for number in range(10_000)}
 
 
+@pytest.mark.slow
 def test_thousands_of_edges_into_a_deep_scope_do_not_climb_level_by_level() -> None:
     inputs = [{"name": f"y{number}", "op": "Foo"} for number in range(30000)]
     deep = {"name": "a/" * 10000 + "x", "op": "AddN", "input": [node["name"] for node in inputs]}

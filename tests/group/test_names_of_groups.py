@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
+
 import graphviz_tb
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.group.flow.words import Vocabulary
@@ -98,6 +100,7 @@ def test_a_scope_that_is_most_of_a_block_gives_it_its_name() -> None:
     assert "pupil · Softmax" in stacks(graph)
 
 
+@pytest.mark.slow
 def test_names_of_thousands_of_words() -> None:
     """All beginnings of a name of 20,000 words have 200 million words."""
     nodes: list[dict[str, object]] = []

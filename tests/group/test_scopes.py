@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 
 import graphviz_tb
 from graphviz_tb.group.scopes import unseen_scopes
@@ -62,6 +63,7 @@ def test_a_name_that_begins_with_a_slash_lies_in_a_scope_without_a_name() -> Non
     ]
 
 
+@pytest.mark.slow
 def test_deep_names_need_no_stack() -> None:
     deep = "/".join(f"s{at}" for at in range(10_000))
     model = graphviz_tb.load(
@@ -117,6 +119,7 @@ def test_the_scopes_of_the_last_name_alone_are_not_seen() -> None:
     assert unseen_scopes(seen, np.flatnonzero(seen.mark).tolist()) == {"z/z/z"}
 
 
+@pytest.mark.slow
 def test_names_are_not_searched_again_for_each_scope_of_the_last() -> None:
     def seconds(depth: int) -> float:
         graph = constants_around(depth, 20_000).hierarchy.graph

@@ -70,6 +70,7 @@ def test_functions_of_one_name_are_called_by_names_of_their_own() -> None:
     assert [node.name for node in made.node] == ["x", "x_1", "f", "x_2", "f_1", "x_3", "f_2"]
 
 
+@pytest.mark.slow
 def test_thousands_of_functions_of_one_name() -> None:
     """The names that are taken are looked up, not gathered again for each function."""
 

@@ -85,6 +85,7 @@ def test_levels_past_all_that_lines_may_pass_are_in_plain_rows(monkeypatch: pyte
     assert lay.notices()[0].message.startswith("1 deeper level is drawn in plain rows")
 
 
+@pytest.mark.slow
 def test_calls_of_a_dense_function_end() -> None:
     """Each of 80 calls draws 1,770 lines past 34,000 ranks, of a function of 17 kB: 80 s."""
     graph = GraphDef()

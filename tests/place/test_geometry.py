@@ -11,13 +11,14 @@ from geometry import faults
 import graphviz_tb
 from graphviz_tb.model.scene import Scene
 from tests.each import each
+from tests.effort import part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GRAPHS = sorted([*FIXTURES.glob("real/*.pb*"), *FIXTURES.glob("rules/*.pb*")])
 MOST = 600
 
 
-@each("path", GRAPHS, ids=lambda path: path.name)
+@each("path", part(GRAPHS, 3), ids=lambda path: path.name)
 def test_every_fixture_is_drawn_without_a_fault(path: Path) -> None:
     model = graphviz_tb.load(path)
     for choices in ({"depth": 0}, {}, {"open_all": True, "max_open": MOST}):

@@ -24,6 +24,7 @@ def chromium(require: Callable[..., None]) -> str:
     return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
 
 
+@pytest.mark.machine
 @pytest.mark.parametrize("font", FONTS)
 def test_labels_stay_in_their_boxes_and_apart(chromium: str, font: str | None) -> None:
     pictures, names = [], []

@@ -93,6 +93,7 @@ def groups(model: Model, path: tuple[int, ...]) -> Paths:
     return [child for child in children if model.hierarchy.opens(child[-1]) and not nested(child)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "lstm_dynamic_rnn.pb", "func_library_recursive.pbtxt"])
 def test_fifty_open_sets_are_placed_alike(name: str, require: Callable[..., None], tmp_path: Path) -> None:
     require("node")
@@ -142,6 +143,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     )
 
 
+@pytest.mark.slow
 def test_a_thousand_generated_cases_are_placed_alike(
     require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

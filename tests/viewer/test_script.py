@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.render.html import LAYOUT, LOG_MODULES, MODULES, script, source
 from graphviz_tb.render.legend import BECAME, SIGNS
@@ -25,6 +27,7 @@ OPTIONS = ["--noEmit", "--checkJs", "--allowJs", "--target", "es2023", "--lib", 
 COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..', 'tsc.js'))"
 
 
+@pytest.mark.machine
 def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
     require("node", "typescript")
     page = "".join(source(name) for name in (*MODULES[:-1], *LOG_MODULES, MODULES[-1]))

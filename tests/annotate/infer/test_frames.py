@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ def test_a_frame_holds_what_is_called_in_it(callers: list[int]) -> None:
         assert {other for other, held in enumerate(frames) if held.holds(frame)} == around[number]
 
 
+@pytest.mark.slow
 def test_a_deep_frame_is_found_in_few_steps() -> None:
     steps = 0
     outermost = frame = Frame(-1)

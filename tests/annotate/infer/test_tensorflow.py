@@ -13,10 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.each import each
+from tests.effort import part
 
 ROOT = Path(__file__).parents[3]
 EXPECTED = sorted((ROOT / "tests/annotate/expected/shapes").glob("*.json.gz"))
@@ -67,11 +70,12 @@ def agree(theirs: Any, ours: Any) -> bool:
     return len(theirs) == len(ours) and all(None in (a, b) or a == b for a, b in zip(theirs, ours, strict=True))
 
 
-@each("name", NAMES)
+@each("name", part(NAMES, 3))
 def test_no_shape_is_wrong(name: str) -> None:
     assert [pair for pair in pairs(name) if not agree(*pair[1:])] == []
 
 
+@pytest.mark.slow
 def test_nearly_all_that_tensorflow_knows_is_known() -> None:
     every = [pair for name in NAMES for pair in pairs(name)]
     ranks = [pair for pair in every if pair[1] is not None]
