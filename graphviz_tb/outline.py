@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutlineBox:
     """One box of the outline: what it is called, its address, ops inside, and of a stack how many it stacks."""
 
     label: str
@@ -29,7 +29,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OutlineGroup:
     """One open group: its `label` and `address` ("" for the whole model), how deep it lies, and its parts.
 
     `ranks` are along the flow: what feeds another is in an earlier rank. `beside` is no part of the model:
@@ -39,11 +39,11 @@ class Line:
     label: str
     address: str
     depth: int
-    ranks: tuple[tuple[Part, ...], ...]
-    beside: tuple[Part, ...]
+    ranks: tuple[tuple[OutlineBox, ...], ...]
+    beside: tuple[OutlineBox, ...]
 
 
-def outline(model: Model) -> tuple[Line, ...]:
+def outline(model: Model) -> tuple[OutlineGroup, ...]:
     """The groups that a first picture opens where there is room, the outer ones first, in the order of the flow."""
     hierarchy = model.hierarchy
     opened = set(first_picture(hierarchy, model.metagraph))
@@ -54,13 +54,13 @@ def outline(model: Model) -> tuple[Line, ...]:
     def called(path: Path) -> str:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
 
-    def part(path: Path) -> Part:
+    def part(path: Path) -> OutlineBox:
         # What a path ends in is the box itself.
         row = path[-1]
         times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
-        return Part(called(path), address(hierarchy, path), hierarchy.ops(row), times)
+        return OutlineBox(called(path), address(hierarchy, path), hierarchy.ops(row), times)
 
-    lines: list[Line] = []
+    lines: list[OutlineGroup] = []
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
     while waiting:
         path, depth = waiting.pop()
@@ -71,7 +71,7 @@ def outline(model: Model) -> tuple[Line, ...]:
         in_flow = {row for rank in shown for row in rank}
         beside = [row for rank in flow for row in rank if row not in in_flow]
         lines.append(
-            Line(
+            OutlineGroup(
                 "" if path == ROOT else called(path),
                 address(hierarchy, path),
                 depth,

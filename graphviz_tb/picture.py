@@ -26,7 +26,7 @@ from graphviz_tb.view.opening import OpenSet
 if TYPE_CHECKING:
     import graphviz
 
-    from graphviz_tb.page.notebook import Frame
+    from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.pipeline import Model
 
 
@@ -75,11 +75,11 @@ class Picture:
         keep_inputs((*self.model.inputs, *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
 
-    def show(self, height: int = 640) -> Frame:
+    def show(self, height: int = 640) -> NotebookFrame:
         """The page in a notebook's cell, what is open here open at first."""
-        from graphviz_tb.page.notebook import Frame
+        from graphviz_tb.page.notebook import NotebookFrame
 
-        return Frame(self.render("html"), height)
+        return NotebookFrame(self.render("html"), height)
 
     def _repr_svg_(self) -> str:
         return self.render("svg").decode()

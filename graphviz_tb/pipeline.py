@@ -43,15 +43,15 @@ from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
-from graphviz_tb.render.json import Document
+from graphviz_tb.render.json import JsonDocument
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
-from graphviz_tb.view import Names
+from graphviz_tb.view import RowFinder
 
 if TYPE_CHECKING:
     import networkx
 
-    from graphviz_tb.page.notebook import Frame
+    from graphviz_tb.page.notebook import NotebookFrame
 
 
 def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
@@ -171,9 +171,9 @@ class Model(Folded):
         return model
 
     @cached_property
-    def names(self) -> Names:
+    def names(self) -> RowFinder:
         """Finds rows by name."""
-        return Names(self.hierarchy)
+        return RowFinder(self.hierarchy)
 
     def shapes(self) -> dict[tuple[str, int], Shape]:
         """The shape of every output of the main graph, by the name of its node and its position.
@@ -239,14 +239,14 @@ class Model(Folded):
         """The whole folded graph as plain values (docs/json.md)."""
         return self.document().values()
 
-    def document(self) -> Document:
+    def document(self) -> JsonDocument:
         """The whole folded graph, before it is values or text."""
         # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
         more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
         if self.options.annotate.infer:
             more["cost"] = self.cost.entry
-        return Document(self.hierarchy, lambda row: self.metagraph((row,)), more)
+        return JsonDocument(self.hierarchy, lambda row: self.metagraph((row,)), more)
 
     def to_networkx(self, path: Path = (0,)) -> networkx.DiGraph[int]:
         """The group at `path` as a `networkx.DiGraph` of its children."""
@@ -273,7 +273,7 @@ class Model(Folded):
         """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
         return renderer(format).shortfalls(self, self._wanted(options, {}))
 
-    def show(self, height: int = 640, **choices: Any) -> Frame:
+    def show(self, height: int = 640, **choices: Any) -> NotebookFrame:
         """The page in a notebook's cell, `height` pixels high; `choices` are fields of `PictureOptions`."""
         return self.picture(**choices).show(height)
 

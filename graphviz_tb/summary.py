@@ -22,7 +22,7 @@ from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.hierarchy import STACKS, Hierarchy, Kind
+from graphviz_tb.model.hierarchy import STACKS, Hierarchy, RowKind
 from graphviz_tb.model.paths import address, function_of
 
 LARGEST = 10  # so many of the largest of each kind are named
@@ -31,7 +31,7 @@ TRIED = 2000  # structures looked at to find the largest
 
 
 @dataclass(frozen=True, slots=True)
-class Edges:
+class EdgeCounts:
     """Inputs of nodes that name a node, by kind; `in_functions` of them lie in bodies of functions."""
 
     all: int
@@ -60,7 +60,7 @@ class Stacks:
 
 
 @dataclass(frozen=True, slots=True)
-class Structure:
+class StructureCount:
     """Groups of one structure: how many, how many ops each, the first names."""
 
     template: int
@@ -80,7 +80,7 @@ class Structures:
     repeated: int
     groups: int
     undecided: int
-    largest: tuple[Structure, ...]
+    largest: tuple[StructureCount, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class FunctionCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Shapes:
+class ShapeCounts:
     """Data edges by where the shape of their tensor was found."""
 
     edges: int
@@ -125,7 +125,7 @@ class Summary:
     weights: int
     variables: int
     summaries: int
-    edges: Edges
+    edges: EdgeCounts
     scopes: int
     levels: int
     series: Stacks
@@ -138,7 +138,7 @@ class Summary:
     function_op_types: dict[str, int]
     devices: dict[str, int]
     function_devices: dict[str, int]
-    shapes: Shapes
+    shapes: ShapeCounts
 
 
 def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
@@ -164,10 +164,10 @@ def summarize(hierarchy: Hierarchy, facts: Facts) -> Summary:
         summaries=int((main & (graph.mark == Mark.SUMMARY)).sum()),
         edges=count_edges(graph),
         # The root is a scope, too.
-        scopes=int((hierarchy.kind == Kind.SCOPE).sum()) - 1,
+        scopes=int((hierarchy.kind == RowKind.SCOPE).sum()) - 1,
         levels=int(np.max(hierarchy.depth)),
-        series=count_stacks(hierarchy, Kind.SERIES),
-        folds=count_stacks(hierarchy, Kind.FOLD),
+        series=count_stacks(hierarchy, RowKind.SERIES),
+        folds=count_stacks(hierarchy, RowKind.FOLD),
         structures=count_structures(hierarchy),
         functions=tuple(count_functions(hierarchy, through)),
         function_ops=sum(hierarchy.ops(row) for row in hierarchy.function_rows),
@@ -214,10 +214,10 @@ def histogram(column: Ints, words: tuple[str, ...]) -> dict[str, int]:
     return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0])))
 
 
-def count_edges(graph: Graph) -> Edges:
+def count_edges(graph: Graph) -> EdgeCounts:
     """Edges by kind; a reference edge carries data."""
     control = int(graph.control.sum())
-    return Edges(
+    return EdgeCounts(
         all=graph.edge_count,
         data=graph.edge_count - control,
         control=control,
@@ -226,7 +226,7 @@ def count_edges(graph: Graph) -> Edges:
     )
 
 
-def count_stacks(hierarchy: Hierarchy, kind: Kind) -> Stacks:
+def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> Stacks:
     """The series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
     stacks = [Stack(displayed_name(hierarchy, row), repetitions(hierarchy, row), hierarchy.ops(row)) for row in rows]
@@ -249,7 +249,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
     by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:TRIED]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
     covered = np.zeros(len(hierarchy), np.bool_)
-    largest: list[Structure] = []
+    largest: list[StructureCount] = []
     for template in by_weight.tolist():
         members = order[starts[template] : starts[template + 1]].tolist()
         if len(largest) == LARGEST:
@@ -257,7 +257,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
         # Where all members lie inside of larger structures, the line would repeat what a line above says.
         if not covered[members].all():
             names = tuple(displayed_name(hierarchy, row) for row in members[:EXAMPLES])
-            largest.append(Structure(template, len(members), int(sizes[template]), names))
+            largest.append(StructureCount(template, len(members), int(sizes[template]), names))
         for row in members:
             covered[row : hierarchy.end[row]] = True
     return Structures(
@@ -272,7 +272,7 @@ def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[
         yield FunctionCount(function.name, hierarchy.ops(row), through(row), called[row])
 
 
-def count_shapes(graph: Graph, facts: Facts) -> Shapes:
+def count_shapes(graph: Graph, facts: Facts) -> ShapeCounts:
     """Look up the tensor of every data edge, each distinct one once."""
     data = np.flatnonzero(~graph.control)
     # (source node, output key) as one number: equal numbers are one tensor, and those of a node follow each other.
@@ -285,4 +285,6 @@ def count_shapes(graph: Graph, facts: Facts) -> Shapes:
         if lookup is None or node != last:
             last, lookup = node, facts.decode(node)
         by_origin[lookup(graph.keys[key]).origin] += edges
-    return Shapes(len(data), by_origin["declared"], by_origin["stated"], by_origin["signature"], by_origin["inferred"])
+    return ShapeCounts(
+        len(data), by_origin["declared"], by_origin["stated"], by_origin["signature"], by_origin["inferred"]
+    )

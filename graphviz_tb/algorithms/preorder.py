@@ -9,7 +9,7 @@ from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbered:
+class Preorder:
     """A tree in preorder: `order[row]` is the id, `row_of[id]` the row; `parent` (-1 for roots), `end`, `depth` by
     row."""
 
@@ -20,7 +20,7 @@ class Numbered:
     depth: Ints
 
 
-def number(parent: Longs, key: Longs) -> Numbered:
+def number(parent: Longs, key: Longs) -> Preorder:
     """Number the tree with the `parent` of each id (-1 for roots), siblings by `key`. Nothing recurses.
 
     >>> names = ["", "b", "a", "a/x"]
@@ -38,7 +38,7 @@ def number(parent: Longs, key: Longs) -> Numbered:
     back = np.empty(len(parent), np.int64)
     back[row] = np.arange(len(parent))
     parent_row = np.where(parent[back] < 0, -1, row[parent[back]])
-    return Numbered(
+    return Preorder(
         ints(back), ints(row), ints(parent_row), ints(np.arange(len(parent)) + size[back]), ints(depth[back])
     )
 

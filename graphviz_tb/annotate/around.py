@@ -12,7 +12,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Floats, Measure
 
 
-class Around:
+class MeasuredChains:
     """Every row that something was measured at or under, once for each step.
 
     Rows that hold the same measured rows, as scopes that each hold only the next, are one chain: their figures are the
@@ -28,7 +28,7 @@ class Around:
     >>> from graphviz_tb.proto import GraphDef
     >>> hierarchy = group(interpret(flatten(GraphDef(node=[{"name": "a/x"}, {"name": "a/y"}]))))
     >>> # rows: 0 the whole, 1 a, 2 a/x, 3 a/y
-    >>> around = Around(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
+    >>> around = MeasuredChains(hierarchy, np.array([0, 0, 1]), np.array([2, 3, 3]))
     >>> around.chain_of.tolist(), around.chain.tolist(), around.sums(np.array([5, 6, 7])).tolist()
     ([0, 0, 1, 2], [1, 2, 0, 2, 0], [5, 6, 11, 7, 7])
     """

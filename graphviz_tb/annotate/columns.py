@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.algorithms.calls import leading_on
-from graphviz_tb.annotate.around import Around
+from graphviz_tb.annotate.around import MeasuredChains
 from graphviz_tb.model.columns import Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
@@ -16,19 +16,19 @@ from graphviz_tb.model.samples import Sample
 from graphviz_tb.model.stats import Measure, Stats
 from graphviz_tb.model.tensors import Shape
 
-Samples = Mapping[Path, Sample]
+SamplesByPath = Mapping[Path, Sample]
 NEVER = int(np.iinfo(np.int64).max)
 QUANTITIES = ("time", "cpu", "accelerator", "enqueue", "bytes")
 FIELDS = ("step", "row", *QUANTITIES, "start", "end")
 
 
-def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples]) -> Stats:
+def sum_up(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[SamplesByPath]) -> Stats:
     """Columns of all steps.
 
     Before: for each step what was measured by path, and the machinery of calls (`loose`). After: in every column a
     group has what lies under it, a call what lies inside it; the means of siblings add up to their group's.
     """
-    inside: list[Samples] = []
+    inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(FIELDS)), np.int64)]
     shapes: dict[int, tuple[Shape, ...]] = {}
     library = int(hierarchy.end[0])  # rows of functions follow those of the main graph
@@ -43,10 +43,12 @@ def sum_up(hierarchy: Hierarchy, steps: list[Samples], loose: list[Samples]) -> 
     return table(hierarchy, np.concatenate(entries).T, inside, shapes)
 
 
-def table(hierarchy: Hierarchy, entries: Longs, inside: list[Samples], shapes: dict[int, tuple[Shape, ...]]) -> Stats:
+def table(
+    hierarchy: Hierarchy, entries: Longs, inside: list[SamplesByPath], shapes: dict[int, tuple[Shape, ...]]
+) -> Stats:
     """All columns, frozen; `entries` are `FIELDS` of every row that a step measured, and of every call on the way."""
     column = dict(zip(FIELDS, entries, strict=True))
-    around = Around(hierarchy, column["step"], column["row"])
+    around = MeasuredChains(hierarchy, column["step"], column["row"])
 
     def measure(name: str) -> Measure:
         # Traces count nanoseconds, what users see microseconds.
@@ -73,7 +75,7 @@ def table(hierarchy: Hierarchy, entries: Longs, inside: list[Samples], shapes: d
     )
 
 
-def merge(samples: Samples, machinery: Samples) -> Samples:
+def merge(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
     """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
     # Every call in which something was measured.
     around = leading_on(sorted({*samples, *machinery})) | set(machinery)
@@ -103,7 +105,7 @@ def both(sample: Sample, other: Sample) -> Sample:
     )
 
 
-def fill(hierarchy: Hierarchy, samples: Samples, functions: dict[int, int]) -> dict[int, list[int]]:
+def fill(hierarchy: Hierarchy, samples: SamplesByPath, functions: dict[int, int]) -> dict[int, list[int]]:
     """The quantities, start and end of one step by row: each sample counts for its op, and for every call that it lies
     in; `functions` keeps the function of each row for the next step.
 

@@ -37,7 +37,7 @@ class Execution:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedExecution:
     """An execution and how it counts: as time of the "cpu", of an "accelerator", or as "enqueue"."""
 
     execution: Execution
@@ -86,7 +86,7 @@ def is_accelerator(device: str) -> bool:
     return bool(number) and kind not in HOST
 
 
-def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
+def count_once(trace: dict[str, list[Execution]]) -> list[CountedExecution]:
     """Say of every execution how it counts; those that only repeat another are left out.
 
     Before: executions by device, as the trace has them. After: a kernel counts once, on its accelerator; the host
@@ -98,9 +98,9 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
         part = PART.match(device)
         if part is not None:
             streams[families.of(part["base"])][part["part"]] = executions
-    counted: list[Counted] = []
+    counted: list[CountedExecution] = []
     for base, parts in streams.items():
-        counted += [Counted(execution, "accelerator", base) for execution in distinct(parts)]
+        counted += [CountedExecution(execution, "accelerator", base) for execution in distinct(parts)]
     for device, executions in trace.items():
         if PART.match(device):
             continue
@@ -108,7 +108,7 @@ def count_once(trace: dict[str, list[Execution]]) -> list[Counted]:
         kernels = {bare(execution.name) for part in streams.get(device, {}).values() for execution in part}
         alone = "accelerator" if is_accelerator(device) and device not in streams else "cpu"
         counted += [
-            Counted(execution, "enqueue" if bare(execution.name) in kernels else alone, device)
+            CountedExecution(execution, "enqueue" if bare(execution.name) in kernels else alone, device)
             for execution in executions
         ]
     return counted

@@ -15,8 +15,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.columns import sum_up
-from graphviz_tb.annotate.devices import CANONICAL, Counted, Execution, count_once, is_accelerator
-from graphviz_tb.annotate.trace_names import Place, TraceNames
+from graphviz_tb.annotate.devices import CANONICAL, CountedExecution, Execution, count_once, is_accelerator
+from graphviz_tb.annotate.trace_names import ExecutionPath, TraceNames
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
@@ -46,7 +46,7 @@ WARM_UP = 3  # times the median of the others; steps of one program seldom diffe
 
 
 @dataclass(slots=True)
-class Step:
+class JoinedTrace:
     """One trace, joined: samples by path, the time of names that no op bears, what each device did."""
 
     samples: dict[Path, Sample] = field(default_factory=dict)
@@ -102,7 +102,7 @@ def join_statistics(
     )
 
 
-def slow_start(labels: Sequence[str], steps: Sequence[Step]) -> str:
+def slow_start(labels: Sequence[str], steps: Sequence[JoinedTrace]) -> str:
     """The name of the first step where it took more than `WARM_UP` times the median of the others, "" where not.
 
     Then it traced, compiled and allocated for the others.
@@ -150,18 +150,22 @@ def wanted(device: str, options: StatsOptions) -> bool:
     return bool(CANONICAL.search(device)) if options.tensorboard else True
 
 
-def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[Counted]:
+def count(read: dict[str, list[Execution]], options: StatsOptions) -> list[CountedExecution]:
     """The executions that count, each once; TensorBoard counts all it takes."""
     if not options.tensorboard:
         return count_once(read)
     how = {device: "accelerator" if is_accelerator(device) else "cpu" for device in read}
-    return [Counted(execution, how[device], device) for device, executions in read.items() for execution in executions]
+    return [
+        CountedExecution(execution, how[device], device)
+        for device, executions in read.items()
+        for execution in executions
+    ]
 
 
-def gather(counted: Iterable[Counted], places: dict[str, Place]) -> Step:
+def gather(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]) -> JoinedTrace:
     """One sample for each path; machinery of calls is kept apart, in `loose`."""
-    step = Step()
-    by_path: dict[tuple[Path, bool], list[Counted]] = defaultdict(list)
+    step = JoinedTrace()
+    by_path: dict[tuple[Path, bool], list[CountedExecution]] = defaultdict(list)
     for each in counted:
         step.executions += 1
         place = places.get(each.execution.name)
@@ -176,7 +180,7 @@ def gather(counted: Iterable[Counted], places: dict[str, Place]) -> Step:
     return step
 
 
-def sample_of(counted: list[Counted]) -> Sample:
+def sample_of(counted: list[CountedExecution]) -> Sample:
     """All executions of one op in one step: times add up, bytes are those of the largest execution.
 
     The span is that of the executions that count; of the enqueue where nothing else is known.
@@ -200,7 +204,7 @@ def sample_of(counted: list[Counted]) -> Sample:
     )
 
 
-def mean_of(steps: list[Step]) -> dict[str, float]:
+def mean_of(steps: list[JoinedTrace]) -> dict[str, float]:
     """The time of names that no op bears, mean over the steps."""
     mean: dict[str, float] = defaultdict(float)
     # Nanoseconds to microseconds, a step without the name as zero.

@@ -40,11 +40,11 @@ LISTING = frozenset(
     )
 )
 
-Outputs = Callable[[str], Tensor]
+TensorOfKey = Callable[[str], Tensor]
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class ResolvedCalls:
     """Calls that give what their one function gives, by node; `known` are results that were followed to their end,
     `makers` the nodes that make them."""
 
@@ -65,7 +65,7 @@ class Maker:
         return Tensor(self.shapes[index] if self.shapes and index < len(self.shapes) else None, self.dtypes(index))
 
 
-def tensors_of(graph: Graph, node: int, calls: Calls) -> Outputs:
+def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
     """A lookup from an output key of `node` to its tensor; `calls` are those of `single_calls`.
 
     The shape comes from `_output_shapes`, else from the op's own statement (a variable that is read states that of
@@ -126,7 +126,7 @@ def read_shape(graph: Graph, node: int) -> Shape:
     return shape_of(handle.attr["shape"].shape)
 
 
-def result_of(graph: Graph, calls: Calls, node: int, index: int) -> Tensor | None:
+def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tensor | None:
     """The tensor that a call of one function gives at `index`; None where `node` is no such call.
 
     Calls in calls are followed; what a circle of them gives is not known.
@@ -167,10 +167,10 @@ def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker])
     return node, output, makers[node].output(output)
 
 
-def single_calls(graph: Graph) -> Calls:
+def single_calls(graph: Graph) -> ResolvedCalls:
     """Calls that give what their one function gives, by node."""
     # "": the op type is the function; "f": PartitionedCall and the like. If and Case have other attributes.
-    return Calls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
+    return ResolvedCalls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
 
 
 def declared(definition: NodeDef) -> list[Shape] | None:
@@ -194,7 +194,7 @@ def stated_shape(definition: NodeDef) -> Shape:
     return shape_of(value.shape) if value.HasField("shape") else None
 
 
-def argument_of(graph: Graph, node: int) -> Outputs:
+def argument_of(graph: Graph, node: int) -> TensorOfKey:
     """The tensor of a function's argument, from the signature and the attributes of the argument."""
     function = graph.functions[int(graph.function[node])]
     index = function.place(node)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.outputs import outputs_of
-from graphviz_tb.annotate.shapes import Outputs, argument_of, enumerated, single_calls, tensors_of
+from graphviz_tb.annotate.shapes import TensorOfKey, argument_of, enumerated, single_calls, tensors_of
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
@@ -29,7 +29,7 @@ class Tensors:
         self.infer = infer
 
     @cached_property
-    def _calls(self) -> Callable[[int], Outputs]:
+    def _calls(self) -> Callable[[int], TensorOfKey]:
         calls = single_calls(self.graph)
         return lambda node: tensors_of(self.graph, node, calls)
 
@@ -44,7 +44,7 @@ class Tensors:
         """What the file says of a node's outputs beside what the op's own rule reads."""
         return [argument_of(self.graph, node)("0").shape] if definition is None else enumerated(definition)[0]
 
-    def decode(self, node: int) -> Outputs:
+    def decode(self, node: int) -> TensorOfKey:
         """A lookup from an output key of a node to its tensor."""
         said = self._calls(node)
         return (lambda key: self._completed(node, key, said(key))) if self.infer else said

@@ -68,7 +68,7 @@ def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
     )
 
 
-Places = list[tuple[Path, Figures]]
+PathFigures = list[tuple[Path, Figures]]
 
 
 def time_of(figures: Figures) -> float:
@@ -81,7 +81,7 @@ def bytes_of(figures: Figures) -> float:
     return figures.bytes
 
 
-def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
+def op_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
     """Every op that was measured, in each place; a call only where nothing inside it was."""
     inside = stats.paths_inside()
     around = leading_on(inside)  # the time of these calls is that of what is inside
@@ -92,7 +92,7 @@ def op_places(hierarchy: Hierarchy, stats: Stats) -> Places:
     return [(path, stats.at(path)) for path in paths]
 
 
-def scope_places(hierarchy: Hierarchy, stats: Stats) -> Places:
+def scope_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
     """Every scope of the main graph, and every call in each place, under which something was measured."""
     rows = np.flatnonzero(stats.known[: int(hierarchy.end[0])])
     groups = [row for row in rows.tolist() if row and (hierarchy.kind[row] == SCOPE or row in hierarchy.calls)]
@@ -119,7 +119,7 @@ def calls_around(paths: Sequence[Path]) -> list[Path]:
     return sorted(calls)
 
 
-def without_wrappers(hierarchy: Hierarchy, places: Places, value: Callable[[Figures], float]) -> Places:
+def without_wrappers(hierarchy: Hierarchy, places: PathFigures, value: Callable[[Figures], float]) -> PathFigures:
     """Leave out a scope whose whole value lies in the next one below it: it would say the same twice."""
     # Places are in preorder: where there is one below a scope, the first of them comes next.
     wrappers = {
@@ -137,7 +137,7 @@ def lies_in(hierarchy: Hierarchy, inner: Path, outer: Path) -> bool:
 
 
 def top(
-    hierarchy: Hierarchy, stats: Stats, places: Places, value: Callable[[Figures], float], most: int
+    hierarchy: Hierarchy, stats: Stats, places: PathFigures, value: Callable[[Figures], float], most: int
 ) -> tuple[Top, ...]:
     """The places of the largest values, ties in the order of the file; zeros are left out."""
     # Where the whole is nothing no place is left below, and 1 spares a division by zero.

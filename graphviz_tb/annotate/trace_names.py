@@ -19,7 +19,7 @@ from itertools import islice
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
 from graphviz_tb.annotate.devices import bare
-from graphviz_tb.annotate.trace_scopes import FEW, Calls, cuts, path_of
+from graphviz_tb.annotate.trace_scopes import FEW, BodyCalls, cuts, path_of
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -32,7 +32,7 @@ MOST_CALLS = 200  # in each other: a path has one part for each
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ExecutionPath:
     """Where an execution belongs: a path; `within` says that it is machinery of the call at its end, not the call.
 
     `whole` is false where only the function is known, not the call: the path begins in the function then.
@@ -50,7 +50,7 @@ class TraceNames:
         self.hierarchy = hierarchy
         self.tensorboard = tensorboard
         self._index: dict[int, dict[str, int]] = {}
-        self._calls = Calls(hierarchy, self.index)
+        self._calls = BodyCalls(hierarchy, self.index)
 
     def index(self, block: int) -> dict[str, int]:
         """Rows of ops by their name in the file, in the main graph (row 0) or in a function."""
@@ -69,13 +69,13 @@ class TraceNames:
         """TensorBoard's embedded constants and summaries have no statistics."""
         return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
 
-    def places(self, names: Iterable[str]) -> dict[str, Place]:
+    def places(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
         """The place of each name that means something.
 
         A name that is none of the main graph, nor leads through its calls, is looked for in functions: in the one
         that explains most of such names.
         """
-        place_of: dict[str, Place] = {}
+        place_of: dict[str, ExecutionPath] = {}
         strangers: list[str] = []
         for name in dict.fromkeys(names):
             place = self._in_main(name)
@@ -89,33 +89,33 @@ class TraceNames:
             place_of.update(self._in_layers([name for name in strangers if name not in place_of]))
         return place_of
 
-    def _in_layers(self, names: list[str]) -> dict[str, Place]:
+    def _in_layers(self, names: list[str]) -> dict[str, ExecutionPath]:
         """Ops of a run in the nodes of a conceptual graph: by the scope that each layer has in the run."""
         index = self.index(0)
         nodes = {scope: index[path] for scope, path in layers_of_scopes(names, self.hierarchy.graph.layers).items()
                  if path in index}  # fmt: skip
-        place_of: dict[str, Place] = {}
+        place_of: dict[str, ExecutionPath] = {}
         # The nearest scope around the op that is a layer.
         for name in filter(may_be_layer, names):
             scope = name.rpartition("/")[0]
             while scope and scope not in nodes:
                 scope = scope.rpartition("/")[0]
             if scope:
-                place_of[name] = Place((nodes[scope],))
+                place_of[name] = ExecutionPath((nodes[scope],))
         return place_of
 
-    def _in_main(self, name: str) -> Place | None:
+    def _in_main(self, name: str) -> ExecutionPath | None:
         index = self.index(0)
         if name in index:
-            return Place((index[name],))
+            return ExecutionPath((index[name],))
         if self.tensorboard:
             return None
         if (row := index.get(bare(name))) is not None:
-            return Place((row,))
+            return ExecutionPath((row,))
         return self.follow(0, name)
 
-    def _in_functions(self, names: list[str]) -> dict[str, Place]:
-        places_of: dict[str, list[tuple[int, Place]]] = {}
+    def _in_functions(self, names: list[str]) -> dict[str, ExecutionPath]:
+        places_of: dict[str, list[tuple[int, ExecutionPath]]] = {}
         votes: Counter[int] = Counter()
         # The name alone does not say which function ran: what several know goes to the one that knows most names.
         left = MOST_LOOKED
@@ -125,7 +125,7 @@ class TraceNames:
             left -= len(functions)
             for function in functions:
                 row = self.index(function).get(bare(name))
-                place = Place((row,)) if row is not None else self.follow(function, name)
+                place = ExecutionPath((row,)) if row is not None else self.follow(function, name)
                 if place is not None:
                     places_of.setdefault(name, []).append((function, place))
                     votes[function] += 1
@@ -155,14 +155,14 @@ class TraceNames:
         """How long the names of calls in functions are."""
         return frozenset().union(*(self._calls.inside(function).lengths for function in self.hierarchy.function_rows))
 
-    def _outward(self, function: int, place: Place) -> Place:
+    def _outward(self, function: int, place: ExecutionPath) -> ExecutionPath:
         """The same place seen from the main graph, if only one chain of calls leads to the function."""
         chain = self.only_call(function)
         if chain is None:
-            return Place(place.path, place.within, whole=False)
-        return Place((*chain, *place.path), place.within)
+            return ExecutionPath(place.path, place.within, whole=False)
+        return ExecutionPath((*chain, *place.path), place.within)
 
-    def follow(self, block: int, name: str) -> Place | None:
+    def follow(self, block: int, name: str) -> ExecutionPath | None:
         """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery."""
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
         ways, deepest = self._calls.ways(block, name[: name.rfind("/") + 1])
@@ -170,8 +170,8 @@ class TraceNames:
             self._calls.looked += 1
             row = self.index(inside).get(name[start:])
             if row is not None:
-                return Place((*path_of(chain), row))
-        return Place(path_of(deepest), within=True) if deepest else None
+                return ExecutionPath((*path_of(chain), row))
+        return ExecutionPath(path_of(deepest), within=True) if deepest else None
 
     def only_call(self, function: int) -> Path | None:
         """The chain of calls from the main graph to a function, if there is only one; none where it is longer than any

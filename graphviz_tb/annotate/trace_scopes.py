@@ -22,7 +22,7 @@ Ways = tuple[list[Way], Chain]  # of reading what begins with one scope, and the
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedCalls:
     """The rows of the calls of one body by name, and how long their names are."""
 
     rows: dict[str, int]
@@ -56,13 +56,13 @@ def cuts(name: str, start: int, lengths: frozenset[int]) -> Iterator[int]:
         cut = name.find("/", cut + 1)
 
 
-class Calls:
+class BodyCalls:
     """The calls of each body. `index` gives the rows of a body's ops by their name."""
 
     def __init__(self, hierarchy: Hierarchy, index: Callable[[int], dict[str, int]]) -> None:
         self.hierarchy, self.index = hierarchy, index
         self.looked = 0  # parts of names that were looked up so far
-        self._named: dict[int, Named] = {}
+        self._named: dict[int, NamedCalls] = {}
         self._bodies: dict[int, dict[str, list[int]]] = {}
         self._ways: dict[tuple[int, str], Ways] = {}
 
@@ -71,13 +71,13 @@ class Calls:
         """Whether there is time for every way of reading a name."""
         return self.looked < MOST_READ
 
-    def inside(self, block: int) -> Named:
+    def inside(self, block: int) -> NamedCalls:
         """The calls of a body."""
         known = self._named.get(block)
         if known is None:
             calls = self.hierarchy.calls
             rows = {name: row for name, row in self.index(block).items() if row in calls}
-            known = self._named[block] = Named(rows, frozenset(map(len, rows)))
+            known = self._named[block] = NamedCalls(rows, frozenset(map(len, rows)))
         return known
 
     def ways(self, block: int, scope: str) -> Ways:

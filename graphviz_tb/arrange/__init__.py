@@ -15,17 +15,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from graphviz_tb.arrange.acyclic import turn
-from graphviz_tb.arrange.around import Around, around_children
+from graphviz_tb.arrange.around import PortConstraints, around_children
 from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
 from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.join import NEVER, join
 from graphviz_tb.arrange.large import TooManyBends, plain, too_large
 from graphviz_tb.arrange.layered import layered
-from graphviz_tb.arrange.lines import Line, core_bridges, core_edges, lines, port_items, ports
+from graphviz_tb.arrange.lines import ArrangeLine, core_bridges, core_edges, lines, port_items, ports
 from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Engine, Layers, Part
-from graphviz_tb.arrange.parts import Piece, pieces
+from graphviz_tb.arrange.part import Component, Engine, Ranks
+from graphviz_tb.arrange.parts import LevelComponent, pieces
 from graphviz_tb.arrange.shelves import ROW, UNIT, WAYPOINT, shelves
 from graphviz_tb.arrange.spine import spine
 from graphviz_tb.arrange.wrap import wrap
@@ -34,7 +34,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 
-def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+def graphviz_dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """The engine `dot`, its imports put off until it is used."""
     from graphviz_tb.arrange.dot import dot
 
@@ -44,13 +44,13 @@ def graphviz_dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]
 LAST = sys.maxsize  # a tier after all others
 ENGINES: dict[str, Engine] = {"layered": layered, "dot": graphviz_dot}
 
-__all__ = ["ENGINES", "Around", "ArrangeOptions", "Arrangements", "around_children", "arrange"]
+__all__ = ["ENGINES", "ArrangeOptions", "Arrangements", "PortConstraints", "around_children", "arrange"]
 
 
 def arrange(
     metagraph: Metagraph,
     options: ArrangeOptions | None = None,
-    outside: Around | None = None,
+    outside: PortConstraints | None = None,
     known: Arrangements | None = None,
 ) -> Skeleton:
     """The order in which one open group is drawn.
@@ -64,7 +64,7 @@ def arrange(
     >>> skeleton.parts, skeleton.wires[0].chain
     ((((0,), (1,)),), (0, 1))
     """
-    options, outside = options or ArrangeOptions(), outside or Around()
+    options, outside = options or ArrangeOptions(), outside or PortConstraints()
     check_engine(options)
     known = Arrangements() if known is None else known
     if too_large(metagraph):
@@ -84,7 +84,7 @@ def check_engine(options: ArrangeOptions) -> None:
         raise UnknownChoice.among("engine", options.engine, ENGINES)
 
 
-def anew(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
+def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """The same, not from memory; plain rows where lines bend too often."""
     try:
         return fresh(metagraph, options, outside)
@@ -92,7 +92,7 @@ def anew(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skel
         return plain(metagraph, outside)
 
 
-def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Skeleton:
+def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
     """The same, unless lines bend too often."""
     # The order is that of the automatic mask: what is moved by hand is put in afterwards, and moves nothing else.
     mask = metagraph.automatic
@@ -108,7 +108,7 @@ def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> Ske
 
 
 def draw(
-    metagraph: Metagraph, slots: list[PortSlot], drawn: list[Line], options: ArrangeOptions, held: bool
+    metagraph: Metagraph, slots: list[PortSlot], drawn: list[ArrangeLine], options: ArrangeOptions, held: bool
 ) -> Skeleton:
     """Turn cycles, split, lay out each piece (`held`: its ports stay in their order), and set the pieces on shelves."""
     base = len(metagraph.children)
@@ -134,7 +134,9 @@ def draw(
     return replace(assemble(metagraph, slots, drawn, backward, parts, layers, broken), notices=tuple(notices))
 
 
-def with_spines(parts: list[Piece], drawn: list[Line], backward: set[int], held: bool) -> list[Piece]:
+def with_spines(
+    parts: list[LevelComponent], drawn: list[ArrangeLine], backward: set[int], held: bool
+) -> list[LevelComponent]:
     """The pieces with their main paths, and whether the order of their ports is held."""
     result = []
     for piece in parts:
@@ -145,7 +147,7 @@ def with_spines(parts: list[Piece], drawn: list[Line], backward: set[int], held:
     return result
 
 
-def buses(piece: Piece, drawn: list[Line], backward: set[int]) -> list[int]:
+def buses(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
     """What each line of a piece may join: lines of data others of data, control lines others of control; the main path,
     lines to ports, and lines whose arrow is at their start, nothing."""
     alone = {piece.lines[edge] for edge in piece.part.spine} | backward
@@ -155,7 +157,7 @@ def buses(piece: Piece, drawn: list[Line], backward: set[int]) -> list[int]:
     ]
 
 
-def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
+def against(base: int, drawn: list[ArrangeLine], slots: list[PortSlot]) -> set[int]:
     """Which lines run against the ranks: those turned to break cycles, and those of ports on the opposite side."""
     inner = [i for i, line in enumerate(drawn) if line.bridge < 0]
     turned = turn(base, [arc(drawn[i]) for i in inner])
@@ -171,7 +173,7 @@ def against(base: int, drawn: list[Line], slots: list[PortSlot]) -> set[int]:
     return backward
 
 
-def arc(line: Line) -> tuple[int, int, int, int]:
+def arc(line: ArrangeLine) -> tuple[int, int, int, int]:
     """A line as `turn` takes it: what closes a loop is turned before, and enters last."""
     ends = (line.target, line.source) if line.back else (line.source, line.target)
     return (*ends, LAST if line.back else line.tier, line.weight)
@@ -180,10 +182,10 @@ def arc(line: Line) -> tuple[int, int, int, int]:
 def assemble(
     metagraph: Metagraph,
     slots: list[PortSlot],
-    drawn: list[Line],
+    drawn: list[ArrangeLine],
     backward: set[int],
-    components: list[Piece],
-    layers: list[Layers],
+    components: list[LevelComponent],
+    layers: list[Ranks],
     broken: list[tuple[int, ...]],
 ) -> Skeleton:
     """Number all waypoints through the level, and write the wires in the order of `drawn`."""

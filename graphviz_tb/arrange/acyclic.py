@@ -34,7 +34,7 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
         return set()
     nodes = sorted({end for source, target, _, _ in map(arcs.__getitem__, inner) for end in (source, target)})
     local = {node: place for place, node in enumerate(nodes)}
-    order = Order(len(nodes))
+    order = TopologicalOrder(len(nodes))
     turned = set()
     for i in sorted(inner, key=lambda i: (arcs[i][2], -arcs[i][3], arcs[i][0] > arcs[i][1], i)):
         source, target = local[arcs[i][0]], local[arcs[i][1]]
@@ -44,10 +44,10 @@ def turn(count: int, arcs: Sequence[Arc]) -> set[int]:
     return turned
 
 
-class Order:
+class TopologicalOrder:
     """A topological order that grows edge by edge.
 
-    >>> order = Order(2)
+    >>> order = TopologicalOrder(2)
     >>> order.add(1, 0), order.add(0, 1)
     (True, False)
     """

@@ -12,11 +12,11 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton, Wire
 
 Neighbour = tuple[int, bool]  # its row, inbound
-Side = tuple[int, bool]  # position of a child, whether it is the side where the flow begins
+ChildSide = tuple[int, bool]  # position of a child, whether it is the side where the flow begins
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class PortConstraints:
     """`turned` are the neighbours whose line runs against the flow; `order` are those of the side where the flow
     begins, then those of the other, each from left to right, where a side has more than one."""
 
@@ -24,7 +24,7 @@ class Around:
     order: tuple[Neighbour, ...] = ()
 
 
-def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Container[int]) -> dict[int, Around]:
+def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Container[int]) -> dict[int, PortConstraints]:
     """The same for some of the children of a level, by position.
 
     >>> from graphviz_tb.arrange import arrange
@@ -32,11 +32,11 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
     >>> edges = (Metaedge(0, 1, 1, 0, 0), Metaedge(1, 0, 0, 0, 1))
     >>> level = Metagraph(0, (1, 5), (2, 2), edges, ())
     >>> around_children(level, arrange(level), (0,))
-    {0: Around(turned=frozenset({(5, True)}), order=((5, False), (5, True)))}
+    {0: PortConstraints(turned=frozenset({(5, True)}), order=((5, False), (5, True)))}
     """
     place = {item: at for part in skeleton.parts for row in part for at, item in enumerate(row)}
     turned: dict[int, set[Neighbour]] = {}
-    sides: dict[Side, list[tuple[list[int], Neighbour]]] = {}
+    sides: dict[ChildSide, list[tuple[list[int], Neighbour]]] = {}
     for wire in skeleton.wires:
         for child, other in ends(metagraph, wire):
             if child not in children:
@@ -53,7 +53,7 @@ def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Containe
             found = sorted(sides.get((child, first), ()))
             if len(found) > 1:
                 order[child] += [other for _, other in found]
-    return {child: Around(frozenset(turned.get(child, ())), tuple(found)) for child, found in order.items()}
+    return {child: PortConstraints(frozenset(turned.get(child, ())), tuple(found)) for child, found in order.items()}
 
 
 def ends(metagraph: Metagraph, wire: Wire) -> list[tuple[int, Neighbour]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import itemgetter
 
-from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.part import Ranks
 from graphviz_tb.arrange.shelves import PART, ROW, WAYPOINT
 from graphviz_tb.model.skeleton import Skeleton
 
@@ -22,12 +22,12 @@ LINES = 3  # lines from column to column that an eye still follows; where more p
 REACH = 3  # a joint is looked for within 1/REACH of a column from the place that would make all columns equal
 
 
-def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ...]]:
+def breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...]]:
     """By piece of a level the ranks at which a new column begins; none where the level is well shaped in one column.
 
     Before: pieces have the nominal widths of their nodes; other items are waypoints.
 
-    >>> chain = Layers([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
+    >>> chain = Ranks([[item] for item in range(20)], [[item, item + 1] for item in range(19)])
     >>> breaks([(chain, [88] * 20)])
     [(6, 13)]
     """
@@ -42,19 +42,19 @@ def breaks(pieces: Sequence[tuple[Layers, Sequence[int]]]) -> list[tuple[int, ..
     return broken
 
 
-def depth(layers: Layers, widths: Sequence[int]) -> int:
+def depth(layers: Ranks, widths: Sequence[int]) -> int:
     """How many ranks of a piece take room: those of ports do not."""
     count = len(widths)
     return sum(any(item < count and widths[item] for item in row) for row in layers.ranks)
 
 
-def breadth(layers: Layers, widths: Sequence[int]) -> int:
+def breadth(layers: Ranks, widths: Sequence[int]) -> int:
     """The nominal width of a piece."""
     count = len(widths)
     return max((sum(widths[item] if item < count else WAYPOINT for item in row) for row in layers.ranks), default=0)
 
 
-def in_columns(layers: Layers, wide: int, beside: int) -> tuple[int, ...]:
+def in_columns(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
     """The breaks of one piece, `wide` px wide with others of `beside` px beside it; none where no joint is found."""
     ranks = len(layers.ranks)
     # Height against width, as it is; then as so many columns, with all divisions multiplied out.
@@ -77,7 +77,7 @@ def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
     return min(near, key=lambda rank: (passing[rank], abs(rank - wanted), rank))
 
 
-def between(layers: Layers) -> list[Passing]:
+def between(layers: Ranks) -> list[Passing]:
     """What passes from rank r - 1 to rank r, by r: of how few boxes, those that it leaves or those that it reaches, and
     how many lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}

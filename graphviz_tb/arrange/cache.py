@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from graphviz_tb.arrange.around import Around
+from graphviz_tb.arrange.around import PortConstraints
 from graphviz_tb.arrange.large import plain
 from graphviz_tb.arrange.lines import thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
-Key = tuple[object, ...]
+CacheKey = tuple[object, ...]
 LIMIT = 4096  # skeletons; more than any picture shows, and no more memory than its scene
 
 
@@ -21,10 +21,10 @@ class Arrangements:
 
     def __init__(self) -> None:
         self.made = self.bends = 0
-        self._known: dict[Key, tuple[Skeleton, tuple[int, ...]]] = {}
-        self._plain: dict[int, tuple[Metagraph, Around, Skeleton]] = {}
+        self._known: dict[CacheKey, tuple[Skeleton, tuple[int, ...]]] = {}
+        self._plain: dict[int, tuple[Metagraph, PortConstraints, Skeleton]] = {}
 
-    def in_rows(self, metagraph: Metagraph, outside: Around) -> Skeleton:
+    def in_rows(self, metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
         """The plain rows of a level too large for more, remembered for the very same metagraph: all of it as a key
         would take more memory than the skeleton."""
         known = self._plain.get(id(metagraph))
@@ -32,14 +32,14 @@ class Arrangements:
             known = self._plain[id(metagraph)] = metagraph, outside, plain(metagraph, outside)
         return known[2]
 
-    def recall(self, key: Key, rows: tuple[int, ...]) -> Skeleton | None:
+    def recall(self, key: CacheKey, rows: tuple[int, ...]) -> Skeleton | None:
         """The skeleton of an equal metagraph, its ports named for this one."""
         if key not in self._known:
             return None
         skeleton, old = self._known[key]
         return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)))
 
-    def keep(self, key: Key, rows: tuple[int, ...], skeleton: Skeleton) -> None:
+    def keep(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
         """Remember a skeleton; the oldest is forgotten past `LIMIT`."""
         if len(self._known) >= LIMIT:
             del self._known[next(iter(self._known))]
@@ -56,7 +56,7 @@ def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
     return replace(skeleton, ports=ports)
 
 
-def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: Around) -> tuple[Key, tuple[int, ...]]:
+def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> tuple[CacheKey, tuple[int, ...]]:
     """All that the order of drawing depends on, rows outside the group numbered as they appear; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}

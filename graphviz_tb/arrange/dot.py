@@ -19,22 +19,22 @@ from graphviz.backend.dot_command import command
 from graphviz_tb.arrange.layered import layered
 from graphviz_tb.arrange.layered.normalize import normalize
 from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.model.notice import Notice
 
-Point = tuple[float, float]
-Plain = tuple[dict[int, Point], dict[tuple[int, int], list[list[Point]]]]
+PlainPoint = tuple[float, float]
+PlainLayout = tuple[dict[int, PlainPoint], dict[tuple[int, int], list[list[PlainPoint]]]]
 LARGE = 200  # boxes from which on `dot` would take seconds for its best order
 LARGEST = 30_000  # boxes and lines: as many take `dot` ten seconds if they are a single chain, else far more
 QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
 SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
 
-def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+def dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """The layers of each part, as Graphviz has them.
 
-    Before: the program `dot` can be found (else `ToolMissing`). After: one `Layers` a part; those of `layered`
+    Before: the program `dot` can be found (else `ToolMissing`). After: one `Ranks` a part; those of `layered`
     where the time limit was over, or surely would be, or a quick order is asked for.
     """
     if options.quick:
@@ -58,10 +58,10 @@ def dot(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
     return [drawings[number] for number in range(len(parts))]
 
 
-EMPTY = Part(0, ())
+EMPTY = Component(0, ())
 
 
-def source(part: Part) -> str:
+def source(part: Component) -> str:
     """One part in the DOT language."""
     graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > LARGE else {}))
     graph.set_node_defaults(**SIZE)
@@ -101,10 +101,10 @@ def run(text: str, limit: int) -> str | None:
     return done.stdout
 
 
-def split(text: str) -> Iterator[Plain]:
+def split(text: str) -> Iterator[PlainLayout]:
     """Positions of nodes and lines for each graph of the output, y growing downward."""
-    nodes: dict[int, Point] = {}
-    lines: dict[tuple[int, int], list[list[Point]]] = {}
+    nodes: dict[int, PlainPoint] = {}
+    lines: dict[tuple[int, int], list[list[PlainPoint]]] = {}
     for line in text.splitlines():
         word = line.split() or [""]
         if word[0] == "node":  # node name x y width height label …; lengths in inches
@@ -118,12 +118,12 @@ def split(text: str) -> Iterator[Plain]:
             nodes, lines = {}, {}
 
 
-def layers(part: Part, plain: Plain) -> Layers:
+def layers(part: Component, plain: PlainLayout) -> Ranks:
     """Ranks by y, order by x; waypoints where the lines pass.
 
     >>> lines = {(0, 2): [[(1.0, 0.2), (1.4, 1.0), (1.0, 1.8)]]}
     >>> plain = {0: (1.0, 0.0), 1: (0.0, 1.0), 2: (1.0, 2.0)}, lines
-    >>> layers(Part(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
+    >>> layers(Component(3, ((0, 1), (1, 2), (0, 2))), plain).ranks
     [[0], [1, 3], [2]]
     """
     nodes, lines = plain
@@ -142,10 +142,10 @@ def layers(part: Part, plain: Plain) -> Layers:
         for item in chain[1:-1]:
             across[item] = at_height(line, height[item])
     rows = [sorted(row, key=lambda item: (across[item], item)) for row in laid.ranks]
-    return Layers(rows, laid.chains)
+    return Ranks(rows, laid.chains)
 
 
-def pinned(part: Part, ranks: list[int]) -> list[int]:
+def pinned(part: Component, ranks: list[int]) -> list[int]:
     """The ranks with the ports alone on the outer ones."""
     if part.first:
         down = 1 - min((1, *(rank for node, rank in enumerate(ranks) if node not in part.first)))
@@ -154,7 +154,7 @@ def pinned(part: Part, ranks: list[int]) -> list[int]:
     return [bottom if node in part.last else rank for node, rank in enumerate(ranks)]
 
 
-def at_height(line: Sequence[Point], y: float) -> float:
+def at_height(line: Sequence[PlainPoint], y: float) -> float:
     """The x of a line that runs down, at a height."""
     for (x1, y1), (x2, y2) in pairwise(line):
         if y <= y2:

@@ -12,9 +12,9 @@ from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
-Key = tuple[int, int]  # metaedge, bridge (one of them -1)
+LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
 Row = list[int]
-Place = tuple[int, int]  # part, rank
+RankPosition = tuple[int, int]  # part, rank
 WORK = 20_000_000  # items looked through, for parts merged and ranks opened: ten seconds
 
 
@@ -31,9 +31,9 @@ class Draft:
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
         self.work = 0
-        self._found: dict[int, Place] | None = None  # by item its part and rank; None: to be looked up again
+        self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: to be looked up again
 
-    def find(self) -> dict[int, Place]:
+    def find(self) -> dict[int, RankPosition]:
         """The part and the rank of each item; `TooManyBends` where all of them were looked for too often."""
         if self._found is None:
             self._found = {
@@ -48,7 +48,7 @@ class Draft:
         """Ranks or parts have other numbers than before."""
         self._found = None
 
-    def put(self, item: int, where: Place, place: int) -> None:
+    def put(self, item: int, where: RankPosition, place: int) -> None:
         """Put an item into a row; all else stays on its rank."""
         part, rank = where
         self.parts[part][rank].insert(place, item)
@@ -68,7 +68,7 @@ class Draft:
         self.next += 1
         return self.next - 1
 
-    def leave_out(self, gone: Callable[[Key], bool], removed: set[int]) -> None:
+    def leave_out(self, gone: Callable[[LineKey], bool], removed: set[int]) -> None:
         """Drop wires and children, and whatever then hangs on no wire."""
         self.wires = {key: chain for key, chain in self.wires.items() if not gone(key)}
         used = {item for chain in self.wires.values() for item in chain}
@@ -128,7 +128,7 @@ class Draft:
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
                     self.put_waypoint(key, lower, rows[r])
 
-    def put_waypoint(self, key: Key, lower: int, row: Row) -> None:
+    def put_waypoint(self, key: LineKey, lower: int, row: Row) -> None:
         """One more waypoint of a wire, above the item `lower` of its chain, at the right end of a rank."""
         item = self.fresh()
         chain = self.wires[key]
@@ -139,7 +139,7 @@ class Draft:
         """A new rank before `rank`: every line that passes gets a waypoint there."""
         rows = self.parts[part]
         upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
-        crossing: list[tuple[int, int, int, Key]] = []
+        crossing: list[tuple[int, int, int, LineKey]] = []
         for key, chain in self.wires.items():
             for above, below in pairwise(chain[::-1] if key in self.turned else chain):
                 if above in upper:
@@ -150,7 +150,7 @@ class Draft:
             self.put_waypoint(key, item, rows[rank])
         self.changed()
 
-    def reroute(self, keys: list[Key]) -> None:
+    def reroute(self, keys: list[LineKey]) -> None:
         """Give the waypoints of the named wires their best ways, all else held."""
         place = self.find()
         for p, part in enumerate(self.parts):
@@ -169,7 +169,7 @@ class Draft:
             Rerouter(state, paths).pass_over()
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]
 
-    def finish(self, order: list[Key]) -> Skeleton:
+    def finish(self, order: list[LineKey]) -> Skeleton:
         """Number ports and waypoints anew; wires in the given order."""
         slots = sorted(self.ports, key=lambda item: not self.ports[item].first)  # first side before last; stable
         name = {item: item for item in range(self.children)}

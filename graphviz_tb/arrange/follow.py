@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.arrange.draft import Draft, Key
-from graphviz_tb.arrange.lines import MAX_PORTS, Line, Turned, core_bridges, core_edges, where
+from graphviz_tb.arrange.draft import Draft, LineKey
+from graphviz_tb.arrange.lines import MAX_PORTS, ArrangeLine, Turned, core_bridges, core_edges, where
 from graphviz_tb.arrange.lines import lines as lines_of
 from graphviz_tb.arrange.spine import spines
 from graphviz_tb.model.metagraph import Metagraph
@@ -21,7 +21,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     mask = metagraph.mask
     draft = Draft(skeleton)
     edges, bridges = core_edges(metagraph, mask), core_bridges(metagraph, mask)
-    order: list[Key] = [*((edge, -1) for edge in edges), *((-1, bridge) for bridge in bridges)]
+    order: list[LineKey] = [*((edge, -1) for edge in edges), *((-1, bridge) for bridge in bridges)]
     wanted = set(order)
     draft.leave_out(lambda key: key not in wanted, set(mask.extracted))
     there = draft.find()
@@ -29,7 +29,7 @@ def follow(metagraph: Metagraph, skeleton: Skeleton, turned: Turned) -> Skeleton
     add_ports(draft, metagraph, [index for index in bridges if (-1, index) not in draft.wires], turned)
     new = lines_of(metagraph, edges, bridges, port_items(draft), turned)
     new = [line for line in new if (line.edge, line.bridge) not in draft.wires]
-    of: dict[int, list[Line]] = {}
+    of: dict[int, list[ArrangeLine]] = {}
     for line in new:
         for end in dict.fromkeys((line.source, line.target)):
             of.setdefault(end, []).append(line)
@@ -67,7 +67,7 @@ def port_items(draft: Draft) -> dict[tuple[bool, tuple[int, bool]], int]:
     return {(slot.first, other): item for item, slot in draft.ports.items() for other in slot.others}
 
 
-def insert(draft: Draft, child: int, own: list[Line]) -> None:
+def insert(draft: Draft, child: int, own: list[ArrangeLine]) -> None:
     """Put in one child and those of its `own` lines whose other end is there."""
     place = draft.find()
     before = [line.source for line in own if line.target == child and line.source in place]
@@ -106,7 +106,7 @@ def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int
     return rank
 
 
-def connect(draft: Draft, line: Line) -> None:
+def connect(draft: Draft, line: ArrangeLine) -> None:
     """Put in one line, by way of waypoints between the places of its ends."""
     key = (line.edge, line.bridge)
     place = draft.find()

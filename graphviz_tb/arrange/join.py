@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.part import Ranks
 
 NEVER = -1
 
 
-def join(layers: Layers, count: int, kinds: Sequence[int]) -> Layers:
+def join(layers: Ranks, count: int, kinds: Sequence[int]) -> Ranks:
     """Let neighbouring waypoints of lines that end in one box, and are of one kind, be one from where they meet.
 
     Before: items from `count` on are waypoints; `kinds` tell, by line, what it may join (`NEVER`: nothing).
     After: the order from left to right is as before.
 
-    >>> layers = Layers([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
+    >>> layers = Ranks([[0, 1], [3, 4], [5, 6], [2]], [[0, 3, 5, 2], [1, 4, 6, 2]])
     >>> join(layers, 3, [0, 0]).ranks
     [[0, 1], [3], [5], [2]]
     """
@@ -42,4 +42,4 @@ def join(layers: Layers, count: int, kinds: Sequence[int]) -> Layers:
             last = leads
         ranks.append(fresh)
     chains = [[name.get(item, item) for item in chain] for chain in layers.chains]
-    return Layers(ranks[::-1], chains, layers.notices)
+    return Ranks(ranks[::-1], chains, layers.notices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isqrt
 
 from graphviz_tb.algorithms.topological import longest_paths, topological
-from graphviz_tb.arrange.around import Around
+from graphviz_tb.arrange.around import PortConstraints
 from graphviz_tb.arrange.lines import core_bridges, core_edges, port_items, ports, where
 from graphviz_tb.arrange.shelves import ROW, UNIT
 from graphviz_tb.model.metagraph import Metagraph
@@ -13,7 +13,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton, Wire
 
 LARGE = 40_000  # boxes and lines, or bends of lines: to lay out as many takes ten seconds or more
-Arc = tuple[int, int]
+ItemPair = tuple[int, int]
 
 
 class TooManyBends(Exception):
@@ -30,7 +30,7 @@ def too_large(metagraph: Metagraph) -> bool:
     return len(metagraph.children) + lines > LARGE
 
 
-def plain(metagraph: Metagraph, outside: Around) -> Skeleton:
+def plain(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
     """Rows of equal length, boxes in the order of their ranks, then of the file.
 
     After: a wire's chain is its two ends, wherever they are.
@@ -41,7 +41,7 @@ def plain(metagraph: Metagraph, outside: Around) -> Skeleton:
     item = port_items(base, slots)
     edges = core_edges(metagraph, mask)
     inner = [(metagraph.edges[index].source, metagraph.edges[index].target) for index in edges]
-    outer: list[Arc] = []
+    outer: list[ItemPair] = []
     for index in bridges:
         bridge = metagraph.bridges[index]
         ends = (item[where(bridge, outside.turned)], bridge.child)
@@ -61,7 +61,7 @@ def plain(metagraph: Metagraph, outside: Around) -> Skeleton:
     )
 
 
-def by_rank(core: list[int], arcs: list[Arc], count: int) -> list[list[int]]:
+def by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[list[int]]:
     """The boxes on each rank, as early as they can be; lines of circles that lead back in the file count for nothing.
 
     >>> by_rank([0, 1, 2], [(1, 0), (0, 2), (2, 0)], 3)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import ceil
 from time import monotonic
 
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, anew, arrange, check_engine
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints, anew, arrange, check_engine
 from graphviz_tb.arrange.cache import key_of
 from graphviz_tb.arrange.large import too_large
 from graphviz_tb.model.metagraph import Metagraph
@@ -41,9 +41,9 @@ class Laying:
         """How many levels have the order of no other."""
         return self._here.made
 
-    def __call__(self, level: Metagraph, outside: Around | None = None) -> Skeleton:
+    def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
         """The order of one level."""
-        outside = outside or Around()
+        outside = outside or PortConstraints()
         if too_large(level):
             return arrange(level, self._options, outside, self._known)
         if self._passed > MOST_PASSED and len(level.children) > 1:
@@ -53,7 +53,7 @@ class Laying:
         self._passed += sum(len(wire.chain) - 2 for wire in skeleton.wires)
         return skeleton
 
-    def _ordered(self, level: Metagraph, outside: Around) -> Skeleton:
+    def _ordered(self, level: Metagraph, outside: PortConstraints) -> Skeleton:
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from graphviz_tb.arrange import Around, around_children
+from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -25,7 +25,7 @@ def arrange_levels(
     """
     paths = dict.fromkeys(opened)
     skeletons: dict[Path, Skeleton] = {}
-    outside: dict[Path, Around] = {}
+    outside: dict[Path, PortConstraints] = {}
     # Outermost first: each level tells those open in it how its lines lie.
     for path in paths:
         level = metagraph(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphviz_tb.arrange.around import Around, Neighbour
+from graphviz_tb.arrange.around import Neighbour, PortConstraints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
@@ -13,11 +13,11 @@ from graphviz_tb.model.thickness import thickness
 MAX_PORTS = 8  # on one side of a frame: more than an eye tells at a glance, and as wide as a plain group
 TIERS = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
-Place = tuple[bool, Neighbour]  # flow side, (other row, inbound)
+PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ArrangeLine:
     """One line to draw, from item `source` to item `target`; `edge` or `bridge` is -1.
 
     `tier` orders the kinds by how unwillingly they are turned: reference 2, control 1, data 0. `thick` is how thick a
@@ -50,7 +50,7 @@ def core_bridges(metagraph: Metagraph, mask: Mask) -> list[int]:
     return [i for i, bridge in enumerate(metagraph.bridges) if bridge.drawable and bridge.child not in away]
 
 
-def ports(metagraph: Metagraph, bridges: Iterable[int], outside: Around) -> list[PortSlot]:
+def ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConstraints) -> list[PortSlot]:
     """The ports of the frame: one for each neighbour and direction, past eight on a side one for the smallest.
 
     Before: `bridges` are indices of bridges. After: the ports of the first side, then those of the last; on each
@@ -62,7 +62,7 @@ def ports(metagraph: Metagraph, bridges: Iterable[int], outside: Around) -> list
     def lies(other: Neighbour) -> int:
         return known.get(other, len(known))
 
-    weight: dict[Place, int] = {}
+    weight: dict[PortSide, int] = {}
     for index in bridges:
         bridge = metagraph.bridges[index]
         place = where(bridge, outside.turned)
@@ -80,25 +80,27 @@ def ports(metagraph: Metagraph, bridges: Iterable[int], outside: Around) -> list
     return slots
 
 
-def port_items(base: int, slots: list[PortSlot]) -> dict[Place, int]:
+def port_items(base: int, slots: list[PortSlot]) -> dict[PortSide, int]:
     """The item of each neighbour's port."""
     return {(slot.first, other): base + i for i, slot in enumerate(slots) for other in slot.others}
 
 
 def lines(
-    metagraph: Metagraph, edges: list[int], bridges: list[int], item: dict[Place, int], turned: Turned
-) -> list[Line]:
+    metagraph: Metagraph, edges: list[int], bridges: list[int], item: dict[PortSide, int], turned: Turned
+) -> list[ArrangeLine]:
     """All lines of the level: metaedges, then bridges, each in file order."""
     result = []
     for index in edges:
         edge = metagraph.edges[index]
         weight = edge.tensors + edge.control + edge.reference
-        result.append(Line(edge.source, edge.target, index, -1, TIERS[edge.kind], weight, thick(edge), edge.back))
+        result.append(
+            ArrangeLine(edge.source, edge.target, index, -1, TIERS[edge.kind], weight, thick(edge), edge.back)
+        )
     for index in bridges:
         bridge = metagraph.bridges[index]
         port = item[where(bridge, turned)]
         ends = (port, bridge.child) if bridge.inbound else (bridge.child, port)
-        result.append(Line(*ends, -1, index, TIERS[bridge.kind], total(bridge), thick(bridge)))
+        result.append(ArrangeLine(*ends, -1, index, TIERS[bridge.kind], total(bridge), thick(bridge)))
     return result
 
 
@@ -107,7 +109,7 @@ def thick(line: Metaedge | Bridge) -> int:
     return thickness(line) if line.kind == "data" else 0
 
 
-def where(bridge: Bridge, turned: Turned) -> Place:
+def where(bridge: Bridge, turned: Turned) -> PortSide:
     """The flow side on which a bridge leaves the frame, and its neighbour."""
     other = (bridge.other, bridge.inbound)
     # Inbound on the first side, unless its line is turned outside.

@@ -10,7 +10,7 @@ from graphviz_tb.model.notice import Notice
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """One connected piece without cycles: nodes 0 … count-1, `edges` run with the flow.
 
     Nodes in `first` (`last`) are ports: they are alone on the first (last) rank; they bear the highest numbers.
@@ -26,7 +26,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Layers:
+class Ranks:
     """For each rank its items from left to right, and for each edge its chain of items, one a rank.
 
     Items below `count` are the part's nodes, the others waypoints, numbered in the order of `chains`. `notices` say
@@ -38,4 +38,4 @@ class Layers:
     notices: tuple[Notice, ...] = ()
 
 
-Engine = Callable[[Sequence[Part], ArrangeOptions], list[Layers]]
+Engine = Callable[[Sequence[Component], ArrangeOptions], list[Ranks]]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.algorithms.components import join, root
-from graphviz_tb.arrange.part import Part
+from graphviz_tb.arrange.part import Component
 from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LevelComponent:
     """One connected piece: its items in the level, the lines in it, and the same as the engine sees it."""
 
     items: tuple[int, ...]
     lines: tuple[int, ...]
-    part: Part
+    part: Component
 
 
 def pieces(
     items: Sequence[int], arcs: Sequence[tuple[int, int]], first: Sequence[int], last: Sequence[int]
-) -> list[Piece]:
+) -> list[LevelComponent]:
     """Split a level into connected pieces; everything that hangs on ports is one piece, and comes first.
 
     Before: `arcs` (source, target) have no cycle; `first`, `last` are the ports on the two flow sides.
@@ -50,10 +50,10 @@ def piece(
     arcs: Sequence[tuple[int, int]],
     first: frozenset[int],
     last: frozenset[int],
-) -> Piece:
+) -> LevelComponent:
     """Number the items of one piece from 0."""
     local = {item: place for place, item in enumerate(items)}
     edges = tuple((local[arcs[i][0]], local[arcs[i][1]]) for i in lines)
     top = frozenset(local[item] for item in items if item in first)
     bottom = frozenset(local[item] for item in items if item in last)
-    return Piece(tuple(items), tuple(lines), Part(len(items), edges, top, bottom))
+    return LevelComponent(tuple(items), tuple(lines), Component(len(items), edges, top, bottom))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.part import Ranks
 from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 from graphviz_tb.model.notice import Notice
 
@@ -15,14 +15,14 @@ BENDS = 30_000  # waypoints on added rows, those that lines share counted once: 
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
-def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
+def wrap(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
     """Share the nodes of each over-wide rank out, in turn, among as many ranks as it needs.
 
     Before: `widths` are nominal, by node; items from `count` on are waypoints. After: the order from left to right
     is as before; lines of nodes on other rows of the same rank pass between nodes, and those that share an end
     share waypoints.
 
-    >>> wide = Layers([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
+    >>> wide = Ranks([[0], [1, 2, 3]], [[0, 1], [0, 2], [0, 3]])
     >>> wrap(wide, 4, [0, 800, 800, 800]).ranks
     [[0], [1, 4, 3], [2]]
     """
@@ -38,7 +38,7 @@ def wrap(layers: Layers, count: int, widths: Sequence[int]) -> Layers:
     if wrapped.added > BENDS:
         rows = fewer(rows, wrapped.added, BENDS)
         wrapped = Wrapped(layers, count, rows)
-    return Layers(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
+    return Ranks(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
 
 
 def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
@@ -46,13 +46,13 @@ def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
     return depth if deepest <= most else [1 + (rows - 1) * most // deepest for rows in depth]
 
 
-def large(layers: Layers) -> Notice:
+def large(layers: Ranks) -> Notice:
     """What is reported of a piece that has fewer rows than it needs."""
     text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
     return Notice("large-level", text, strict=False)
 
 
-def passed(layers: Layers, depth: list[int]) -> int:
+def passed(layers: Ranks, depth: list[int]) -> int:
     """How many places on added rows the lines may pass, all together."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     added = [rows - 1 for rows in depth]
@@ -71,7 +71,7 @@ def rows_for(row: Row, count: int, widths: Sequence[int], limit: int) -> int:
 class Wrapped:
     """Each rank set out on so many rows, and the chains with the waypoints that were added to them."""
 
-    def __init__(self, layers: Layers, count: int, depth: Sequence[int]) -> None:
+    def __init__(self, layers: Ranks, count: int, depth: Sequence[int]) -> None:
         self.count = count
         self.next = first = max((item for row in layers.ranks for item in row), default=-1) + 1
         self.ranks: list[Row] = []

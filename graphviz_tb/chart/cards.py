@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphviz_tb.chart.lines import CARD, ChartLine, ChartLook, card
 from graphviz_tb.chart.order import HUES, LineStyle
-from graphviz_tb.model.drawing import Curve, Drawing, Group, Label, Part, Pen
+from graphviz_tb.model.drawing import Curve, Drawing, Group, Label, Pen, Section
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
@@ -40,9 +40,9 @@ def chart_sheet(title: str, charts: Sequence[LineChart], look: ChartLook, theme:
     rows = -(-len(charts) // columns)
     height = top + max(0, rows * (CARD[1] + GAP) - GAP) + MARGIN
     parts = (
-        Part("title", (MARGIN, MARGIN), (Group(tuple(_title(title, wide, theme))),)),
-        Part("legend", (MARGIN, MARGIN + (HEADING if title else 0)), legend),
-        Part("graph", (MARGIN, top), cards),
+        Section("title", (MARGIN, MARGIN), (Group(tuple(_title(title, wide, theme))),)),
+        Section("legend", (MARGIN, MARGIN + (HEADING if title else 0)), legend),
+        Section("graph", (MARGIN, top), cards),
     )
     summary = f"{len(charts)} charts of {len(styles)} runs: " + "; ".join(group.tooltip for group in cards)
     return Drawing(wide + 2 * MARGIN, height, clean(title), summary, theme.background, parts)

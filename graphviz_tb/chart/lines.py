@@ -12,7 +12,7 @@ from graphviz_tb.chart.axes import Axis, axis, duration, moment, number, padded,
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle
 from graphviz_tb.chart.smooth import smoothed
-from graphviz_tb.model.drawing import Curve, Group, Label, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Group, Label, PathStep, Pen, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
@@ -74,7 +74,7 @@ def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, 
     shown = [_smoothed(line, look.smooth) for line in lines]
     plot = _plot(xs, shown, look)
     shapes = [
-        Rect(0, 0, *CARD, 6, theme.frames[1], Pen(theme.rule)),
+        Rectangle(0, 0, *CARD, 6, theme.frames[1], Pen(theme.rule)),
         _text(elide(clean(title), CARD[0] - 32, TITLE_SIZE, True), 16, 24, theme.text, TITLE_SIZE, semibold=True),
         *_grid(plot, look, theme),
     ]
@@ -121,7 +121,7 @@ def _plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> Pl
     return Plot(left, top, *size, across, padded(axis(every, look.log_y, look.outliers)))
 
 
-def _grid(plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Shape]:
+def _grid(plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """Lines at round values, and the values beside them."""
     foot, end = plot.top + plot.height, plot.left + plot.width
     for value in ticks(plot.y):
@@ -146,7 +146,7 @@ def _x_label(value: float, of: Axis, kind: AxisKind) -> str:
     return moment(value, of.high - of.low) if kind == "wall" else number(value)
 
 
-def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Shape]:
+def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme) -> Iterator[Primitive]:
     """The points that a later life of the run replaced, and those that smoothing hides."""
     pen = Pen(blend(HUES[theme.name][line.style.hue], theme.frames[1], FAINT), 1.5)
     if line.superseded.any():
@@ -155,14 +155,14 @@ def _faint(line: ChartLine, x: Floats, plot: Plot, look: ChartLook, theme: Theme
         yield from _outline(x[~line.superseded], line.value[~line.superseded], plot, pen)
 
 
-def _clear(line: ChartLine, x: Floats, shown: Floats, plot: Plot, theme: Theme) -> Iterator[Shape]:
+def _clear(line: ChartLine, x: Floats, shown: Floats, plot: Plot, theme: Theme) -> Iterator[Primitive]:
     """The line of the points that count, and the marks of those that are no numbers."""
     colour, stays = HUES[theme.name][line.style.hue], ~line.superseded
     yield from _outline(x[stays], shown[stays], plot, Pen(colour, 1.5, line.style.dashes, "round", "round"))
     yield from _marks(x[stays], line.value[stays], plot, colour)
 
 
-def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Shape]:
+def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Primitive]:
     """A line through the points, broken where a value cannot be shown; a lone point is a dot."""
     kept = decimated(x, values, int(plot.width))
     x, values = x[kept], values[kept]
@@ -170,7 +170,7 @@ def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Shape]
     good &= (values > 0) if plot.y.log else True
     good &= (x > 0) if plot.x.log else True
     edges = np.flatnonzero(np.diff(good.astype(np.int8), prepend=0, append=0))
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         points = [(round(a, 1), round(b, 1)) for a, b in plot.points(x[begin:end], values[begin:end]).tolist()]
         steps.append(("M", points[0]))
@@ -179,7 +179,7 @@ def _outline(x: Floats, values: Floats, plot: Plot, pen: Pen) -> Iterator[Shape]
         yield Curve(tuple(steps), pen=pen)
 
 
-def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Shape]:
+def _marks(x: Floats, values: Floats, plot: Plot, colour: str) -> Iterator[Primitive]:
     """A triangle for each value that is not finite: +∞ at the top, NaN and −∞ at the bottom."""
     odd = np.flatnonzero(~np.isfinite(values))
     places = plot.left + plot.x.share(x[odd]) * plot.width

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Self
 
-from graphviz_tb.color.colouring import ByNumber, Colouring, Numbers
+from graphviz_tb.color.colouring import ByNumber, Colouring, ColourValues
 from graphviz_tb.color.hues import contrast, stroke
-from graphviz_tb.color.measured import BLACK, WHITE, Measured, between, faint_lines, needed, unmeasured
+from graphviz_tb.color.measured import BLACK, WHITE, MeasuredColouring, between, faint_lines, needed, unmeasured
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
@@ -44,7 +44,7 @@ def by_statistics(
     stats = needed(facts.stats, scheme)
     if facts.before is None:
         ramp = ramps[theme.name]
-        return Measured(hierarchy, theme, scheme, heading, stats, quantity, format_value, ramp).scaled([(0,)])
+        return MeasuredColouring(hierarchy, theme, scheme, heading, stats, quantity, format_value, ramp).scaled([(0,)])
     heading = f"{heading}, more or less than before"
     return Against(hierarchy, theme, scheme, heading, stats, facts.before, quantity, format_value).scaled([(0,)])
 
@@ -84,11 +84,11 @@ class Against(ByNumber):
         """The same on a scale to a difference of 1."""
         return replace(self, top=1.0)
 
-    def numbers(self, inside: Sequence[Path]) -> Numbers:
+    def numbers(self, inside: Sequence[Path]) -> ColourValues:
         """The difference at every row and inside calls; None where there is none."""
         rows: list[Path] = [(row,) for row in range(len(self.hierarchy))]
         paths = [*rows, *inside]
-        return Numbers(
+        return ColourValues(
             [self.change(path) for path in paths],
             [self.second(path) or "" for path in paths],
             [self.account(path) for path in rows],

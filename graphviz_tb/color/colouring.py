@@ -71,7 +71,7 @@ class Colouring:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class ColourValues:
     """What a colouring by a number says, its scale left to whoever draws: of every row, then of boxes inside calls.
 
     `values` are None or -1 where there is none, `words` how they are written, `accounts` by row what a tooltip adds.
@@ -108,7 +108,7 @@ class ByNumber(Colouring, ABC):
         """How a row without a number is filled."""
 
     @abstractmethod
-    def numbers(self, inside: Sequence[Path]) -> Numbers:
+    def numbers(self, inside: Sequence[Path]) -> ColourValues:
         """The number of every row, then of the boxes `inside` calls where these differ from call to call."""
 
 

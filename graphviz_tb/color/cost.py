@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from graphviz_tb.color.colouring import ByNumber, Numbers
+from graphviz_tb.color.colouring import ByNumber, ColourValues
 from graphviz_tb.color.hues import contrast, plain, stroke
 from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
 from graphviz_tb.color.memory import RAMPS
@@ -62,7 +62,7 @@ class ByCost(ByNumber):
         """The same on a scale from 0 to 1."""
         return replace(self, top=1)
 
-    def numbers(self, inside: Sequence[Path]) -> Numbers:
+    def numbers(self, inside: Sequence[Path]) -> ColourValues:
         """The cost of every row, the same in every call; rows of equal cost are asked once."""
         # The costs that occur, and for each row which of them it has: most rows share few.
         distinct, costs = self.costs.distinct(len(self.hierarchy))
@@ -74,7 +74,7 @@ class ByCost(ByNumber):
         words = [self.second(path) or "" for path in listed]
         accounts = [self.account(path) for path in listed]
         lacks = {word: [count(distinct[index]) for index in costs] for word, count in LACKS[self.scheme].items()}
-        return Numbers(
+        return ColourValues(
             [value[index] for index in costs],
             [words[index] for index in alike.tolist()],
             [accounts[index] for index in alike.tolist()],

@@ -9,7 +9,7 @@ from typing import Self
 
 from graphviz_tb.algorithms.calls import measured_through
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.color.colouring import ByNumber, Numbers, is_op
+from graphviz_tb.color.colouring import ByNumber, ColourValues, is_op
 from graphviz_tb.color.hues import contrast, stroke
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -29,7 +29,7 @@ FAINT = 40  # per cent of the background in the border of a box of which nothing
 
 
 @dataclass(frozen=True)
-class Measured(ByNumber):
+class MeasuredColouring(ByNumber):
     """Fills rows by a quantity, "time" or "bytes", on a square-root scale from 0 to `top`.
 
     `format_value` writes a value with its unit, `ramp` are colours from nothing to `top`. `scaled` sets `top` for
@@ -63,14 +63,14 @@ class Measured(ByNumber):
         """The same on a scale from 0 to 1."""
         return replace(self, top=1.0)
 
-    def numbers(self, inside: Sequence[Path]) -> Numbers:
+    def numbers(self, inside: Sequence[Path]) -> ColourValues:
         """What was measured of every row and inside calls; -1 where nothing was."""
         # Columns, and each text once: a page asks for every row at every step.
         column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]
         values += [figure.of(self.quantity) if figure.known else -1 for figure in map(self.stats.sums_at, inside)]
         texts = {value: self.format_value(value) if value >= 0 else "" for value in dict.fromkeys(values)}
-        return Numbers(values, list(map(texts.__getitem__, values)), missing=NOTHING)
+        return ColourValues(values, list(map(texts.__getitem__, values)), missing=NOTHING)
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""

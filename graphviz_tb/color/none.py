@@ -10,7 +10,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
 
-class Plain(Colouring):
+class NoColouring(Colouring):
     """What a colouring says where it has nothing to say, of every row."""
 
     def alike(self, row: int) -> Hashable:
@@ -20,4 +20,4 @@ class Plain(Colouring):
 
 def none(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
     """The colouring "none": every box as the others are where they have nothing to say."""
-    return Plain(hierarchy, theme, "none", "")
+    return NoColouring(hierarchy, theme, "none", "")

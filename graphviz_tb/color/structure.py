@@ -27,7 +27,7 @@ COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Structure(Colouring):
+class StructureColouring(Colouring):
     """`rank`, `hue`, `groups` and `words` are by template: its place among those that occur twice or more, its hue, how
     often it occurs, and what its groups are like."""
 
@@ -127,7 +127,7 @@ def ranges(hierarchy: Hierarchy, row: int) -> bool:
     return bool(hierarchy.kind[hierarchy.parent[row]] == SERIES and hierarchy.how[row] == SEGMENT)
 
 
-def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
+def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
     Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
@@ -147,7 +147,7 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Structure:
     often = np.flatnonzero(counts > 1)
     order = often[np.lexsort((first[often], -cover[often], outermost[often]))]
     rank = {int(templates[index]): place for place, index in enumerate(order.tolist())}
-    return Structure(
+    return StructureColouring(
         hierarchy,
         theme,
         "structure",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.commands.table import Style
+from graphviz_tb.commands.table import TextStyle
 
 BAR = 16  # places of a bar where there is room
 
@@ -12,7 +12,7 @@ def bar_width(width: int) -> int:
     return max(4, min(BAR, width // 5))
 
 
-def colored(lines: list[str], look: Style) -> list[str]:
+def colored(lines: list[str], look: TextStyle) -> list[str]:
     """Lines whose bar at the end has its colour."""
     if not look.on:
         return lines

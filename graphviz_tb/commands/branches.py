@@ -11,7 +11,7 @@ from typing import Any
 from graphviz_tb.algorithms.along import along_flow
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import RequestError, UnknownNode
-from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, RowKind
 from graphviz_tb.model.paths import address, content_rows
 from graphviz_tb.pipeline import Model
 from graphviz_tb.view import quiet_rows
@@ -183,7 +183,7 @@ def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, in
 
 def kind_of(hierarchy: Hierarchy, row: int) -> str:
     """The word that JSON has for a row."""
-    return "call" if row in hierarchy.calls else KINDS[Kind(hierarchy.kind[row])]
+    return "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])]
 
 
 def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> dict[str, Any]:

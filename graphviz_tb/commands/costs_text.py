@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.commands.costs import CostReport, ScopeCost
-from graphviz_tb.commands.table import Style, bar, clip_end, table
+from graphviz_tb.commands.table import TextStyle, bar, clip_end, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.units import format_bytes, format_count
@@ -12,7 +12,7 @@ BAR = 10  # places
 HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
 
 
-def cost_lines(report: CostReport | None, top: int, width: int, look: Style) -> list[str]:
+def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle) -> list[str]:
     """Totals, by role where there is more than one; then a line for each scope, with its share of the FLOPs."""
     if report is None:
         return []

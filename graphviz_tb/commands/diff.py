@@ -16,7 +16,7 @@ from graphviz_tb.formats import RENDERERS, format_of
 if TYPE_CHECKING:
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import Style
+    from graphviz_tb.diff.styles import ReportStyle
     from graphviz_tb.options import PictureOptions
 
 OF_PICTURES = ("open", "theme", "direction", "title", "scale", "width")  # options
@@ -108,7 +108,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     return code_of(changes, values["fail_on"])
 
 
-def style_of(word: str | None) -> Style:
+def style_of(word: str | None) -> ReportStyle:
     """The style of the report."""
     from graphviz_tb.diff.styles import STYLES
     from graphviz_tb.errors import UnknownChoice
@@ -179,16 +179,16 @@ def choices(values: dict[str, Any]) -> dict[str, Any]:
 def compare(old: str, new: str, options: Any, read: dict[str, Any]) -> Changes:
     """The changes; a file that git says is not there is an empty graph."""
     from graphviz_tb.diff import diff as run
-    from graphviz_tb.diff.run import Input
+    from graphviz_tb.diff.run import DiffInput
     from graphviz_tb.flatten import flatten
     from graphviz_tb.proto import GraphDef
 
     # Git's name for the side where the file is not there.
-    before, after = (Input(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
+    before, after = (DiffInput(flatten(GraphDef()), "nothing") if path == "/dev/null" else path for path in (old, new))
     return run(before, after, options=options, **read)
 
 
-def report(changes: Changes, style: Style, values: dict[str, Any]) -> None:
+def report(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None:
     """Print the report on standard output."""
     from graphviz_tb.commands.terminal import colored, print_report
 

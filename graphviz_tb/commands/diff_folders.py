@@ -11,14 +11,14 @@ from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from graphviz_tb.diff.folders import Collection, Pair
+    from graphviz_tb.diff.folders import Collection, ModelPair
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import Style
+    from graphviz_tb.diff.styles import ReportStyle
     from graphviz_tb.errors import TbGraphError
 
 
 def folders(
-    old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]
+    old: Collection, new: Collection, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> int:
     """Print what changed in each pair; what came or went is a line, and so is a folder that could not be read."""
     from graphviz_tb.commands.terminal import print_report, tell_notices
@@ -55,7 +55,7 @@ def folders(
 
 
 def section(
-    pair: Pair, compare: Callable[[str, str], Changes], style: Style, values: dict[str, Any]
+    pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
 ) -> tuple[str, int]:
     """One pair in words, and the exit code that it calls for."""
     from graphviz_tb.diff.report.explain import printable
@@ -72,7 +72,7 @@ def section(
     return head + text, code_of(changes, values["fail_on"])
 
 
-def not_compared(pair: Pair, error: TbGraphError, style: Style) -> tuple[str, int]:
+def not_compared(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:
     """A pair that cannot be compared, in words, and the exit code that it calls for: the other pairs still are."""
     from graphviz_tb.errors import ReadError
 
@@ -97,7 +97,7 @@ def is_model(path: Path) -> bool:
     return True
 
 
-def lone(path: str, word: str, style: Style) -> str:
+def lone(path: str, word: str, style: ReportStyle) -> str:
     """A model that has no pair, or is none."""
     from graphviz_tb.diff.report.explain import printable
 

@@ -10,7 +10,7 @@ from graphviz_tb.commands.diff_codes import SAME, TOP
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import Style
+    from graphviz_tb.diff.styles import ReportStyle
 
 GIVEN, RENAMED = 7, 9  # arguments of an external diff, and where the file was renamed
 HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot where there is no file
@@ -31,7 +31,7 @@ def handed_over(sources: tuple[str, ...]) -> bool:
     return all(map(HASH.fullmatch, hashes)) and all(map(MODE.fullmatch, modes))
 
 
-def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: Style) -> int:
+def for_git(sources: tuple[str, ...], compare: Callable[[str, str], Changes], style: ReportStyle) -> int:
     """Print the graph of one file in lines, else the changes of the two that git hands over."""
     from graphviz_tb.commands.terminal import print_report
     from graphviz_tb.diff.report.explain import printable

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import Style, clip_end, places, table
+from graphviz_tb.commands.table import TextStyle, clip_end, places, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
@@ -22,7 +22,7 @@ WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statist
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceArgument:
     """What the command was given: `value` is read, `name` is shown, `form` is the sniffed form ("" for a folder)."""
 
     value: Any
@@ -31,20 +31,20 @@ class Source:
     bytes: int = 0
 
 
-def source_of(model: str, options: ReadOptions) -> Source:
+def source_of(model: str, options: ReadOptions) -> SourceArgument:
     """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
     from graphviz_tb.read.opened import HEAD, open_path, open_stdin, path_of
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and path_of(model).is_dir():
         # Only the head is read here, unless there is no second time to read it.
-        return Source(model, model)
+        return SourceArgument(model, model)
     with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
         if model != "-" and Path(model).is_file():
-            return Source(model, model, form, Path(model).stat().st_size)
+            return SourceArgument(model, model, form, Path(model).stat().st_size)
         data = opened.data()
-        return Source(data, opened.name, form, len(data))
+        return SourceArgument(data, opened.name, form, len(data))
 
 
 def chosen(options: ReadOptions) -> bool:
@@ -52,7 +52,7 @@ def chosen(options: ReadOptions) -> bool:
     return any((options.run, options.tag, options.kind, options.tag_set))
 
 
-def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
+def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
     """Everything the source holds; the graph itself where that is all."""
     # Other forms hold one graph, and it was read: no need to decode the file again.
     if source.form in CONTAINERS or (not source.form and not chosen(options)):
@@ -73,7 +73,7 @@ def held(source: Source, options: ReadOptions, loaded: Loaded) -> tuple[Entry, .
     )
 
 
-def undecided(source: Source, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
+def undecided(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
     """Before: no graph could be chosen. After: what there is to choose from; the error again where there is nothing."""
     from graphviz_tb.read import contents
 
@@ -108,7 +108,7 @@ def signature_values(signature: Signature) -> dict[str, Any]:
     return values
 
 
-def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str]:
+def entry_lines(entries: tuple[Entry, ...], width: int, look: TextStyle) -> list[str]:
     # Head of the column ─▶ its cells.
     """A table; columns that say nothing are left out."""
     columns = {
@@ -130,7 +130,7 @@ def entry_lines(entries: tuple[Entry, ...], width: int, look: Style) -> list[str
     return table(rows, width, right, gives, header=True, look=look)
 
 
-def signature_lines(signatures: tuple[Signature, ...], width: int, look: Style) -> list[str]:
+def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextStyle) -> list[str]:
     """Each signature with its inputs and outputs."""
     lines: list[str] = []
     for signature in signatures:

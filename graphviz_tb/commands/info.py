@@ -12,8 +12,8 @@ from graphviz_tb.commands.options import collect, fold_options, input_options
 from graphviz_tb.errors import TbGraphError
 
 if TYPE_CHECKING:
-    from graphviz_tb.commands.holdings import Source
-    from graphviz_tb.commands.report import Facts
+    from graphviz_tb.commands.holdings import SourceArgument
+    from graphviz_tb.commands.report import GraphReport
     from graphviz_tb.model.loaded import Entry
     from graphviz_tb.options import Options
 
@@ -66,7 +66,9 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
         print_report(source, entries, facts, top, quiet)
 
 
-def look_into(source: Source, options: Options, quiet: bool, sort: str) -> tuple[tuple[Entry, ...], Facts | None]:
+def look_into(
+    source: SourceArgument, options: Options, quiet: bool, sort: str
+) -> tuple[tuple[Entry, ...], GraphReport | None]:
     """What the source holds, and the facts of the one graph of it; None where none was chosen."""
     from graphviz_tb.commands.holdings import held, undecided
     from graphviz_tb.commands.report import facts_of
@@ -83,7 +85,7 @@ def look_into(source: Source, options: Options, quiet: bool, sort: str) -> tuple
         return undecided(source, options.read, error), None
 
 
-def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -> dict[str, Any]:
+def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None) -> dict[str, Any]:
     """The JSON document; `graph` is null where several graphs are there and none was chosen."""
     from graphviz_tb.commands.holdings import entry_values, signature_values
 
@@ -113,7 +115,9 @@ def as_values(source: Source, entries: tuple[Entry, ...], facts: Facts | None) -
     }
 
 
-def print_report(source: Source, entries: tuple[Entry, ...], facts: Facts | None, top: int, quiet: bool) -> None:
+def print_report(
+    source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, top: int, quiet: bool
+) -> None:
     """The text: what the source holds where that is more than one graph, then the graph."""
     from graphviz_tb.commands.report import graph_lines, source_lines
     from graphviz_tb.commands.table import columns_of_terminal, style, tell

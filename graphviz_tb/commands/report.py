@@ -9,15 +9,15 @@ from graphviz_tb.algorithms.calls import at_least
 from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.costs import CostReport, cost_report
 from graphviz_tb.commands.costs_text import cost_lines
-from graphviz_tb.commands.holdings import Source, describe_choice, entry_lines, signature_lines
+from graphviz_tb.commands.holdings import SourceArgument, describe_choice, entry_lines, signature_lines
 from graphviz_tb.commands.hotspots import Hotspots, hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import Style, bar, clip, clip_end, pad, places, some, table, wrap
+from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some, table, wrap
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.units import format_bytes, plural
-from graphviz_tb.outline import Line, Part, outline
+from graphviz_tb.outline import OutlineBox, OutlineGroup, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
@@ -30,7 +30,7 @@ ARGUMENT = "input_arg"  # what an argument of a function is called for an op typ
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class GraphReport:
     """The report on one graph."""
 
     label: str
@@ -42,15 +42,15 @@ class Facts:
     notices: tuple[Notice, ...]
     signature: str | None = None
     left_out: int = 0
-    outline: tuple[Line, ...] = ()
+    outline: tuple[OutlineGroup, ...] = ()
 
 
-def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> Facts:
+def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> GraphReport:
     """Before: a loaded model. After: its facts."""
     loaded, stats = model.loaded, model.facts.stats
     summary = summarize(model.hierarchy, model.facts)
     costs = cost_report(model.hierarchy, model.cost, sort) if model.options.annotate.infer else None
-    return Facts(
+    return GraphReport(
         label=loaded.label if loaded else "",
         kind=loaded.kind if loaded else "op",
         summary=summary,
@@ -64,7 +64,9 @@ def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> F
     )
 
 
-def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None, width: int, look: Style) -> list[str]:
+def source_lines(
+    source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, width: int, look: TextStyle
+) -> list[str]:
     """The first line, and a table of what the source holds if that is not one graph alone."""
     lines = [look.head(clip(one_line(source.name), width))]
     if len(entries) == 1 and facts is not None:
@@ -80,7 +82,7 @@ def source_lines(source: Source, entries: tuple[Entry, ...], facts: Facts | None
     return [*lines, look.head(clip(one_line(facts.label), width))]
 
 
-def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) -> list[str]:
+def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: TextStyle) -> list[str]:
     """Everything about one graph: the counts, then sections with something to say."""
     sections = [
         ("architecture", architecture_lines(facts.outline, width)),
@@ -103,7 +105,7 @@ def graph_lines(facts: Facts, top: int, quiet: bool, width: int, look: Style) ->
     return lines
 
 
-def architecture_lines(outline: Sequence[Line], width: int) -> list[str]:
+def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]:
     """The model along its flow, one line for each group that its first picture opens; deep ones not further in."""
     lines: list[str] = []
     for line in outline:
@@ -116,10 +118,10 @@ def architecture_lines(outline: Sequence[Line], width: int) -> list[str]:
     return lines
 
 
-def flow_words(ranks: Sequence[Sequence[Part]]) -> str:
+def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
     """The boxes of ranks along the flow; of more than `PARTS` the first, and how many more there are.
 
-    >>> stem, head = Part("stem", "stem", 3), Part("head", "head", 2)
+    >>> stem, head = OutlineBox("stem", "stem", 3), OutlineBox("head", "head", 2)
     >>> flow_words([[stem, stem], [head]]), flow_words([[stem]] * 98 + [[head] * 5])[-27:]
     ('stem · stem → head', ' → head · head · … (3 more)')
     """
@@ -135,16 +137,16 @@ def flow_words(ranks: Sequence[Sequence[Part]]) -> str:
     return " → ".join(shown)
 
 
-def part_words(part: Part) -> str:
+def part_words(part: OutlineBox) -> str:
     """A box of the outline: its label, and how many it stacks.
 
-    >>> part_words(Part("block_[2-4]", "block_[2-4]", 30, 3))
+    >>> part_words(OutlineBox("block_[2-4]", "block_[2-4]", 30, 3))
     'block_[2-4] ×3'
     """
     return one_line(part.label) + (f" ×{part.times:,}" if part.times > 1 else "")
 
 
-def left_out_lines(facts: Facts, width: int) -> list[str]:
+def left_out_lines(facts: GraphReport, width: int) -> list[str]:
     """What of a saved model is not in the graph, and how to see it."""
     if not facts.left_out:
         return []
@@ -224,7 +226,7 @@ def shape_count(summary: Summary) -> tuple[str, str]:
     return f"{percent(shapes.known / shapes.edges)}", f"of {shapes.edges:,} data edges" + (f": {said}" if said else "")
 
 
-def op_type_lines(summary: Summary, top: int, width: int, look: Style) -> list[str]:
+def op_type_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
     """The most frequent op types; bodies of functions are added, each once."""
     together = dict(summary.op_types)
     # The arguments of functions are no ops, though the graph has nodes for them.
@@ -235,7 +237,7 @@ def op_type_lines(summary: Summary, top: int, width: int, look: Style) -> list[s
     return bar_lines([(one_line(op) or "(no type)", count) for op, count in ranked], top, width, look)
 
 
-def device_lines(summary: Summary, width: int, look: Style) -> list[str]:
+def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
     """Ops by device, if any device is named."""
     together = dict(summary.devices)
     for device, count in summary.function_devices.items():
@@ -247,7 +249,7 @@ def device_lines(summary: Summary, width: int, look: Style) -> list[str]:
     )
 
 
-def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: Style) -> list[str]:
+def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: TextStyle) -> list[str]:
     """Names with their counts and a bar for each, the longest full."""
     if not counted:
         return []
@@ -256,7 +258,7 @@ def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: St
     return [*colored(table(rows, width, right=(1,)), look), *rest(len(counted) - top, width, look)]
 
 
-def rest(more: int, width: int, look: Style) -> list[str]:
+def rest(more: int, width: int, look: TextStyle) -> list[str]:
     """A last line for what is not listed."""
     return [look.dim(clip_end(f"  and {more:,} more", width))] if more > 0 else []
 
@@ -278,7 +280,7 @@ def stack_lines(stacks: Stacks, top: int, width: int) -> list[str]:
     return table(rows, width, right=(1, 2))
 
 
-def function_lines(summary: Summary, top: int, width: int, look: Style) -> list[str]:
+def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> list[str]:
     """The library, the largest first."""
     if not summary.functions:
         return []

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphviz_tb.commands.terminal import Progress, tell_notices, tell_quality, tell_times
+from graphviz_tb.commands.terminal import ProgressBar, tell_notices, tell_quality, tell_times
 from graphviz_tb.errors import LENIENT, GraphError
 from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
@@ -51,7 +51,7 @@ class Session:
 @contextmanager
 def open_model(source: Any, options: Options, timing: bool = False, quiet: bool = False) -> Iterator[Session]:
     """Load `source` and give a `Session`; on the way out say what there is to say."""
-    bar = Progress(STAGES, quiet)
+    bar = ProgressBar(STAGES, quiet)
     report = Report(bar, bar.part)
     try:
         session = Session(load(source, options, report), options.read.strict, timing)

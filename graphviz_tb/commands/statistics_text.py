@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.hotspots import Hotspot, Hotspots
-from graphviz_tb.commands.table import Style, bar, clip, table
+from graphviz_tb.commands.table import TextStyle, bar, clip, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.units import format_bytes, format_micros
 
 
-def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Style) -> list[str]:
+def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: TextStyle) -> list[str]:
     """Totals with coverage, then where time and memory go."""
     if hotspots is None:
         return []

@@ -1,6 +1,6 @@
 """Text in columns of a terminal: widths as they are shown, cuts, small bars, tables.
 
-Nothing here prints, and nothing here knows colours but `Style`.
+Nothing here prints, and nothing here knows colours but `TextStyle`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NARROWEST = 6  # a column that gives way keeps so many places
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class TextStyle:
     """Colours, or none."""
 
     on: bool = False
@@ -91,9 +91,9 @@ def encodable(line: str, encoding: str) -> str:
     return line
 
 
-def style() -> Style:
+def style() -> TextStyle:
     """The style that standard output takes."""
-    return Style(colored(sys.stdout))
+    return TextStyle(colored(sys.stdout))
 
 
 def places(text: str) -> int:
@@ -162,7 +162,7 @@ def table(
     gives: Sequence[int] = (0,),
     indent: int = 2,
     header: bool = False,
-    look: Style = Style(),
+    look: TextStyle = TextStyle(),
 ) -> list[str]:
     """Rows of cells in columns, no line wider than `width`.
 

@@ -145,7 +145,7 @@ def print_report(text: str) -> None:
         hang_up()
 
 
-class Progress:
+class ProgressBar:
     """A bar of the stages on a terminal; silent where standard error is none, or with `quiet`."""
 
     WIDTH = 24  # of the bar: it leaves room for a stage and its bytes on 80 columns

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
-from graphviz_tb.commands.table import Style, bar, clip, clip_end, pad, places, some
+from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.summary import displayed_name, mistaken
@@ -19,7 +19,7 @@ ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
 class Page:
     """Writes trees that share one scale of bars; remembers which structures were seen."""
 
-    def __init__(self, hierarchy: Hierarchy, width: int, look: Style, label: str) -> None:
+    def __init__(self, hierarchy: Hierarchy, width: int, look: TextStyle, label: str) -> None:
         self.hierarchy = hierarchy
         self.width = width
         self.look = look

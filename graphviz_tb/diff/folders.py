@@ -16,7 +16,7 @@ EVENTS = "tfevents"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class ModelPair:
     """A model of two folders: its path in them, and where it is on either side (None: only on the other)."""
 
     path: str
@@ -75,11 +75,11 @@ def models(below: Below) -> set[str]:
     return found
 
 
-def pairs(old: Collection, new: Collection) -> list[Pair]:
+def pairs(old: Collection, new: Collection) -> list[ModelPair]:
     """Every model of two folders, paired by its path; without those in a folder that could not be read on one side."""
     unread = {*old.unread, *new.unread}
     return [
-        Pair(
+        ModelPair(
             path,
             old.folder / path if path in old.models else None,
             new.folder / path if path in new.models else None,

@@ -10,13 +10,13 @@ from pathlib import PurePath
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.diff.styles import REPORTS, Style
+from graphviz_tb.diff.styles import REPORTS, ReportStyle
 from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, Kind, Pair, as_dicts, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.source import Source
+    from graphviz_tb.diff.source import MatchedGraphs
     from graphviz_tb.pipeline import Picture
 
 
@@ -39,7 +39,7 @@ class Changes:
     renumbered: int = 0
     left_out: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
-    source: Source | None = field(default=None, repr=False)
+    source: MatchedGraphs | None = field(default=None, repr=False)
     found: int = 0
     inputs: tuple[Any, ...] = field(default=(), repr=False)
 
@@ -67,17 +67,17 @@ class Changes:
         return not self.items
 
     @property
-    def kinds(self) -> dict[Kind, int]:
+    def kinds(self) -> dict[ChangeKind, int]:
         """How many changes of each kind."""
         counts = Counter(change.kind for change in self.items)
         return {kind: counts[kind] for kind in KINDS if kind in counts}
 
     @property
-    def numbers(self) -> dict[str, Pair]:
+    def numbers(self) -> dict[str, ValuePair]:
         """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
         return self.source.numbers.whole if self.source is not None else dict.fromkeys(QUANTITIES, (None, None))
 
-    def numbers_of(self, change: Change) -> dict[str, Pair]:
+    def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """The same of the layers that a change is about and what follows from it, where they differ."""
         demand("change", change, Change)
         return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
@@ -157,7 +157,7 @@ class Changes:
         else:
             write(target, self.explain(style, None).encode("utf-8", "replace"))
 
-    def explain(self, style: Style = "text", limit: int | None = 40, colour: bool = False) -> str:
+    def explain(self, style: ReportStyle = "text", limit: int | None = 40, colour: bool = False) -> str:
         """The changes in words: "text", "json" or "markdown". `limit` is the number of changes listed in text."""
         from graphviz_tb.diff.report.explain import explain
 

@@ -16,11 +16,11 @@ from graphviz_tb.diff.changes.outputs import other_outputs
 from graphviz_tb.diff.changes.promised import with_signatures
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import Source
+from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
@@ -35,7 +35,7 @@ from graphviz_tb.read.inputs import check_once
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class DiffInput:
     """A flat graph with the name and the signatures of its source."""
 
     graph: Graph
@@ -63,17 +63,17 @@ def inputs(source: Any) -> tuple[Any, ...]:
     return tuple(each for each in given if isinstance(each, str | os.PathLike | os.stat_result))
 
 
-def compared(before: Input, after: Input, options: DiffOptions) -> Changes:
+def compared(before: DiffInput, after: DiffInput, options: DiffOptions) -> Changes:
     """The changes between two flat graphs."""
     known: Known = {}
-    a, b = Side(before.graph, options, known), Side(after.graph, options, known)
+    a, b = GraphColumns(before.graph, options, known), GraphColumns(after.graph, options, known)
     known.clear()
     if a.whole() > b.whole():
         return straight(after, before, b, a, options).inverted()
     return straight(before, after, a, b, options)
 
 
-def straight(before: Input, after: Input, a: Side, b: Side, options: DiffOptions) -> Changes:
+def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColumns, options: DiffOptions) -> Changes:
     """The changes, matched in the given orientation."""
     m = match(a, b)
     layers = Layers(a), Layers(b)
@@ -93,13 +93,13 @@ def straight(before: Input, after: Input, a: Side, b: Side, options: DiffOptions
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*before.notices, *after.notices, *m.notices),
         left_out=left_out(layers),
-        source=Source(m, layers),
+        source=MatchedGraphs(m, layers),
     )
 
 
-def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
+def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     """Read and flatten; a Model is taken as it is. A choice may be a pair, one for each side."""
-    if isinstance(source, Input):
+    if isinstance(source, DiffInput):
         return source
     if isinstance(source, Folded):
         options = source.options.flatten
@@ -109,15 +109,15 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> Input:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
         if known is None:
-            return Input(graph, "")
-        return Input(graph, known.label, known.signatures, kind=known.kind)
+            return DiffInput(graph, "")
+        return DiffInput(graph, known.label, known.signatures, kind=known.kind)
     legal = [field.name for field in fields(ReadOptions)]
     if strange := sorted(set(choices) - set(legal)):
         raise UnknownChoice.among("option of reading", strange[0], legal)
     asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
     loaded = read(source, asked)
     graph = interpret(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict), loaded.layers))
-    return Input(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
+    return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 
 def of_side(name: str, value: Any, side: int) -> Any:

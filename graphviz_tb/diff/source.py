@@ -8,9 +8,9 @@ from functools import cached_property
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import shifts
-from graphviz_tb.diff.changes.numbers import Numbers
+from graphviz_tb.diff.changes.numbers import NodeQuantities
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import WORDS, Matching
 from graphviz_tb.model.columns import Ints
@@ -18,7 +18,7 @@ from graphviz_tb.model.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class MatchedGraphs:
     """The two graphs and their matching; `turned` where the matching runs from new to old.
 
     Nothing outside reads the matching by its own orientation: `to_new[node]` is the partner of an old node, -1 for
@@ -30,12 +30,12 @@ class Source:
     turned: bool = False
 
     @property
-    def old_side(self) -> Side:
+    def old_side(self) -> GraphColumns:
         """The columns of the old graph."""
         return self.matching.b if self.turned else self.matching.a
 
     @property
-    def new_side(self) -> Side:
+    def new_side(self) -> GraphColumns:
         """The columns of the new graph."""
         return self.matching.a if self.turned else self.matching.b
 
@@ -66,12 +66,12 @@ class Source:
         return {other: mine for mine, other in known.items()} if self.turned else known
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> NodeQuantities:
         """What the ops of both graphs cost."""
         old, new = reversed(self.layers) if self.turned else self.layers
-        return Numbers(old, new, self.to_new)
+        return NodeQuantities(old, new, self.to_new)
 
-    def inverted(self) -> Source:
+    def inverted(self) -> MatchedGraphs:
         """The same, from the other side."""
         return replace(self, turned=not self.turned)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Style = Literal["text", "json", "markdown"]
+ReportStyle = Literal["text", "json", "markdown"]
 
-STYLES: tuple[Style, ...] = get_args(Style)
-REPORTS: dict[str, Style] = {".json": "json", ".md": "markdown", ".txt": "text"}
+STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
+REPORTS: dict[str, ReportStyle] = {".json": "json", ".md": "markdown", ".txt": "text"}

@@ -10,11 +10,11 @@ from threading import RLock
 
 import numpy as np
 
-from graphviz_tb.expand.annotations import Beside, MarkFiles, handed_constants, list_annotations
+from graphviz_tb.expand.annotations import ChildMark, MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
 from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.extract import Level, comes_back, decide, decide_circling
-from graphviz_tb.expand.filed import Filed
+from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling
+from graphviz_tb.expand.filed import LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools, distinct
@@ -51,7 +51,7 @@ class Expander:
         self._lock = RLock()  # threads may draw one model at once
         # Tables over the whole file, each made when the first group needs it.
         self._edges: EdgeFiles | None = None
-        self._filed: Filed | None = None
+        self._filed: LevelLines | None = None
         self._marks: MarkFiles | None = None
         self._bodies: dict[int, int] | None = None
         self._main = frozenset(options.main)
@@ -78,7 +78,7 @@ class Expander:
         with self._lock:
             if self._filed is None and fileable(self.hierarchy):
                 # The main graph is there once: where it was opened, nobody asks for its lines again.
-                self._filed = Filed(self.hierarchy, self.facts, first=int((0,) in self._cache))
+                self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""
@@ -119,7 +119,7 @@ class Expander:
         function = self._bodies.get(path[-1])
         return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
-    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list[Beside]) -> Level:
+    def _level(self, path: Path, rows: list[int], edges: list[Metaedge], marks: list[ChildMark]) -> ExtractInput:
         sides: list[frozenset[str]] = [NO_SIDE] * len(rows)
         for mark in marks:
             # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is put away.
@@ -128,7 +128,7 @@ class Expander:
         sink = self._sinks[rows]
         if edges and not self.options.tensorboard:
             sink |= self._left_over[rows]
-        return Level(
+        return ExtractInput(
             count=len(rows),
             edges=edges,
             sink=sink.tolist(),
@@ -205,7 +205,7 @@ class Expander:
             sinks[row] = self._is_sink(row)
         return sinks
 
-    def _masks(self, path: Path, rows: list[int], level: Level) -> tuple[Mask, Mask]:
+    def _masks(self, path: Path, rows: list[int], level: ExtractInput) -> tuple[Mask, Mask]:
         """The automatic mask, and the one in effect after `--main` and `--aux`."""
         # TensorBoard extracts nothing inside a series; our folds are series of another kind.
         if self.hierarchy.kind[path[-1]] in STACKS:
@@ -257,7 +257,7 @@ def left_over(hierarchy: Hierarchy) -> Bools:
     return kept
 
 
-def put_away(mask: Mask, level: Level, nodes: Sequence[int]) -> Mask:
+def put_away(mask: Mask, level: ExtractInput, nodes: Sequence[int]) -> Mask:
     """Move children to the auxiliary area by hand: more edges out than in, to the right column of sources."""
     # Each edge is looked at once, however many children move.
     out, into = Counter(edge.source for edge in level.edges), Counter(edge.target for edge in level.edges)

@@ -18,7 +18,7 @@ SIGNS: dict[Mark, StubKind] = {Mark.CONSTANT: "constant", Mark.SUMMARY: "summary
 ORDER: dict[StubKind, int] = {"weight": 0, "constant": 1, "summary": 2, "shortcut": 3}  # beside an op, from the top
 
 
-class Beside(NamedTuple):
+class ChildMark(NamedTuple):
     """A mark beside a child of a level: the child's place, the mark's row, the side, and for how many edges."""
 
     child: int
@@ -40,12 +40,12 @@ class MarkFiles:
         self.hosting = frozenset(rows.tolist())
         self.hierarchy = hierarchy
 
-    def of_level(self, rows: Sequence[int]) -> list[Beside]:
+    def of_level(self, rows: Sequence[int]) -> list[ChildMark]:
         """The marks beside the ops among `rows`, weights first beside each."""
         hosts = [(child, row) for child, row in enumerate(rows) if row in self.hosting]
         return [mark for child, row in hosts for mark in self.of_child(child, row)]
 
-    def of_child(self, child: int, row: int) -> list[Beside]:
+    def of_child(self, child: int, row: int) -> list[ChildMark]:
         """The marks beside the op at `row`, weights first."""
         start, stop = self.start[row], self.start[row + 1]
         graph, marks = self.hierarchy.graph, []
@@ -54,11 +54,11 @@ class MarkFiles:
             kind = SIGNS[Mark(graph.mark[mark])]
             side: Side = "in" if graph.beside.inward[position] else "out"
             edges = int(graph.beside.edges[position])
-            marks.append(Beside(child, int(self.hierarchy.row_of_node[mark]), side, kind, edges))
+            marks.append(ChildMark(child, int(self.hierarchy.row_of_node[mark]), side, kind, edges))
         return sorted(marks, key=lambda mark: ORDER[mark.kind])
 
 
-def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[Beside]:
+def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[ChildMark]:
     """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
     # A call of several functions shows these; then the arguments are in one of them.
     one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION
@@ -69,14 +69,14 @@ def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> l
     children = positions(rows, np.array([inner for _, inner in pairs], np.int64)) if pairs else ()
     # An argument that is drawn as a mark itself, a weight, is in no child.
     return [
-        Beside(int(child), mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)
+        ChildMark(int(child), mark, "in", SIGNS[Mark(hierarchy.mark[mark])], 1)
         for (mark, inner), child in zip(pairs, children, strict=True)
         if rows[child] <= inner < hierarchy.end[rows[child]]
     ]
 
 
 def list_annotations(
-    marks: Iterable[Beside],
+    marks: Iterable[ChildMark],
     edges: Sequence[Metaedge],
     mask: Mask,
     bridges: Sequence[Bridge],

@@ -12,7 +12,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.wiring import Wiring, output_number, wiring
+from graphviz_tb.model.wiring import CallWiring, output_number, wiring
 
 # Ends of lines that leave one call, in all its functions: of thousands of branches whose results thousands of ops read
 # only the first are joined.
@@ -62,7 +62,7 @@ def by_slot(slots: Ints, chosen: Bools) -> dict[int, list[int]]:
     return positions
 
 
-def asked(joined: Wiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
+def asked(joined: CallWiring, function: Function, leaving: list[tuple[int, int]]) -> list[int]:
     """Those of the outputs (number, key) that results of a function can lead to, as keys. Before: by number."""
     if joined.gives == "each" and not joined.named:
         leaving = leaving[: bisect_left(leaving, (len(function.returns),))]
@@ -104,6 +104,6 @@ def first_of_each(bodies: tuple[tuple[str, int], ...]) -> list[tuple[str, int]]:
     return [(attr, body) for body, attr in attr_of.items()]
 
 
-def joined_to(graph: Graph, node: int, attr: str, function: Function) -> Wiring:
+def joined_to(graph: Graph, node: int, attr: str, function: Function) -> CallWiring:
     """How `node` is joined to a function that it calls."""
     return wiring(graph.op_types[graph.op[node]], graph.node_def(node), attr, len(function.args))

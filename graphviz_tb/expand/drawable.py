@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphviz_tb.expand import Expander
 
 
-Places = tuple[int | None, int | None]
+ChildPair = tuple[int | None, int | None]
 NOWHERE: set[tuple[int, bool]] = set()
 
 
@@ -98,10 +98,10 @@ def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOpt
     return outer > inner if bridge.inbound else inner > outer
 
 
-def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> Places:
+def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> ChildPair:
     """The places of a group, or of one around it, and of a neighbour in the order of the level that shows both."""
     known = expander.places
-    found: Places = (None, None)
+    found: ChildPair = (None, None)
     ancestor = path
     while (parent := parent_path(expander.hierarchy, ancestor)) is not None:
         # The groups around are opened first: a line that goes in through thousands of them is looked for once.

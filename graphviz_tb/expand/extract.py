@@ -22,7 +22,7 @@ FEW = 8  # children of a level that keeps all control edges: so few boxes are re
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class ExtractInput:
     """What the rules look at: one group's children and metaedges.
 
     `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
@@ -41,10 +41,10 @@ class Level:
 
 
 @dataclass(slots=True)
-class Work:
+class ExtractState:
     """The core while it shrinks. `links_out[v][w]` and `links_in[w][v]` are indices of metaedges."""
 
-    level: Level
+    level: ExtractInput
     links_out: list[dict[int, int]]
     links_in: list[dict[int, int]]
     core: dict[int, None]
@@ -56,7 +56,7 @@ class Work:
     stub_out: set[int] = field(default_factory=set)
 
 
-def decide(level: Level, options: ExpandOptions) -> Mask:
+def decide(level: ExtractInput, options: ExpandOptions) -> Mask:
     """Which children and metaedges leave the main drawing.
 
     Before: all children in the core. After: the mask; with an emptied core (but for TensorBoard's preset) no mask at
@@ -82,7 +82,7 @@ def decide(level: Level, options: ExpandOptions) -> Mask:
     return mask_of(work)
 
 
-def decide_circling(level: Level) -> Mask:
+def decide_circling(level: ExtractInput) -> Mask:
     """The mask of a stack or fold: only what circles with a scope leaves the drawing."""
     if not level.circling:
         return Mask()
@@ -91,12 +91,12 @@ def decide_circling(level: Level) -> Mask:
     return mask_of(work)
 
 
-def mask_of(work: Work) -> Mask:
+def mask_of(work: ExtractState) -> Mask:
     """What has left the core."""
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def plain(level: Level) -> bool:
+def plain(level: ExtractInput) -> bool:
     """Whether nothing moves, seen at a glance: no sinks, no circles, no control edges, no marks beside loose ends."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
@@ -106,17 +106,17 @@ def plain(level: Level) -> bool:
     return all(node in joined for node, sides in enumerate(level.marked) if sides)
 
 
-def begin(level: Level) -> Work:
+def begin(level: ExtractInput) -> ExtractState:
     """Everything in the core."""
     links_out: list[dict[int, int]] = [{} for _ in range(level.count)]
     links_in: list[dict[int, int]] = [{} for _ in range(level.count)]
     for index, edge in enumerate(level.edges):
         links_out[edge.source][edge.target] = index
         links_in[edge.target][edge.source] = index
-    return Work(level, links_out, links_in, dict.fromkeys(range(level.count)))
+    return ExtractState(level, links_out, links_in, dict.fromkeys(range(level.count)))
 
 
-def cut(work: Work, source: int, target: int) -> None:
+def cut(work: ExtractState, source: int, target: int) -> None:
     """Turn a metaedge into stubs, unless one end was asked for in the main area."""
     # An edge of a child that was asked for stays a line, whatever its other end is.
     if source in work.level.included or target in work.level.included:
@@ -127,7 +127,7 @@ def cut(work: Work, source: int, target: int) -> None:
     work.stub_in.add(target)
 
 
-def take(work: Work, node: int, side: str) -> None:
+def take(work: ExtractState, node: int, side: str) -> None:
     """Cut all edges of a node; without neighbours left it moves to the auxiliary area."""
     work.flag.setdefault(node, side)
     both = [("in", sorted_links(work.links_in[node])), ("out", sorted_links(work.links_out[node]))]
@@ -147,13 +147,13 @@ def sorted_links(links: dict[int, int]) -> list[int]:
     return list(links)
 
 
-def move(work: Work, node: int, side: str) -> None:
+def move(work: ExtractState, node: int, side: str) -> None:
     """Out of the core, into one of the two columns."""
     del work.core[node]
     (work.in_extract if side == "in" else work.out_extract).append(node)
 
 
-def take_sinks(work: Work, options: ExpandOptions) -> None:
+def take_sinks(work: ExtractState, options: ExpandOptions) -> None:
     """Sink types (NoOp) go out, whole scopes whose root op is one too."""
     # A scope whose root op is a NoOp may compute what others need: it is no sink then.
     handing = set() if options.tensorboard else {edge.source for edge in work.level.edges if edge.tensors}
@@ -163,7 +163,7 @@ def take_sinks(work: Work, options: ExpandOptions) -> None:
             take(work, node, "out")
 
 
-def take_circling(work: Work) -> None:
+def take_circling(work: ExtractState) -> None:
     """Sums between the gradients of one scope, and the like, move aside: the file's own scopes make a circle of them,
     in which a reader finds no direction."""
     for node in sorted(work.level.circling - work.level.included):
@@ -182,7 +182,7 @@ def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
     return node in reached(after.get(node, ()), after)
 
 
-def take_high_degrees(work: Work, options: ExpandOptions) -> None:
+def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:
     """Children of a degree far above the others' go out: the upper fence of quartiles, at least four."""
     level = work.level
     nodes = [node for node in work.core if not options.tensorboard or node not in level.included]
@@ -235,7 +235,7 @@ def highest(degrees: dict[int, int], bound: int) -> list[int]:
     return [node for node in sorted(degrees, key=degrees.__getitem__)[::-1] if degrees[node] > bound]
 
 
-def cut_control(work: Work, most: int) -> None:
+def cut_control(work: ExtractState, most: int) -> None:
     """A child with more control-only metaedges than `most` keeps none of them."""
     edges = work.level.edges
     for node in list(work.core):
@@ -247,7 +247,7 @@ def cut_control(work: Work, most: int) -> None:
                     cut(work, source, target)
 
 
-def take_isolated(work: Work) -> None:
+def take_isolated(work: ExtractState) -> None:
     """A child without drawn edges goes where its stubs point: only outgoing ones in, only incoming ones out."""
     level = work.level
     for node in list(work.core):

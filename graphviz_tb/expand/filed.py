@@ -13,7 +13,7 @@ from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.tensors import Carried
 
 
-class Filed:
+class LevelLines:
     """All lines of a file. They are what `find_metaedges` and `find_bridges` give for one group, found in one pass.
 
     Metaedges are those of the rows from `first` on.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from graphviz_tb.model.bundles import Given
+from graphviz_tb.model.bundles import SingleBundle
 from graphviz_tb.model.columns import ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -44,5 +44,5 @@ def back_edges(hierarchy: Hierarchy, facts: Facts, function: int, rows: list[int
         ends = holder(node), holder(argument)
         if min(ends) >= 0 and ends[0] != ends[1]:
             pairs.setdefault(ends, []).append((node, graph.keys.index(key)))
-    given = [(ends, Given(Carried(made, facts.tensor), ints([]))) for ends, made in pairs.items()]
+    given = [(ends, SingleBundle(Carried(made, facts.tensor), ints([]))) for ends, made in pairs.items()]
     return [Metaedge(*ends, 0, 0, 0, carried, back=True) for ends, carried in given]

@@ -11,7 +11,7 @@ from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.embedding import Embedded
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import freeze, ints
-from graphviz_tb.model.graph import Beside, Call, Function, Graph
+from graphviz_tb.model.graph import Call, Function, Graph, MarkPairs
 from graphviz_tb.model.layers import Layer
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ def assemble(
 ) -> Graph:
     """Freeze everything into a `Graph`; nothing is a mark yet but what TensorBoard's preset has embedded."""
     none = np.zeros(0, np.int32)
-    mark, kept, beside = np.zeros(len(nodes), np.uint8), np.ones(len(nodes), bool), Beside(none, none, none > 0, none)
+    mark, kept, beside = (
+        np.zeros(len(nodes), np.uint8),
+        np.ones(len(nodes), bool),
+        MarkPairs(none, none, none > 0, none),
+    )
     if embedded:
         mark, kept, beside, edges = embedded.mark, embedded.kept, embedded.beside, embedded.edges
     for column in (edges.source, edges.target, edges.key, edges.slot, edges.control, edges.reference):

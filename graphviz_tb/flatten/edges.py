@@ -66,7 +66,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     function body, every distinct output kept. With `options.tensorboard` an input whose name equals that of the
     input before it is dropped, as TensorBoard does. The strings are let go: a million take 70 MB.
     """
-    resolved = Found()
+    resolved = InputColumns()
     # Cuts of `nodes.inputs`, one for each graph: the inputs before a node, taken at the nodes where graphs begin.
     ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
     for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
@@ -76,7 +76,7 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
 
 @dataclass(slots=True)
-class Found:
+class InputColumns:
     """The sources of all inputs so far (-1: none), where plain control inputs are, and the others that are not
     simply output 0 of a node: their positions, output keys and control flags."""
 
@@ -89,7 +89,7 @@ class Found:
     unknown: list[str] = field(default_factory=list)
 
 
-def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) -> None:
+def look_up(found: InputColumns, index: dict[str, int], inputs: list[str], start: int) -> None:
     """Find the sources of one graph's inputs; most name a node as they stand, the others are split once each."""
     # Whether no name has a colon or begins with ^: then an input that is a name as it stands means that node.
     joined = "\n" + "\n".join(index)
@@ -120,7 +120,7 @@ def look_up(found: Found, index: dict[str, int], inputs: list[str], start: int) 
     found.source += source  # type: ignore[arg-type]
 
 
-def make_edges(nodes: Nodes, found: Found, options: FlattenOptions) -> Edges:
+def make_edges(nodes: Nodes, found: InputColumns, options: FlattenOptions) -> Edges:
     """Put the columns together and drop what names no node."""
     source = np.array(found.source, np.int32)
     fan_in = np.array(nodes.fan_in, np.int64)

@@ -18,7 +18,7 @@ from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Beside, Mark
+from graphviz_tb.model.graph import Mark, MarkPairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 
@@ -37,7 +37,7 @@ class Embedded:
     mark: Bytes
     kept: Bools
     edges: Edges
-    beside: Beside
+    beside: MarkPairs
 
 
 def embed(nodes: Nodes, edges: Edges) -> Embedded:
@@ -65,9 +65,9 @@ def mark_of(op: str) -> Mark:
     return Mark.SUMMARY if SUMMARY.fullmatch(op) else Mark.NONE
 
 
-def pick(beside: Beside, rows: Bools) -> Beside:
+def pick(beside: MarkPairs, rows: Bools) -> MarkPairs:
     """Only some pairs."""
-    return Beside(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
+    return MarkPairs(beside.mark[rows], beside.host[rows], beside.inward[rows], beside.edges[rows])
 
 
 def last_of_name(nodes: Nodes, mark: Bytes) -> Ints:
@@ -103,7 +103,7 @@ def strict(name: str, scopes: Sequence[str]) -> str:
     return f"{name}/({last_segment(name)})" if within else name
 
 
-def hosts(mark: Bytes, edges: Edges) -> Beside:
+def hosts(mark: Bytes, edges: Edges) -> MarkPairs:
     """A constant beside each ordinary node that has it as an input, a summary beside each of its ordinary inputs."""
     into = np.flatnonzero((mark[edges.source] == Mark.CONSTANT) & (mark[edges.target] == 0))
     out = np.flatnonzero((mark[edges.source] == 0) & (mark[edges.target] == Mark.SUMMARY))

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef
 
 
-class Numbers(dict[str, int]):
+class WordNumbers(dict[str, int]):
     """Numbers words in the order of first appearance.
 
-    >>> numbers = Numbers()
+    >>> numbers = WordNumbers()
     >>> numbers["b"], numbers["a"], numbers["b"]
     (0, 1, 0)
     """
@@ -49,8 +49,8 @@ class Nodes:
     args: list[tuple[int, ...]] = field(default_factory=list)
     index: list[dict[str, int]] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
-    op_numbers: Numbers = field(default_factory=Numbers)
-    device_numbers: Numbers = field(default_factory=Numbers)
+    op_numbers: WordNumbers = field(default_factory=WordNumbers)
+    device_numbers: WordNumbers = field(default_factory=WordNumbers)
     op_id: Ints = field(default_factory=lambda: ints([]))
     op_types: tuple[str, ...] = ()
 

@@ -10,11 +10,11 @@ from graphviz_tb.group.flow import fold_by_flow
 from graphviz_tb.group.in_code import names_in_code
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.group.scopes import build_scopes
-from graphviz_tb.group.series import Run, asked_series, find_series
+from graphviz_tb.group.series import SeriesRun, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.ungroup import Regrouping
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import GroupOptions
 
@@ -62,9 +62,9 @@ def with_templates(hierarchy: Hierarchy) -> Hierarchy:
     return replace(hierarchy, template=template, notices=hierarchy.notices + notices)
 
 
-def as_groups(series: list[Run]) -> list[NewGroup]:
+def as_groups(series: list[SeriesRun]) -> list[NewGroup]:
     """Series alone."""
-    return [NewGroup(Kind.SERIES, run.parent, run.name, run.members) for run in series]
+    return [NewGroup(RowKind.SERIES, run.parent, run.name, run.members) for run in series]
 
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from graphviz_tb.algorithms.preorder import Numbered
+from graphviz_tb.algorithms.preorder import Preorder
 from graphviz_tb.group.owners import file_by_owner, meet
 from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bytes, Ints, freeze, ints
@@ -18,7 +18,7 @@ from graphviz_tb.model.notice import Notice
 def build(
     graph: Graph,
     tree: Tree,
-    numbered: Numbered,
+    numbered: Preorder,
     functions: list[int],
     template: Ints | None = None,
     connected: Bytes | None = None,
@@ -54,7 +54,7 @@ def build(
     )
 
 
-def edge_ends(graph: Graph, numbered: Numbered, row_of_node: Ints) -> tuple[Ints, Ints, Ints]:
+def edge_ends(graph: Graph, numbered: Preorder, row_of_node: Ints) -> tuple[Ints, Ints, Ints]:
     """For each edge the owner's children that hold its ends, and the owner; -1 where an end is a mark."""
     edge_from = np.full(graph.edge_count, -1, np.int32)
     edge_to = np.full(graph.edge_count, -1, np.int32)

@@ -22,7 +22,7 @@ MOST_EDGES = 3_000_000
 DEEPEST = 50  # nodes that are singled out one after the other, each in what the last one left tied
 
 Edge = tuple[int, int, int]
-Links = list[list[tuple[int, int]]]
+Adjacency = list[list[tuple[int, int]]]
 
 
 class Cut(NamedTuple):
@@ -70,9 +70,9 @@ def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) ->
     return repr(([colors[node] for node in order], lines)).encode(), room.left >= 0
 
 
-def link(count: int, edges: list[Edge]) -> Links:
+def link(count: int, edges: list[Edge]) -> Adjacency:
     """For each node its neighbours with the flag of the edge: positive towards targets, negative towards sources."""
-    links: Links = [[] for _ in range(count)]
+    links: Adjacency = [[] for _ in range(count)]
     for source, target, flag in edges:
         # Flags are 1 … 3, so that the sign can tell the direction.
         links[source].append((target, flag))
@@ -86,7 +86,7 @@ def first_cells(colors: list[int]) -> list[int]:
     return [number[color] for color in colors]
 
 
-def refine(cell: list[int], links: Links, changed: list[int]) -> None:
+def refine(cell: list[int], links: Adjacency, changed: list[int]) -> None:
     """Split cells until nodes of one cell see the same cells around them. `cell` is changed in place.
 
     Numbers of new cells depend on structure only, never on the order of nodes.
@@ -143,7 +143,7 @@ def split(
     return fresh
 
 
-def tied_components(cell: list[int], links: Links) -> list[list[int]]:
+def tied_components(cell: list[int], links: Adjacency) -> list[list[int]]:
     """Connected components of the nodes whose cell holds others too."""
     sizes = Counter(cell)
     left = {node for node in range(len(cell)) if sizes[cell[node]] > 1}
@@ -162,7 +162,7 @@ def tied_components(cell: list[int], links: Links) -> list[list[int]]:
     return parts
 
 
-def cut_of(part: list[int], cell: list[int], links: Links) -> Cut | None:
+def cut_of(part: list[int], cell: list[int], links: Adjacency) -> Cut | None:
     """Which cell of a component to cut: the one with the fewest nodes to try. None where all its cells differ: it can
     only change places with a whole equal component."""
     cells: dict[int, list[int]] = defaultdict(list)
@@ -172,7 +172,7 @@ def cut_of(part: list[int], cell: list[int], links: Links) -> Cut | None:
     return Cut(part, *min(tied, key=lambda one: (len(one[0]), one[1]))) if tied else None
 
 
-def twins(nodes: list[int], links: Links) -> list[list[int]]:
+def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
     """The nodes in sets of the very same links."""
     sets: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node in nodes:
@@ -180,7 +180,7 @@ def twins(nodes: list[int], links: Links) -> list[list[int]]:
     return list(sets.values())
 
 
-def single_out(cell: list[int], links: Links, cuts: list[Cut], room: Room) -> list[int]:
+def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: Room) -> list[int]:
     """In each component, give one node of the cell that is cut a cell of its own.
 
     Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
@@ -198,7 +198,7 @@ def single_out(cell: list[int], links: Links, cuts: list[Cut], room: Room) -> li
     return [node for nodes in chosen for node in nodes]
 
 
-def least(cut: Cut, cell: list[int], links: Links, room: Room) -> list[int]:
+def least(cut: Cut, cell: list[int], links: Adjacency, room: Room) -> list[int]:
     """Which set of twins to single out in a component: that of the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
@@ -210,7 +210,7 @@ def least(cut: Cut, cell: list[int], links: Links, room: Room) -> list[int]:
     return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
 
 
-def tried(nodes: list[int], part: list[int], cell: list[int], links: Links, room: Room) -> bytes:
+def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: Room) -> bytes:
     """The certificate of a component in which some nodes are singled out."""
     place = {node: at for at, node in enumerate(part)}
     single = set(nodes)

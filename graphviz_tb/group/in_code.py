@@ -32,10 +32,10 @@ READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp
 UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
 ENOUGH_WEIGHTS = 500  # that are asked: one program made a file
 
-Names = dict[int, str]  # row: name without counter
+CodeNames = dict[int, str]  # row: name without counter
 
 
-def names_in_code(hierarchy: Hierarchy) -> Names:
+def names_in_code(hierarchy: Hierarchy) -> CodeNames:
     """What the program calls the layers whose scopes have another name, by row of the scope.
 
     Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
@@ -53,7 +53,7 @@ def names_in_code(hierarchy: Hierarchy) -> Names:
     return names | known
 
 
-def layer_names(hierarchy: Hierarchy) -> Names:
+def layer_names(hierarchy: Hierarchy) -> CodeNames:
     """The names of the Keras layers of the main graph whose scopes have another one: theirs and a counter."""
     layers, names = hierarchy.graph.layers, hierarchy.name
     # Rows up to the end of the root: functions come after the main graph.
@@ -81,9 +81,9 @@ def without_counter(name: str) -> str | None:
     return name[: match.start()] if match else None
 
 
-def counted_scopes(hierarchy: Hierarchy) -> Names:
+def counted_scopes(hierarchy: Hierarchy) -> CodeNames:
     """The scopes whose name is a free one and a counter."""
-    names: Names = {}
+    names: CodeNames = {}
     # A name is unique within one of them only.
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
@@ -109,7 +109,7 @@ def is_free(name: str, taken: set[str]) -> bool:
     return True
 
 
-def made_by_keras_3(hierarchy: Hierarchy, counted: Names) -> bool:
+def made_by_keras_3(hierarchy: Hierarchy, counted: CodeNames) -> bool:
     """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
     asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
     votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]
@@ -117,7 +117,7 @@ def made_by_keras_3(hierarchy: Hierarchy, counted: Names) -> bool:
     return sum(votes) > 0 if any(votes) else any(READ.fullmatch(read) for read, _, _ in asked)
 
 
-def weights_inside(hierarchy: Hierarchy, counted: Names) -> Iterator[tuple[str, str, list[str]]]:
+def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[str, str, list[str]]]:
     """For each use of a weight inside such scopes: the op that brings it, its variable, the scopes from the outside. A
     constant in a weight's place has no variable."""
     graph, name = hierarchy.graph, hierarchy.name

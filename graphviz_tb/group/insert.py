@@ -11,7 +11,7 @@ from graphviz_tb.group.build import build
 from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bytes, freeze, ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class NewGroup:
     `label` is what it is called where its name has more.
     """
 
-    kind: Kind
+    kind: RowKind
     parent: int
     name: str
     members: tuple[int, ...]
@@ -73,6 +73,6 @@ def with_connected(hierarchy: Hierarchy) -> Hierarchy:
     data = ~hierarchy.graph.control[hierarchy.edge_order]
     before = np.concatenate(([0], np.cumsum(data)))  # data edges before each place of `edge_order`
     inside = before[hierarchy.owner_start[1:]] > before[hierarchy.owner_start[:-1]]
-    stacks = (hierarchy.kind == Kind.SERIES) | (hierarchy.kind == Kind.FOLD)
+    stacks = (hierarchy.kind == RowKind.SERIES) | (hierarchy.kind == RowKind.FOLD)
     connected: Bytes = (inside & stacks).astype(np.uint8)
     return replace(hierarchy, connected=freeze(connected))

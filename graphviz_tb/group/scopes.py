@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.group.tree import Tree
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.room import Room
@@ -52,9 +52,9 @@ class Growing:
     def tree(self, graph: Graph) -> Tree:
         """All of it as one tree."""
         groups, leaves = len(self.key), len(self.leaf_node)
-        kind = np.full(groups + leaves, Kind.OP, np.uint8)
-        kind[:groups] = Kind.SCOPE
-        kind[self.functions] = Kind.FUNCTION
+        kind = np.full(groups + leaves, RowKind.OP, np.uint8)
+        kind[:groups] = RowKind.SCOPE
+        kind[self.functions] = RowKind.FUNCTION
         nodes = np.array(self.leaf_node, np.int64)
         names = np.empty(groups + leaves, object)
         names[:groups] = self.name

@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, Kind
+from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, RowKind
 from graphviz_tb.model.paths import joined, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
@@ -26,12 +26,12 @@ EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
 
 BRACKETS = "[]"  # the suffix of names that end in a number in brackets
 
-Numbered = tuple[int, int]  # (number, row)
+NumberedRow = tuple[int, int]  # (number, row)
 Numbering = tuple[str, str]  # (prefix, suffix)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SeriesRun:
     """A series: consecutive members of one motif below one parent. `name` is `parent/prefix[first-last]`."""
 
     parent: int
@@ -39,7 +39,7 @@ class Run:
     members: tuple[int, ...]
 
 
-def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
+def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]:
     """All series of the hierarchy, in the order of their parents.
 
     Before: raw rows with templates. After: runs of at least `series_min` siblings of one motif (op type, or
@@ -49,18 +49,18 @@ def find_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
     return [run for run in all_runs(hierarchy, options, shortest) if len(run.members) >= shortest] if shortest else []
 
 
-def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[Run]:
+def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]:
     """The series named in `options.group`, however short."""
     if not options.group:
         return []
     # Backwards, so that of several groups of one name (functions) the first counts.
-    parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != Kind.OP).tolist()[::-1]}
+    parents = {hierarchy.name[row]: row for row in np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()[::-1]}
 
     @cache  # a level is numbered once, however many of its runs are asked for
-    def filed(parent: int) -> dict[Numbering, list[Numbered]]:
+    def filed(parent: int) -> dict[Numbering, list[NumberedRow]]:
         return by_prefix(hierarchy, hierarchy.children(parent).tolist(), options)
 
-    runs: list[Run] = []
+    runs: list[SeriesRun] = []
     for name in options.group:
         run = next(filter(None, (explicit_run(each, parents, filed) for each in meant(name))), None)
         if run is None:
@@ -79,12 +79,12 @@ def motifs(hierarchy: Hierarchy, options: GroupOptions) -> Longs:
     ops = graph.op[hierarchy.node[leaves]]
     code[leaves] = np.where(named[ops], ops, -1)
     if options.scope_series:
-        scopes = (hierarchy.kind == Kind.SCOPE) & (hierarchy.template >= 0)
+        scopes = (hierarchy.kind == RowKind.SCOPE) & (hierarchy.template >= 0)
         code[scopes] = len(graph.op_types) + hierarchy.template[scopes]  # templates are numbered behind the op types
     return code
 
 
-def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iterator[Run]:
+def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iterator[SeriesRun]:
     """The runs among siblings of one motif, where there are at least `shortest` such siblings."""
     code = motifs(hierarchy, options)
     rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
@@ -110,12 +110,12 @@ def runs_of(parent: Ints, code: Longs) -> Longs:
     return np.concatenate(([0], np.flatnonzero(new) + 1, [len(parent)]))
 
 
-def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: GroupOptions) -> Iterator[Run]:
+def runs_among(hierarchy: Hierarchy, parent: int, rows: list[int], options: GroupOptions) -> Iterator[SeriesRun]:
     """The runs of two members or more among siblings of one motif."""
     for (prefix, suffix), members in by_prefix(hierarchy, rows, options).items():
         for run in consecutive(members):
             name = f"{prefix}[{run[0][0]}-{run[-1][0]}]{suffix.removeprefix(BRACKETS)}"
-            yield Run(parent, below(hierarchy, parent, name), tuple(row for _, row in run))
+            yield SeriesRun(parent, below(hierarchy, parent, name), tuple(row for _, row in run))
 
 
 def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
@@ -125,10 +125,10 @@ def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
     return f"{hierarchy.name[parent]}/{leaf}"
 
 
-def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) -> dict[Numbering, list[Numbered]]:
+def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) -> dict[Numbering, list[NumberedRow]]:
     """Rows of one motif by (prefix, suffix), each with its number."""
     pattern = NUMBERED if options.lenient_numbers else STRICTLY_NUMBERED
-    filed: dict[Numbering, list[Numbered]] = defaultdict(list)
+    filed: dict[Numbering, list[NumberedRow]] = defaultdict(list)
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = last_segment(hierarchy.name[row])
@@ -150,7 +150,7 @@ def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) 
     return {place: sorted(members) for place, members in filed.items()}
 
 
-def lenient_zero(filed: dict[Numbering, list[Numbered]], leaf: str) -> Numbering | None:
+def lenient_zero(filed: dict[Numbering, list[NumberedRow]], leaf: str) -> Numbering | None:
     """The run that a name without a number begins: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
 
     A run that has a number 0 of its own takes nobody in.
@@ -166,13 +166,13 @@ def lenient_zero(filed: dict[Numbering, list[Numbered]], leaf: str) -> Numbering
     return (best[1], "") if best else None
 
 
-def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
+def consecutive(members: list[NumberedRow]) -> list[list[NumberedRow]]:
     """Cut where the number does not go up by exactly one.
 
     >>> consecutive([(1, 10), (2, 11), (4, 12), (4, 13), (5, 14)])
     [[(1, 10), (2, 11)], [(4, 13), (5, 14)]]
     """
-    runs: list[list[Numbered]] = []
+    runs: list[list[NumberedRow]] = []
     for member in members:
         if runs and member[0] == runs[-1][-1][0] + 1:
             runs[-1].append(member)
@@ -182,8 +182,8 @@ def consecutive(members: list[Numbered]) -> list[list[Numbered]]:
 
 
 def explicit_run(
-    name: str, parents: dict[str, int], filed: Callable[[int], dict[Numbering, list[Numbered]]]
-) -> Run | None:
+    name: str, parents: dict[str, int], filed: Callable[[int], dict[Numbering, list[NumberedRow]]]
+) -> SeriesRun | None:
     """The run that a name like `scope/conv[1-3]` speaks of; `filed` numbers the children of a group by prefix."""
     match = EXPLICIT.fullmatch(name)
     if not match:
@@ -196,4 +196,4 @@ def explicit_run(
     loose = numbered.get((prefix, match[4])) or numbered.get((prefix, BRACKETS), [])
     begin, end = bisect_left(loose, (int(match[2]), -1)), bisect_left(loose, (int(match[3]) + 1, -1))
     members = tuple(row for _, row in loose[begin:end])
-    return Run(parent, name, members) if len(members) > 1 else None
+    return SeriesRun(parent, name, members) if len(members) > 1 else None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphviz_tb.group.canonical import MAX_REFINEMENTS, Room, canonical
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 
 Form = tuple[bytes, bytes]
@@ -200,7 +200,7 @@ def distinct_cuts(owner: Longs, pair: Longs) -> Longs:
 def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
     """Rows of groups with children before the groups around them; the root (compared with nothing) left out."""
     height = np.zeros(len(hierarchy), np.int64)
-    groups = np.flatnonzero(hierarchy.kind != Kind.OP)
+    groups = np.flatnonzero(hierarchy.kind != RowKind.OP)
     # A height is final when all deeper rows have been seen: one step for each depth.
     deepest_first = groups[np.argsort(-hierarchy.depth[groups], kind="stable")]
     for level in np.split(deepest_first, runs(hierarchy.depth[deepest_first])[1:-1]):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.paths import joined, meant
 from graphviz_tb.options import GroupOptions
 
@@ -29,7 +29,7 @@ class Regrouping:
 
     def names(self) -> set[str]:
         """The names that mean one series each."""
-        counts = Counter(group.name for group in self.groups if group.kind == Kind.SERIES)
+        counts = Counter(group.name for group in self.groups if group.kind == RowKind.SERIES)
         return {name for name, count in counts.items() if count == 1}
 
 
@@ -42,7 +42,7 @@ def without_ungrouped(hierarchy: Hierarchy, groups: Sequence[NewGroup], names: S
     if not names:
         return list(groups)
     # Backwards, so that of several series of one name the first counts.
-    series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == Kind.SERIES}
+    series = {group.name: index for index, group in reversed(list(enumerate(groups))) if group.kind == RowKind.SERIES}
     stop: set[int] = set()
     for name in names:
         named = next((series[each] for each in meant(name) if each in series), None)
@@ -73,7 +73,7 @@ def expanded(groups: Sequence[NewGroup], members: Sequence[int], stop: set[int])
 
 def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> int:
     """Which series has a member of this name."""
-    series = [index for index, group in enumerate(groups) if group.kind == Kind.SERIES]
+    series = [index for index, group in enumerate(groups) if group.kind == RowKind.SERIES]
     names = [*hierarchy.name, *(group.name for group in reversed(groups))]  # -1 - i is the name of new group i
     for each in meant(name):
         for index in series:

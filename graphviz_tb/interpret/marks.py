@@ -11,7 +11,7 @@ from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.interpret.pytorch import mark_plumbing
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Beside, Graph, Mark
+from graphviz_tb.model.graph import Graph, Mark, MarkPairs
 
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
@@ -24,7 +24,7 @@ class Marks:
     """The mark of each node, which marks are beside which nodes, and which belong to other marks."""
 
     mark: Bytes
-    beside: Beside
+    beside: MarkPairs
     within: dict[int, tuple[int, ...]]
 
 
@@ -129,7 +129,7 @@ def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
     return done
 
 
-def place_beside(mark: Bytes, graph: Graph) -> Beside:
+def place_beside(mark: Bytes, graph: Graph) -> MarkPairs:
     """Each mark beside the ordinary nodes it touches (a constant: those that use it; a weight: those that take its
     value, not those that only wait for it)."""
     # The first end of a pair is the mark: "into" from marks to their users, "out" from ops to summaries.

@@ -59,7 +59,7 @@ class Bundles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
+class SingleBundle:
     """What a single line stands for, at hand already."""
 
     tensors: Carried = field(default_factory=carry)
@@ -74,9 +74,9 @@ class Given:
         return self.flat
 
 
-NOTHING = Given()
+NOTHING = SingleBundle()
 
 
-def given(*tensors: Tensor) -> Given:
+def given(*tensors: Tensor) -> SingleBundle:
     """What a line stands for that carries these tensors."""
-    return Given(carry(*tensors))
+    return SingleBundle(carry(*tensors))

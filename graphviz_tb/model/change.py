@@ -14,17 +14,19 @@ from typing import Any, Literal
 from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 
-Kind = Literal["added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"]
-INVERSE: dict[Kind, Kind] = {"added": "removed", "removed": "added"}
+ChangeKind = Literal[
+    "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"
+]
+INVERSE: dict[ChangeKind, ChangeKind] = {"added": "removed", "removed": "added"}
 Severity = Literal["signature", "op", "attribute", "wiring", "rename", "cosmetic"]
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[ChangeKind, ...] = (
     "signature-changed", "removed", "added", "changed", "function-changed", "rewired", "moved", "renamed",
 )  # fmt: skip
 SEVERITIES: tuple[Severity, ...] = ("signature", "op", "attribute", "wiring", "rename", "cosmetic")
 QUANTITIES = ("ops", "parameters", "flops")
-Pair = tuple[int | None, int | None]  # a quantity before and after; None where it is not known
-Place = tuple[str | None, str | None]  # the name in the old graph, the name in the new one
+ValuePair = tuple[int | None, int | None]  # a quantity before and after; None where it is not known
+NamePair = tuple[str | None, str | None]  # the name in the old graph, the name in the new one
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,13 @@ class Change:
     `consequences` what only follows from it: shapes of weights behind it, gradients, updates, saving.
     """
 
-    kind: Kind
+    kind: ChangeKind
     severity: Severity
     old: str | None
     new: str | None
     ops: int
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    also: tuple[Place, ...] = ()
+    also: tuple[NamePair, ...] = ()
     inside: tuple[Change, ...] = ()
     consequences: tuple[Change, ...] = ()
     edits: Edits = field(default_factory=Edits, compare=False, repr=False)
@@ -173,7 +175,7 @@ def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(ordered)
 
 
-def as_dicts(numbers: Mapping[str, Pair]) -> dict[str, dict[str, int | None]]:
+def as_dicts(numbers: Mapping[str, ValuePair]) -> dict[str, dict[str, int | None]]:
     """Numbers as plain values.
 
     >>> as_dicts({"ops": (3, 4)})

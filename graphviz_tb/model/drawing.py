@@ -12,10 +12,10 @@ from typing import Literal
 
 from graphviz_tb.model.frozen import dataclass
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 # One step of an outline, as SVG names them: M start, L line, H and V line to an x or a y, Q and C curve (one or two
 # control points, its end), Z close; but A is a quarter of a circle, turned clockwise (its radius, its end).
-Step = tuple[Literal["M", "L", "H", "V", "Q", "C", "A", "Z"], tuple[float, ...]]
+PathStep = tuple[Literal["M", "L", "H", "V", "Q", "C", "A", "Z"], tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Pen:
 
 
 @dataclass(frozen=True, slots=True)
-class Rect:
+class Rectangle:
     """A rectangle, its corners rounded by `radius`; `fill` None leaves it empty."""
 
     x: float
@@ -69,10 +69,10 @@ class Disc:
 class Curve:
     """An outline of lines, curves and quarter circles; its steps are drawn at `at`, `scale` times as large."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     fill: str | None = None
     pen: Pen | None = None
-    at: Place = (0, 0)
+    at: Position = (0, 0)
     scale: float = 1
 
 
@@ -94,7 +94,7 @@ class Label:
     halo: str | None = None
 
 
-Shape = Rect | Hatch | Disc | Curve | Label
+Primitive = Rectangle | Hatch | Disc | Curve | Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +105,19 @@ class Group:
     `data` further words for machines, by name.
     """
 
-    shapes: tuple[Shape, ...]
+    shapes: tuple[Primitive, ...]
     address: str | None = None
     tooltip: str = ""
     data: tuple[tuple[str, str], ...] = ()
-    at: Place = (0, 0)
+    at: Position = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Section:
     """The title row, the graph itself, or the legend, its origin at `at`; `groups` in drawing order."""
 
     name: Literal["title", "graph", "legend"]
-    at: Place
+    at: Position
     groups: tuple[Group, ...]
 
 
@@ -130,13 +130,13 @@ class Drawing:
     title: str
     summary: str
     ground: str
-    parts: tuple[Part, ...]
+    parts: tuple[Section, ...]
 
-    def shapes(self) -> tuple[Shape, ...]:
+    def shapes(self) -> tuple[Primitive, ...]:
         """Every primitive, in drawing order, each in the coordinates of its group."""
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
 
-    def mapped(self, change: Callable[[Shape], tuple[Shape, ...]]) -> Drawing:
+    def mapped(self, change: Callable[[Primitive], tuple[Primitive, ...]]) -> Drawing:
         """The same sheet with others in the place of each primitive, or none."""
         parts = []
         for part in self.parts:

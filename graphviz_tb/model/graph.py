@@ -30,7 +30,7 @@ class Mark(IntEnum):
 
 
 INPUT_ARG = "input_arg"  # the op type of an argument of a function
-SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `hierarchy.Kind`
+SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Beside:
+class MarkPairs:
     """Which mark is drawn beside which ordinary node: parallel columns, sorted by host in file order.
 
     `mark`, `host` (node ids), `inward` (the mark is on the side where edges come in), `edges` (how many edges of
@@ -118,7 +118,7 @@ class Graph:
     reference: Bools
     functions: tuple[Function, ...]
     calls: tuple[Call, ...]
-    beside: Beside
+    beside: MarkPairs
     within: dict[int, tuple[int, ...]]
     graph_def: Any = field(repr=False)
     index: tuple[dict[str, int], ...] = field(repr=False)

@@ -21,7 +21,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
 
-class Kind(IntEnum):
+class RowKind(IntEnum):
     """What a row is. A call is an OP that opens to functions (see `Hierarchy.calls`)."""
 
     SCOPE = 0
@@ -32,8 +32,8 @@ class Kind(IntEnum):
 
 
 # To compare a number of an array with a member of an enumeration takes numpy fifty times as long as with a plain one.
-SCOPE, OP, FUNCTION = int(Kind.SCOPE), int(Kind.OP), int(Kind.FUNCTION)
-SERIES, FOLD = int(Kind.SERIES), int(Kind.FOLD)
+SCOPE, OP, FUNCTION = int(RowKind.SCOPE), int(RowKind.OP), int(RowKind.FUNCTION)
+SERIES, FOLD = int(RowKind.SERIES), int(RowKind.FOLD)
 STACKS = frozenset((SERIES, FOLD))
 
 
@@ -58,7 +58,7 @@ SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)
 class Hierarchy:
     """Rows in preorder, parents before children; row 0 is the root (name ""), functions follow the main graph.
 
-    `kind` (a `Kind`), `parent` (-1 for the root and for functions), `end` (one past the last descendant), `depth`
+    `kind` (a `RowKind`), `parent` (-1 for the root and for functions), `end` (one past the last descendant), `depth`
     (0 for the root and for functions), `node` (id in the graph, -1 for groups), `name` (full strict name; inside a
     function the name in its body), `template` (same integer exactly for groups of equal structure, -1 for ops),
     `row_of_node` (-1 for a node that is left out), `connected` (1 for a series or fold with data edges inside),

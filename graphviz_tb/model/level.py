@@ -7,7 +7,7 @@ from graphviz_tb.model.scene import Point
 
 # px: in the first gap of a line straight runs at its top, what runs aslant, straight runs at its bottom; and in its
 # last gap straight runs at its top
-Room = tuple[int, int, int, int]
+GapMargins = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Stroke:
     thick: int = 10
     tip: int = 1
     label: tuple[int, int] = (0, 0)
-    room: Room = (0, 0, 0, 0)
+    room: GapMargins = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelLayout:
     """Coordinates of one level, its upper left corner at (0, 0), the flow running down.
 
     `positions` are the upper left corners of the children (not drawn: (0, 0)); `ports` the x of each port, whose y is

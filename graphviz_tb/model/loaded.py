@@ -14,7 +14,7 @@ from graphviz_tb.model.notice import Notice
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, RunMetadata
 
-Kind = Literal["op", "conceptual"]
+GraphKind = Literal["op", "conceptual"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Loaded:
     """
 
     graph_def: GraphDef
-    kind: Kind
+    kind: GraphKind
     label: str
     run_metadata: Mapping[str, RunMetadata] = field(default_factory=lambda: MappingProxyType({}))
     signatures: tuple[Signature, ...] = ()

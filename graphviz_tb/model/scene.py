@@ -17,7 +17,7 @@ Direction = Literal["BT", "TB", "LR", "RL"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 TextRole = Literal["title", "label", "second", "count", "edge", "stub", "mark", "heading", "badge", "note"]
 BoxKind = Literal["scope", "op", "series", "fold", "call", "function"]
-Entry = Literal["edge", "bridge", "loop", "annotation"]
+IdentityKind = Literal["edge", "bridge", "loop", "annotation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Identity:
     """
 
     group: str = ""
-    kind: Entry = "edge"
+    kind: IdentityKind = "edge"
     index: int = -1
     source: str = ""
     target: str = ""
@@ -169,7 +169,7 @@ class Stub:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Separator:
     """A thin line that sets the auxiliary area apart."""
 
     x1: int
@@ -190,5 +190,5 @@ class Scene:
     ports: tuple[Port, ...]
     stubs: tuple[Stub, ...]
     texts: tuple[Text, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Separator, ...] = ()
     webs: tuple[Web, ...] = ()

@@ -67,7 +67,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class LevelWords:
     """Every word about the boxes and lines of an open group. A position counts its children, then its functions.
 
     `seconds` is the second line of the box (or of the title bar) at each position, `titles` its tooltip;
@@ -106,7 +106,7 @@ class View:
     labels: Mapping[int, str] = field(default_factory=dict)
     addresses: Mapping[int, str] = field(default_factory=dict)
     functions: tuple[NodeLabel, ...] = ()
-    words: Words = Words()
+    words: LevelWords = LevelWords()
 
     def drawn(self) -> dict[int, Metaedge | Bridge]:
         """The wires that are drawn one by one: none where the level is too large to be laid out."""

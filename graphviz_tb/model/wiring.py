@@ -26,11 +26,11 @@ FUNCTION_ORDER = (
     *("shard_func", "reader_func"),
 )
 MOST_OUTPUT = 10**18  # no op has as many outputs
-Run = tuple[int, int, int]  # first input, first argument, how many
+InputRun = tuple[int, int, int]  # first input, first argument, how many
 
 
 @dataclass(frozen=True, slots=True)
-class Wiring:
+class CallWiring:
     """How a call and one of its functions are joined.
 
     `runs` lead inputs to arguments one by one, `elements` (an input, first argument, how many) one input to several;
@@ -38,8 +38,8 @@ class Wiring:
     called by the function's own names.
     """
 
-    runs: tuple[Run, ...] = ()
-    elements: Run = (0, 0, 0)
+    runs: tuple[InputRun, ...] = ()
+    elements: InputRun = (0, 0, 0)
     gives: Literal["each", "all", "none"] = "each"
     named: bool = False
 
@@ -47,7 +47,7 @@ class Wiring:
     def behind(self) -> int:
         """The first input behind all that lead to arguments.
 
-        >>> Wiring(((1, 0, 2),)).behind, Wiring(elements=(4, 0, 1)).behind, Wiring().behind
+        >>> CallWiring(((1, 0, 2),)).behind, CallWiring(elements=(4, 0, 1)).behind, CallWiring().behind
         (3, 5, 0)
         """
         first, _, count = self.elements
@@ -56,7 +56,7 @@ class Wiring:
     def arguments(self) -> list[tuple[int, int]]:
         """All pairs (input, argument), the arguments in their order.
 
-        >>> Wiring(((1, 0, 2),)).arguments(), Wiring(elements=(0, 1, 2)).arguments()
+        >>> CallWiring(((1, 0, 2),)).arguments(), CallWiring(elements=(0, 1, 2)).arguments()
         ([(1, 0), (2, 1)], [(0, 1), (0, 2)])
         """
         first, argument, count = self.elements
@@ -66,7 +66,7 @@ class Wiring:
     def takes(self, slot: int) -> list[int]:
         """The arguments that input `slot` leads to.
 
-        >>> Wiring(((1, 0, 2),)).takes(2), Wiring(elements=(0, 1, 2)).takes(0), Wiring().takes(0)
+        >>> CallWiring(((1, 0, 2),)).takes(2), CallWiring(elements=(0, 1, 2)).takes(0), CallWiring().takes(0)
         ([1], [1, 2], [])
         """
         first, argument, count = self.elements
@@ -85,24 +85,24 @@ class Wiring:
         return [[] if end is None else [end] for end in ends]
 
 
-def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> Wiring:
+def wiring(op: str, definition: NodeDef | None, attr: str, count: int) -> CallWiring:
     """How an op is joined to the function of `count` arguments that its attribute `attr` names ("": its op type is the
     function)."""
     if not attr:
-        return Wiring(((0, 0, count),), named=True)
+        return CallWiring(((0, 0, count),), named=True)
     if has_role(op, Role.CALL, Role.LAUNCH, Role.LOOP, Role.MAP, Role.BRANCH, Role.REMOTE_CALL):
         # A branch keeps the number that chooses, a remote call the name of the device.
         keeps = int(has_role(op, Role.BRANCH, Role.REMOTE_CALL))
         silent = attr == "cond" or has_role(op, Role.GRADIENT)
-        return Wiring(((keeps, 0, count),), gives="none" if silent else "each")
+        return CallWiring(((keeps, 0, count),), gives="none" if silent else "each")
     if has_role(op, Role.COUNTED_LOOP):  # start, limit, delta, then the loop's own; the body takes the counter first
-        return Wiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
+        return CallWiring(((3, 1, count - 1),), elements=(0, 0, min(1, count)))
     if definition is None:
-        return Wiring(gives="none")
+        return CallWiring(gives="none")
     if is_dataset(definition):
         return dataset(definition, attr, count)
     inputs = sum(not name.startswith("^") for name in definition.input)  # "^NAME": a control input
-    return Wiring(((0, 0, count),)) if inputs == count else Wiring(gives="none")
+    return CallWiring(((0, 0, count),)) if inputs == count else CallWiring(gives="none")
 
 
 def is_dataset(definition: NodeDef) -> bool:
@@ -122,7 +122,7 @@ def captured_attr(attr: str) -> str:
     return ""
 
 
-def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
+def dataset(definition: NodeDef, attr: str, count: int) -> CallWiring:
     """A dataset hands its function what it iterates over, then what the function captures.
 
     A running state (scan, reduce) comes first of all.
@@ -136,7 +136,7 @@ def dataset(definition: NodeDef, attr: str, count: int) -> Wiring:
         slot += sum(lists[name] for name in order[: order.index(attr)]) if attr in order else 0
     captured = min(count, lists.get(attr, len(attrs["Targuments"].list.type) if "Targuments" in attrs else 0))
     first = count - captured
-    return Wiring(
+    return CallWiring(
         runs=((1, 0, min(count, states)), (slot, first, captured)),
         elements=(0, states, 0 if has_role(definition.op, Role.DATASET_SOURCE) else max(0, first - states)),
         gives="all",

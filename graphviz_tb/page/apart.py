@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.arrange import Around, around_children
+from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.group import regrouping
 from graphviz_tb.model.columns import Ints
@@ -34,7 +34,7 @@ FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its ow
 LARGE = 40_000  # rows
 LETTERS = 100 << 20  # of all names, of which there are hundreds of megabytes where scopes are deep: to fold has its own
 MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series
-Laid = tuple[Metagraph, Skeleton, Around]
+Laid = tuple[Metagraph, Skeleton, PortConstraints]
 Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
@@ -63,7 +63,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
         # A hierarchy of its own for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
-        Walk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
+        ApartWalk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
         if held.full:
             break
     return rank
@@ -135,7 +135,7 @@ def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
 
 
 @dataclass(slots=True)
-class Walk:
+class ApartWalk:
     """A hierarchy with some series apart, gone through from the outside in.
 
     `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart.
@@ -211,14 +211,14 @@ class Walk:
                 held.count(level)
         return self.known[path]
 
-    def outside(self, path: Path) -> Around:
+    def outside(self, path: Path) -> PortConstraints:
         """What the level around a level says of its bridges."""
         parent = parent_path(self.hierarchy, path)
         if parent is None:
-            return Around()
+            return PortConstraints()
         level, skeleton, _ = self.known[parent]
         position = level.children.index(path[-1])
-        return around_children(level, skeleton, (position,)).get(position, Around())
+        return around_children(level, skeleton, (position,)).get(position, PortConstraints())
 
     def key(self, path: Path) -> str:
         """The key of a level in the page."""

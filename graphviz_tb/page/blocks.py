@@ -20,7 +20,7 @@ LEVEL = 6  # of gzip: 9 takes twice as long and saves one per cent
 
 
 @dataclass(frozen=True)
-class Block:
+class DataBlock:
     """One block: its `name`, what it holds ("ints", little-endian, 32 bits; or "json"), and its bytes."""
 
     name: str
@@ -39,26 +39,26 @@ class Block:
         return sha256(self.data).hexdigest()[:32]
 
 
-def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> Block:
+def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
     """A block of whole numbers, listed or in a column.
 
     >>> ints("a", [1, -1]).data
     b'\\x01\\x00\\x00\\x00\\xff\\xff\\xff\\xff'
     """
     column = numbers if isinstance(numbers, np.ndarray) else np.fromiter(numbers, np.int64)
-    return Block(name, "ints", column.astype(INTS, copy=False).tobytes())
+    return DataBlock(name, "ints", column.astype(INTS, copy=False).tobytes())
 
 
-def words(name: str, value: Any) -> Block:
+def words(name: str, value: Any) -> DataBlock:
     """A block of JSON."""
     if not isinstance(value, list):
-        return Block(name, "json", _json(value))
+        return DataBlock(name, "json", _json(value))
     # One by one: the names of a deep graph are hundreds of megabytes together, which need not be there twice.
     data = bytearray(b"[")
     for number, one in enumerate(value):
         data += b"," * (number > 0) + _json(one)
     data += b"]"
-    return Block(name, "json", data)
+    return DataBlock(name, "json", data)
 
 
 def _json(value: Any) -> bytes:
@@ -66,7 +66,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
-class Words:
+class TextTable:
     """A table of texts, each once; number 0 is the empty one."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart
-from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.laying import LayingPage
 from graphviz_tb.page.walk import Away, all_in_main, walk
@@ -56,12 +56,12 @@ class Extra:
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
     first: Picture | None = None
-    blocks: Callable[[Words, Iterable[Path]], Iterable[Block]] = lambda table, levels: ()
+    blocks: Callable[[TextTable, Iterable[Path]], Iterable[DataBlock]] = lambda table, levels: ()
 
 
-def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[Block]]:
+def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[DataBlock]]:
     """The head, and all blocks in the order in which they are needed."""
-    hierarchy, table = model.hierarchy, Words()
+    hierarchy, table = model.hierarchy, TextTable()
     opened, notices = opened_by(model, options, extra.first)
     limit = int(options.page_max * 1e6)
     held = Held(hierarchy, table, limit)
@@ -136,7 +136,7 @@ def put_levels(
         return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay)
 
 
-def head_of(model: Model, options: PictureOptions, table: Words) -> dict[str, Any]:
+def head_of(model: Model, options: PictureOptions, table: TextTable) -> dict[str, Any]:
     """What the head says of the file and of what was asked, whatever is open."""
     hierarchy = model.hierarchy
     return {
@@ -158,12 +158,12 @@ def head_of(model: Model, options: PictureOptions, table: Words) -> dict[str, An
     }
 
 
-def weight(blocks: Iterable[Block]) -> int:
+def weight(blocks: Iterable[DataBlock]) -> int:
     """Bytes that blocks take in the file."""
     return sum(len(block.packed) for block in blocks)
 
 
-def fitting(blocks: list[Block], room: int) -> list[Block]:
+def fitting(blocks: list[DataBlock], room: int) -> list[DataBlock]:
     """The first blocks, as many as there is room for; one at least."""
     sizes = accumulate(len(block.packed) for block in blocks)
     return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
@@ -196,7 +196,7 @@ def trace(model: Model, options: PictureOptions) -> str:
     return f"{stats.title}, against {before.title}" if before is not None else stats.title
 
 
-def labels(hierarchy: Hierarchy, table: Words) -> list[list[int]]:
+def labels(hierarchy: Hierarchy, table: TextTable) -> list[list[int]]:
     """Rows that are called otherwise than by the end of their name."""
     rows = hierarchy.row_of_node
     texts = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}

@@ -14,7 +14,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.tensors import message_word
-from graphviz_tb.page.blocks import INTS, Block, Words, ints, words
+from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, words
 from graphviz_tb.view.labels import describe
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and si
 FIRST = 12  # values of a constant, and items of a list, that are kept
 
 
-def edges(hierarchy: Hierarchy, facts: Facts, table: Words) -> Block:
+def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
     """Every edge of the file between nodes that have a row, by target: source row, target row, output, input, flags
     (control 1, reference 2), what it carries."""
     graph = hierarchy.graph
@@ -57,7 +57,7 @@ def tensor(facts: Facts, node: int, key: int) -> str:
     return describe(known.shape, known.dtype)
 
 
-def attributes(hierarchy: Hierarchy) -> Iterator[Block]:
+def attributes(hierarchy: Hierarchy) -> Iterator[DataBlock]:
     """The attributes of all nodes, `CHUNK` nodes a block, by name."""
     graph = hierarchy.graph
     known: dict[bytes, list[Any]] = {}

@@ -15,7 +15,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color import SCHEMES, Colouring, colour
-from graphviz_tb.color.colouring import ByNumber, Numbers
+from graphviz_tb.color.colouring import ByNumber, ColourValues
 from graphviz_tb.color.measured import FADED
 from graphviz_tb.color.with_stats import with_stats
 from graphviz_tb.errors import MissingFacts
@@ -26,7 +26,7 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 
 # What a colouring by a number counts in.
 UNITS = {
@@ -37,8 +37,8 @@ STEPS = 300  # fills along a ramp: a per cent of the way between two of its colo
 
 
 def colourings(
-    hierarchy: Hierarchy, facts: Facts, inside: list[Path], table: Words, stats: bool = False
-) -> Iterator[Block]:
+    hierarchy: Hierarchy, facts: Facts, inside: list[Path], table: TextTable, stats: bool = False
+) -> Iterator[DataBlock]:
     """Two blocks for each colouring: its fills and legend, and its columns by row.
 
     `inside` are the groups' children that lie in calls, which a measured colouring keeps apart.
@@ -70,8 +70,8 @@ def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
 
 
 def step_by_step(
-    hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: Words
-) -> Iterator[Block]:
+    hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: TextTable
+) -> Iterator[DataBlock]:
     """What was measured in each step by itself: the colourings of the number of the step; the fills are in those of the
     first."""
     for number, stats in enumerate(each):
@@ -83,7 +83,7 @@ def step_by_step(
                 yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}", fills)
 
 
-def named(hierarchy: Hierarchy, painters: list[Colouring], table: Words) -> Iterator[Block]:
+def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """A colouring that gives each row its fill, whatever is shown."""
     fills: dict[tuple[Fill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
@@ -167,8 +167,8 @@ def in_order(numbers: list[int], fills: list[tuple[Fill, ...]], hues: list[tuple
 
 
 def ramp(
-    painters: list[ByNumber], inside: list[Path], table: Words, name: str, fills: str | None = None
-) -> Iterator[Block]:
+    painters: list[ByNumber], inside: list[Path], table: TextTable, name: str, fills: str | None = None
+) -> Iterator[DataBlock]:
     """A colouring by a number: each row's value, its text, and the fills, or the name of another block that has the
     same."""
     light = painters[0]
@@ -199,7 +199,7 @@ def along(painters: list[ByNumber], signed: bool) -> list[Any]:
     return [plain_fills(tuple(side.shade(share) for side in sides)) for share in shares]
 
 
-def details(numbers: Numbers, painters: Sequence[Colouring], table: Words) -> Iterator[tuple[str, Any]]:
+def details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
     """What only some colourings by a number say."""
     if numbers.missing:
         kinds = ("data", "control", "reference")

@@ -21,7 +21,7 @@ from graphviz_tb.model.paint import LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.page.blocks import Block, Words, ints, words
+from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.build import Extra, data
 from graphviz_tb.page.cards import listed
 from graphviz_tb.page.colours import named
@@ -69,7 +69,7 @@ def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str
     }
 
 
-def shades(model: Model, painters: list[Overlay], table: Words, levels: Iterable[Path]) -> Iterator[Block]:
+def shades(model: Model, painters: list[Overlay], table: TextTable, levels: Iterable[Path]) -> Iterator[DataBlock]:
     """The colouring of the diff, and what became of the lines of each level of the page."""
     hierarchy = model.hierarchy
     fills, columns = named(hierarchy, [unlisted(each) for each in painters], table)

@@ -11,8 +11,8 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.blocks import INTS, Block, Words
-from graphviz_tb.page.levels import Level, Lines, level
+from graphviz_tb.page.blocks import INTS, DataBlock, TextTable
+from graphviz_tb.page.levels import LineTable, PageLevel, level
 from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
@@ -22,7 +22,7 @@ SIZE = np.dtype(INTS).itemsize
 EACH, LEVEL = 20_000, 4
 FLAT = 100  # edges of the file that take as long as a line: where thousands lead hundreds of groups deep, lines are few
 
-Place = tuple[int, int, int]  # block, start, length
+BlockSlice = tuple[int, int, int]  # block, start, length
 
 
 class Held:
@@ -32,13 +32,13 @@ class Held:
     `EACH` lines and boxes were laid out for each megabyte of it.
     """
 
-    def __init__(self, hierarchy: Hierarchy, table: Words, limit: int) -> None:
+    def __init__(self, hierarchy: Hierarchy, table: TextTable, limit: int) -> None:
         self.hierarchy = hierarchy
-        self.index: dict[str, Place] = {}
+        self.index: dict[str, BlockSlice] = {}
         self._table, self._limit = table, limit
-        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None, placed=False), Lines(table)
-        self._known: dict[bytes, Place] = {}  # by the digest of a level: the levels themselves take a gigabyte
-        self._blocks: list[Block] = []
+        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None, placed=False), LineTable(table)
+        self._known: dict[bytes, BlockSlice] = {}  # by the digest of a level: the levels themselves take a gigabyte
+        self._blocks: list[DataBlock] = []
         self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each
         self._written = self._laid_out = 0
 
@@ -67,21 +67,21 @@ class Held:
         self.index[key] = place
         return True
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[DataBlock]:
         """All blocks."""
         return [*self._blocks, self._block()]
 
     def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        held = Level(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
+        held = PageLevel(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
         # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
         return np.frombuffer(level(held, self._table, self._say), np.intc).astype(INTS, copy=False).data.cast("B")
 
-    def _block(self) -> Block:
-        return Block(f"levels/{len(self._blocks)}", "ints", self._numbers)
+    def _block(self) -> DataBlock:
+        return DataBlock(f"levels/{len(self._blocks)}", "ints", self._numbers)
 
-    def _write(self, numbers: memoryview) -> Place:
+    def _write(self, numbers: memoryview) -> BlockSlice:
         if len(self._numbers) > CHUNK * SIZE:  # a level lies in one block
             self._blocks.append(self._block())
             self._written += len(self._blocks[-1].packed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints
 from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
@@ -18,7 +18,7 @@ class LayingPage(Laying):
         super().__init__(options, known)
         self._held = held
 
-    def __call__(self, level: Metagraph, outside: Around | None = None) -> Skeleton:
+    def __call__(self, level: Metagraph, outside: PortConstraints | None = None) -> Skeleton:
         """The order of one level."""
         made = self.made
         skeleton = super().__call__(level, outside)

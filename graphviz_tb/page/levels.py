@@ -16,17 +16,17 @@ from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import NodeLabel
-from graphviz_tb.page.blocks import Words
+from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.view.labels import contents, shown
 
 KINDS = ("scope", "op", "series", "fold", "call", "function")
 AT_ONCE = 1 << 12  # rows that are turned into columns
-Numbers: TypeAlias = "array[int]"  # of the type "i": a list of as many whole numbers takes eight times as much memory
+IntArray: TypeAlias = "array[int]"  # of the type "i": a list of as many whole numbers takes eight times as much memory
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class PageLevel:
     """A level in memory: its metagraph, its skeleton, and a label for each child and for each function listed."""
 
     metagraph: Metagraph
@@ -34,7 +34,7 @@ class Level:
     node_labels: Sequence[NodeLabel]
 
 
-def level(held: Level, words: Words, say: Lines) -> Numbers:
+def level(held: PageLevel, words: TextTable, say: LineTable) -> IntArray:
     """One level."""
     graph = held.metagraph
     out = array("i", [graph.row])
@@ -68,7 +68,7 @@ def listed(items: Iterable[int]) -> list[int]:
     return [len(values), *values]
 
 
-def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
+def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     """Rows of equal length, column by column: equal things side by side pack well.
 
     >>> out = array("i", [9])
@@ -76,7 +76,7 @@ def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
     >>> out.tolist()
     [9, 2, 1, 2, 5, 6]
     """
-    columns: list[Numbers] = []
+    columns: list[IntArray] = []
     source = iter(items)
     # Some at a time: a million rows are never there all at once.
     while some := list(islice(source, AT_ONCE)):
@@ -88,11 +88,11 @@ def put_rows(out: Numbers, items: Iterable[Sequence[int]]) -> None:
         out += column
 
 
-class Lines:
+class LineTable:
     """What is said of lines: the label, the thickness, and what a line carries in full. Lines that carry the same are
     reported once: a tensor crosses the borders of many groups, and most tensors are like many others."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: TextTable) -> None:
         self.words = words
         self.known: dict[tuple[object, ...], tuple[int, int, int]] = {}
         self.alike: dict[tuple[object, ...], tuple[int, int, int]] = {}
@@ -115,13 +115,13 @@ class Lines:
         return self.alike[key]
 
 
-def edges(metaedges: Iterable[Metaedge], say: Lines) -> Iterator[tuple[int, ...]]:
+def edges(metaedges: Iterable[Metaedge], say: LineTable) -> Iterator[tuple[int, ...]]:
     """Metaedges."""
     for edge in metaedges:
         yield edge.source, edge.target, edge.tensors, edge.control, edge.reference, int(edge.back), *say(edge)
 
 
-def bridges(listed_bridges: Iterable[Bridge], say: Lines) -> Iterator[tuple[int, ...]]:
+def bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[int, ...]]:
     """Bridges."""
     for bridge in listed_bridges:
         seen = bridge.inbound | bridge.drawable << 1
@@ -136,12 +136,12 @@ def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
         yield note.child, note.other, kind, note.edges
 
 
-def said(line: Metaedge | Bridge, words: Words) -> tuple[int, int, int]:
+def said(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
     """The label of a line, its thickness, and what it carries in full."""
     return words(shown(line)), thickness(line), words(contents(line))
 
 
-def put_skeleton(out: Numbers, order: Skeleton) -> None:
+def put_skeleton(out: IntArray, order: Skeleton) -> None:
     """An order of drawing."""
     out.append(len(order.ports))
     for port in order.ports:

@@ -12,10 +12,10 @@ MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class NotebookFrame:
     """What `show()` gives: a notebook draws it as a frame `height` pixels high.
 
-    >>> Frame(b"<p>&", 200)._repr_html_()[:72]
+    >>> NotebookFrame(b"<p>&", 200)._repr_html_()[:72]
     '<iframe sandbox="allow-scripts allow-downloads" srcdoc="&lt;p&gt;&amp;" '
     """
 

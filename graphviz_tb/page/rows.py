@@ -7,12 +7,12 @@ import numpy as np
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
-from graphviz_tb.page.blocks import Words
+from graphviz_tb.page.blocks import TextTable
 
 COLUMNS = ("kind", "parent", "end", "name", "ops", "op", "device", "mark", "node", "template")
 
 
-def columns(hierarchy: Hierarchy, words: Words) -> Longs:
+def columns(hierarchy: Hierarchy, words: TextTable) -> Longs:
     """The columns, one after the other, each as long as there are rows.
 
     `name` is twice the number of a text, and one more where the text continues the name of the scope around it; `ops`
@@ -40,7 +40,7 @@ def columns(hierarchy: Hierarchy, words: Words) -> Longs:
     )
 
 
-def names(hierarchy: Hierarchy, words: Words) -> list[int]:
+def names(hierarchy: Hierarchy, words: TextTable) -> list[int]:
     """The name of each row, shortened by that of the scope around it."""
     parent, kind, name = hierarchy.parent.tolist(), hierarchy.kind.tolist(), hierarchy.name
     # Rows are in preorder: what is around a row comes before it.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from graphviz_tb.arrange import Around, around_children
+from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -17,8 +17,8 @@ from graphviz_tb.model.skeleton import Skeleton
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-Arrange = Callable[[Metagraph, Around], Skeleton]
-Away = tuple[Path, Metagraph, Around]  # a level that has an auxiliary area
+Arrange = Callable[[Metagraph, PortConstraints], Skeleton]
+Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary area
 
 AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
 MOST_INSIDE = 10_000  # groups inside calls, each counted at every call
@@ -29,15 +29,15 @@ def walk(
     metagraph: Callable[[Path], Metagraph],
     arrange: Arrange,
     first: Container[Path] = (),
-) -> Iterator[tuple[Path, Metagraph, Skeleton, Around]]:
+) -> Iterator[tuple[Path, Metagraph, Skeleton, PortConstraints]]:
     """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
     too large is what lies deepest.
 
     After: every group outside calls; inside calls, functions in themselves `AGAIN` times, up to `MOST_INSIDE`.
     """
-    none = Around()
-    soon: deque[tuple[Path, Around]] = deque([((0,), none)])
-    queue: deque[tuple[Path, Around]] = deque()
+    none = PortConstraints()
+    soon: deque[tuple[Path, PortConstraints]] = deque([((0,), none)])
+    queue: deque[tuple[Path, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
         (soon if (row,) in first else queue).append(((row,), none))
     inside = 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import width
-from graphviz_tb.model.scene import Point, Rule, Text
+from graphviz_tb.model.scene import Point, Separator, Text
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.sizes import BASELINE, moved
 
@@ -29,7 +29,7 @@ class Area:
 
     places: tuple[Point, ...]
     texts: tuple[Text, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Separator, ...]
     width: int
     height: int
 
@@ -66,7 +66,7 @@ def beside_core(
     """
     places: list[Point] = []
     texts: list[Text] = []
-    rules: list[Rule] = []
+    rules: list[Separator] = []
     whole = core
     for heading, columns in blocks:
         if not any(columns):
@@ -78,8 +78,8 @@ def beside_core(
         half = AWAY // 2
         if heading:
             texts.append(_heading(heading, placement.corner))
-            beside = Rule(left - half, top, left - half, top + tall)
-            rules.append(beside if placement.beside else Rule(left, top - half, left + wide, top - half))
+            beside = Separator(left - half, top, left - half, top + tall)
+            rules.append(beside if placement.beside else Separator(left, top - half, left + wide, top - half))
         # With its rule: the next block keeps clear of both.
         sky.add_rect((left - half, top - half, left + wide, top + tall))
         whole = placement.whole

@@ -32,7 +32,7 @@ GAP = 4  # between a label and whatever comes next
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class StubColumn:
     """The stubs on one side of a box, placed relative to the box's upper left corner."""
 
     stubs: tuple[Stub, ...] = ()
@@ -49,7 +49,7 @@ def column_width(column: Sequence[StubWords]) -> int:
     return max((extent(stub) for stub in column), default=-LEAD) + LEAD
 
 
-def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> Beside:
+def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:
     """A column of stubs round the height `middle`, from `edge` (the x of the side that it hangs on) outwards,
     `off` further away. The lines meet the side within `reach` of the middle."""
     top = middle - ROW * (len(words) - 1) // 2  # the y of the first stub's middle
@@ -62,7 +62,7 @@ def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach
         stubs.append(_stub(stub, side, near if sign > 0 else near - EXTENT[stub.kind][0], y, ((near, y), (edge, meet))))
         far = near + sign * (EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0))
         texts.append(_label(stub, far, y, "start" if sign > 0 else "end"))
-    return Beside(tuple(stubs), tuple(texts))
+    return StubColumn(tuple(stubs), tuple(texts))
 
 
 def rows_height(words: Sequence[StubWords]) -> int:
@@ -70,7 +70,7 @@ def rows_height(words: Sequence[StubWords]) -> int:
     return ROW * len(words) + LABEL_GAP if words else 0
 
 
-def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> Beside:
+def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -> StubColumn:
     """Stubs above (in) or below (out) a box, each joined to a rail at `x` that meets the box."""
     stubs, texts = [], []
     border = 0 if side == "in" else box[1]
@@ -80,7 +80,7 @@ def rail(words: Sequence[StubWords], side: Side, box: tuple[int, int], x: int) -
         left = x + RAIL
         stubs.append(_stub(stub, side, left, y, ((left, y), (x, y), (x, border))))
         texts.append(_label(stub, left + EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0), y, "start"))
-    return Beside(tuple(stubs), tuple(texts))
+    return StubColumn(tuple(stubs), tuple(texts))
 
 
 def _stub(stub: StubWords, side: Side, left: int, middle: int, line: tuple[Point, ...]) -> Stub:

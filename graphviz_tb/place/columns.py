@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-Link = tuple[int, int, int]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
-Entry = tuple[int, int]  # place, weight
-Links = Sequence[Sequence[Link]]
+Alignment = tuple[int, int, int]  # neighbour, where the own left edge would be best relative to the neighbour's, weight
+WeightedPlace = tuple[int, int]  # place, weight
+Alignments = Sequence[Sequence[Alignment]]
 
 ROUNDS = 1  # of alternating passes: a second one moves a line by a pixel or two
 LARGE = 150_000  # items in a part past which one round must do
@@ -24,8 +24,8 @@ def columns(
     parts: Sequence[Sequence[Sequence[int]]],
     widths: Sequence[int],
     between: Sequence[Sequence[Sequence[int]]],
-    above: Links,
-    below: Links,
+    above: Alignments,
+    below: Alignments,
     lane: Container[int] = (),
 ) -> list[int]:
     """The left edge of each item (indexed like `widths`), each part for itself. Items in `lane` are on a main path.
@@ -34,7 +34,7 @@ def columns(
     item k + 1. After: these distances hold.
     """
     x = [0] * len(widths)  # by item, all parts: each part has a zero of its own
-    room = Room(len(widths))
+    room = RankNeighbours(len(widths))
     # Down, up, then with the ranks on both sides at once; long edges are straightened before and after the last.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]
     for ranks, distances in zip(parts, between, strict=True):
@@ -77,7 +77,7 @@ def pack(
     return starts
 
 
-class Room:
+class RankNeighbours:
     """The neighbours of each item in its rank (-1: none), and how far from them it must stay."""
 
     def __init__(self, count: int) -> None:
@@ -94,7 +94,7 @@ class Room:
                 last = item
 
 
-def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -> list[list[int]]:
+def straight_paths(ranks: Sequence[Sequence[int]], above: Alignments, below: Alignments) -> list[list[int]]:
     """Maximal paths of items with at most one link up and one down, from the top, left to right."""
     paths = []
     for row in ranks:
@@ -110,12 +110,12 @@ def straight_paths(ranks: Sequence[Sequence[int]], above: Links, below: Links) -
     return paths
 
 
-def thin(item: int, above: Links, below: Links) -> bool:
+def thin(item: int, above: Alignments, below: Alignments) -> bool:
     """Whether an item has at most one link up and one down."""
     return len(above[item]) < 2 and len(below[item]) < 2
 
 
-def straighten(path: Sequence[int], x: list[int], above: Links, below: Links, room: Room) -> None:
+def straighten(path: Sequence[int], x: list[int], above: Alignments, below: Alignments, room: RankNeighbours) -> None:
     """Set a path out on as few verticals as its neighbours leave room for.
 
     Each run goes on where the one before came from, as near as it can; the last keeps to where it must end.
@@ -156,10 +156,10 @@ def put(run: Sequence[tuple[int, int]], goal: int, low: int, high: int, x: list[
     return goal
 
 
-def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links) -> None:
+def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Alignments) -> None:
     """Give the items of one rank their best places with all others held."""
     first: list[int] = []  # of each pool: its first item, its wishes, its place
-    wishes: list[list[Entry]] = []
+    wishes: list[list[WeightedPlace]] = []
     places: list[int] = []
     for number, item in enumerate(row):
         # Without `start`, "so far apart at least" becomes "not less than the one before": an isotonic regression.
@@ -188,7 +188,7 @@ def settle(row: Sequence[int], start: Sequence[int], x: list[int], links: Links)
             x[row[number]] = place + start[number]  # packed within the pool
 
 
-def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, list[Entry]]:
+def wished(near: Sequence[Alignment], x: Sequence[int], shift: int) -> tuple[int, list[WeightedPlace]]:
     """The best place of an item for itself, and what it would like by each of its links, sorted."""
     if len(near) == 1:
         other, offset, weight = near[0]
@@ -204,7 +204,7 @@ def wished(near: Sequence[Link], x: Sequence[int], shift: int) -> tuple[int, lis
     return median(wish), wish
 
 
-def median(wishes: Sequence[Entry]) -> int:
+def median(wishes: Sequence[WeightedPlace]) -> int:
     """The weighted median of sorted wishes; between two of them the middle, rounded down.
 
     >>> median([(0, 1), (10, 1)]), median([(0, 1), (10, 2)])

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from graphviz_tb.model.level import Gaps, Level, Stroke
+from graphviz_tb.model.level import Gaps, LevelLayout, Stroke
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.breaks import detours, joints, side_by_side
-from graphviz_tb.place.columns import Link, columns
+from graphviz_tb.place.columns import Alignment, columns
 from graphviz_tb.place.funnel import Band, Corridors, beside
 from graphviz_tb.place.routes import routes
 from graphviz_tb.place.strips import ranks_of, strips
@@ -34,7 +34,7 @@ def coordinates(
     *,
     anchors: Mapping[tuple[int, int], int] | None = None,
     strokes: Mapping[int, Stroke] | None = None,
-) -> Level:
+) -> LevelLayout:
     """Place one level, its flow running down.
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
@@ -70,7 +70,7 @@ def coordinates(
     tops = centred(band, heights)
     corridors = Corridors(skeleton, lefts, widths, thick, gaps)
     lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band, around)
-    return Level(
+    return LevelLayout(
         tuple((lefts[child], tops[child]) for child in range(skeleton.children)),
         tuple(lefts[skeleton.children : skeleton.first_waypoint]),
         tuple(lines),
@@ -165,10 +165,10 @@ def distances(
 
 def links(
     skeleton: Skeleton, chains: Sequence[tuple[int, ...]], ends: Sequence[tuple[int, int]], count: int
-) -> tuple[list[list[Link]], list[list[Link]]]:
+) -> tuple[list[list[Alignment]], list[list[Alignment]]]:
     """For each item those above and below that it wants to be straight with, weighted as by Gansner et al."""
-    above: list[list[Link]] = [[] for _ in range(count)]
-    below: list[list[Link]] = [[] for _ in range(count)]
+    above: list[list[Alignment]] = [[] for _ in range(count)]
+    below: list[list[Alignment]] = [[] for _ in range(count)]
     first = skeleton.first_waypoint
     trunks: set[tuple[int, int]] = set()
     main = set(skeleton.spine)

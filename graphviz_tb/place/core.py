@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.level import Gaps, Level, Room, Stroke
+from graphviz_tb.model.level import GapMargins, Gaps, LevelLayout, Stroke
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.scene import Direction, Point
@@ -18,7 +18,7 @@ from graphviz_tb.model.thickness import thickness
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gates, anchors, border, gate_of
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.label_places import Label, overhang, place_labels
+from graphviz_tb.place.label_places import LineLabel, overhang, place_labels
 from graphviz_tb.place.loose import loose, without_loose
 from graphviz_tb.place.names import names_of
 from graphviz_tb.place.own import own_parts
@@ -37,7 +37,7 @@ WIDENED = (
     (1, 0, 0, 0),
     (0, 0, 1, 0),
     (0, 0, 0, 1),
-)  # what a gap gets more (see `Room`), in lengths of a label
+)  # what a gap gets more (see `GapMargins`), in lengths of a label
 MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
 NO_ROOM = (0, 0, 0, 0)
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
@@ -71,7 +71,7 @@ class Core:
     routes: Mapping[int, tuple[Point, ...]]
     labels: Mapping[int, Point]
 
-    def skyline(self, sizes: Mapping[int, Label], upright: bool) -> Skyline:
+    def skyline(self, sizes: Mapping[int, LineLabel], upright: bool) -> Skyline:
         """How far the drawing reaches; the lines of ports on its last side go on and on."""
         sky = Skyline(len(self.routes))
         for child, (left, top) in self.slots.values():
@@ -91,7 +91,7 @@ def core_of(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, Line],
-    said: Mapping[int, Label],
+    said: Mapping[int, LineLabel],
     inner: Inner,
     direction: Direction,
 ) -> Core:
@@ -100,7 +100,7 @@ def core_of(
     After: what labels of the main path stand out at its sides is part of its size. A line of the main path whose label
     finds no place gets more room, in one way after the other, where that helps.
     """
-    rooms: dict[int, Room] = {}
+    rooms: dict[int, GapMargins] = {}
     core = drawn(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms))
     for shares in WIDENED:
         silent = unlabelled(said, core)
@@ -114,12 +114,12 @@ def core_of(
     return core
 
 
-def unlabelled(said: Mapping[int, Label], core: Core) -> list[int]:
+def unlabelled(said: Mapping[int, LineLabel], core: Core) -> list[int]:
     """The lines of the main path whose label has no place."""
     return [wire for wire, label in said.items() if label.main and wire not in core.labels]
 
 
-def room_for(label: tuple[int, int], shares: Room) -> Room:
+def room_for(label: tuple[int, int], shares: GapMargins) -> GapMargins:
     """What a gap gets more for a label (its size across and along)."""
     more = label[1] + (ASLANT if label[1] > label[0] else LABEL_ROOM)
     return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
@@ -129,9 +129,9 @@ def drawn(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, Line],
-    said: Mapping[int, Label],
+    said: Mapping[int, LineLabel],
     direction: Direction,
-    level: Level,
+    level: LevelLayout,
 ) -> Core:
     """A level that is laid out, turned to the screen, its lines drawn on to the boxes and labelled."""
     aside = set(loose(view.skeleton))
@@ -180,7 +180,7 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
     ]
 
 
-def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, Label]:
+def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict[int, LineLabel]:
     """The label of each wire that has one. What the level outside says is not said again."""
     main = set(view.skeleton.spine)
     labels = {}
@@ -192,7 +192,7 @@ def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
-            labels[wire] = Label((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
+            labels[wire] = LineLabel((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
     return labels
 
 
@@ -200,11 +200,11 @@ def laid_out(
     view: View,
     pieces: Sequence[Piece],
     lines: Mapping[int, Line],
-    said: Mapping[int, Label],
+    said: Mapping[int, LineLabel],
     inner: Inner,
     direction: Direction,
-    rooms: Mapping[int, Room],
-) -> Level:
+    rooms: Mapping[int, GapMargins],
+) -> LevelLayout:
     """The level with coordinates, its flow running down; some lines have `rooms` more in the gaps below their upper
     and above their lower end."""
     main = set(view.metagraph.core())

@@ -11,14 +11,14 @@ from dataclasses import field
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.model.scene import Direction, Identity, Point, Rule, Text
+from graphviz_tb.model.scene import Direction, Identity, Point, Separator, Text
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gate, gates_of
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
 from graphviz_tb.place.core import Core, Inner, Line, Outside, Slot, children, core_of, label_sizes
 from graphviz_tb.place.groups import Heading
 from graphviz_tb.place.identity import Undrawn
-from graphviz_tb.place.label_places import Label
+from graphviz_tb.place.label_places import LineLabel
 from graphviz_tb.place.loose import loose
 from graphviz_tb.place.pieces import Piece
 from graphviz_tb.place.sizes import moved
@@ -30,7 +30,7 @@ NOTE_LINE = 14  # px from one note to the next
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class GroupLayout:
     """An open group at its own origin.
 
     `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
@@ -47,12 +47,12 @@ class Frame:
     labels: Mapping[int, Point] = field(default_factory=dict)
     lines: Mapping[int, Line] = field(default_factory=dict)
     texts: tuple[Text, ...] = ()
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Separator, ...] = ()
 
 
 def frame(
-    view: View, heading: Heading | None, below: Mapping[int, Frame], outside: Outside, direction: Direction
-) -> Frame:
+    view: View, heading: Heading | None, below: Mapping[int, GroupLayout], outside: Outside, direction: Direction
+) -> GroupLayout:
     """Before: `below` are the frames of its open children by position, `heading` what its title bar says (None for the
     root).
 
@@ -77,7 +77,7 @@ def frame(
         _port(slot.first, _add(corner, shift), size, direction)
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
-    return Frame(
+    return GroupLayout(
         *size,
         all_slots(view, pieces, core, area, shift),
         ports,
@@ -86,11 +86,13 @@ def frame(
         {wire: _add(middle, shift) for wire, middle in core.labels.items()},
         lines,
         (*bar.texts, *(moved(text, *shift) for text in area.texts)),
-        tuple(Rule(*_add((r.x1, r.y1), shift), *_add((r.x2, r.y2), shift)) for r in area.rules),
+        tuple(Separator(*_add((r.x1, r.y1), shift), *_add((r.x2, r.y2), shift)) for r in area.rules),
     )
 
 
-def area_of(view: View, core: Core, said: Mapping[int, Label], pieces: Sequence[Piece], direction: Direction) -> Area:
+def area_of(
+    view: View, core: Core, said: Mapping[int, LineLabel], pieces: Sequence[Piece], direction: Direction
+) -> Area:
     """What is drawn beside the drawing of a level, where there is something."""
     size, things, notes = (core.width, core.height), blocks(view, pieces), lines_of(view)
     if not things and not notes:

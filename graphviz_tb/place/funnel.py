@@ -16,7 +16,7 @@ from graphviz_tb.model.level import Gaps
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
-Window = tuple[int, int, int]  # y, the least x, the greatest x
+Portal = tuple[int, int, int]  # y, the least x, the greatest x
 FAR = 1 << 40  # beyond any coordinate
 
 
@@ -56,7 +56,7 @@ class Corridors:
         users = Counter(item for wire in skeleton.wires for item in wire.chain[1:-1])
         self.shared = {item for item, count in users.items() if count > 1}
 
-    def window(self, item: int, side: int, y: int) -> Window:
+    def window(self, item: int, side: int, y: int) -> Portal:
         """The room of a waypoint at the top (0) or at the bottom (1) of its band, at height `y`."""
         x = self.at[side]
         here, left, right = x[item], self.left[item], self.right[item]
@@ -73,7 +73,7 @@ class Corridors:
         """How far a line stays from a box or another line."""
         return beside(1 + (other >= self.first), self.thick[other] + self.thick[item], self.gaps)
 
-    def keep(self, waypoints: Sequence[int], windows: Sequence[Window], bends: Sequence[Point]) -> None:
+    def keep(self, waypoints: Sequence[int], windows: Sequence[Portal], bends: Sequence[Point]) -> None:
         """Note where a line now passes its waypoints, two windows each."""
         # Windows and bends both run down: one pass over each, by straight lines between bends.
         number = 1
@@ -117,7 +117,7 @@ def exits(
     return [room[chain[0], start] for chain, (start, _) in zip(chains, ends, strict=True)]
 
 
-def funnel(windows: Sequence[Window]) -> list[Point]:
+def funnel(windows: Sequence[Portal]) -> list[Point]:
     """The bends of the shortest way through windows, by the funnel of Lee & Preparata 1984.
 
     Before: each window is below the one before; the first and the last are points.

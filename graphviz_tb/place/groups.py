@@ -13,7 +13,7 @@ Heading = tuple[NodeLabel, str]  # the label of an open group, and the second li
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenGroup:
     """An open group: its view, what its title bar says, which group is open at each position below, and what the
     level outside says of its edges."""
 
@@ -28,15 +28,15 @@ class Open:
         return (*self.view.node_labels, *self.view.functions)
 
 
-def in_order(view: View) -> list[Open]:
+def in_order(view: View) -> list[OpenGroup]:
     """Open groups, parents before children."""
-    groups: list[Open] = []
+    groups: list[OpenGroup] = []
     todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]
     while todo:
         current, heading, outside, above, position = todo.pop()
         above[position] = len(groups)  # tells the group around which number this one has
         below: dict[int, int] = {}
-        groups.append(Open(current, heading, below, outside))
+        groups.append(OpenGroup(current, heading, below, outside))
         node_labels = (*current.node_labels, *current.functions)
         shown = {
             *current.metagraph.core(),

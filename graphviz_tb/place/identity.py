@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from graphviz_tb.model.metagraph import Annotation, Side
-from graphviz_tb.model.scene import Entry, Identity
+from graphviz_tb.model.scene import Identity, IdentityKind
 from graphviz_tb.model.view import View
 
-Beside = tuple[Side, int]  # side, row of the neighbour
+StubKey = tuple[Side, int]  # side, row of the neighbour
 
 
 def of_wire(view: View, index: int) -> Identity:
@@ -57,7 +57,7 @@ class Undrawn:
             self.edges.setdefault(edge.source, []).append(index)
             self.edges.setdefault(edge.target, []).append(index)
         self.child = -1  # whose stubs were asked for last: those of a box are asked for one after the other
-        self.entries: dict[Beside, tuple[Entry, int]] = {}
+        self.entries: dict[StubKey, tuple[IdentityKind, int]] = {}
 
     def of_annotation(self, index: int) -> Identity:
         """The edge behind annotation `index`; the annotation itself for constants and summaries, which have none."""
@@ -68,10 +68,10 @@ class Undrawn:
         ends = self.view.addresses.get(note.other, ""), self.view.node_labels[note.child].address
         return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path)
 
-    def beside(self, child: int) -> dict[Beside, tuple[Entry, int]]:
+    def beside(self, child: int) -> dict[StubKey, tuple[IdentityKind, int]]:
         """What the stubs of a child represent."""
         level = self.view.metagraph
-        entries: dict[Beside, tuple[Entry, int]] = {}
+        entries: dict[StubKey, tuple[IdentityKind, int]] = {}
         for index in self.bridges.get(child, []):
             bridge = level.bridges[index]
             entries["in" if bridge.inbound else "out", bridge.other] = "bridge", index

@@ -28,7 +28,7 @@ MOST_WORK = 2_000_000
 THICKEST = THICK // 20  # px: half of the thickest line
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
-Run = tuple[Point, Point]
+Segment = tuple[Point, Point]
 
 
 class Obstacles:
@@ -37,7 +37,7 @@ class Obstacles:
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}
         self.large: list[Rect] = []
-        self.runs: dict[tuple[int, int], list[tuple[int, int, Run, Rect]]] = {}
+        self.runs: dict[tuple[int, int], list[tuple[int, int, Segment, Rect]]] = {}
         self.work = 0
 
     def add_rect(self, rect: Rect) -> None:
@@ -74,7 +74,7 @@ class Obstacles:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LineLabel:
     """A label that wants a place: its size, how thick its line is (tenths of a pixel), whether that is a main path."""
 
     size: tuple[int, int]
@@ -84,7 +84,7 @@ class Label:
 
 def place_labels(
     lines: Mapping[int, Sequence[Point]],
-    labels: Mapping[int, Label],
+    labels: Mapping[int, LineLabel],
     taken: Iterable[Rect],
     bounds: Rect,
     own: Mapping[int, Sequence[Point]] | None = None,
@@ -93,9 +93,9 @@ def place_labels(
     """The middle of each label that has a place within `bounds`, beside the part of its line that `own` gives; `thick`
     are the lines, in tenths of a pixel. Main paths are served first, then wires in order of their number.
 
-    >>> place_labels({0: [(50, 0), (50, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    >>> place_labels({0: [(50, 0), (50, 60)]}, {0: LineLabel((40, 12))}, [], (0, 0, 99, 60))
     {0: (75, 30)}
-    >>> place_labels({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: Label((40, 12))}, [], (0, 0, 99, 60))
+    >>> place_labels({0: [(50, 0), (50, 60)], 1: [(60, 0), (60, 60)]}, {0: LineLabel((40, 12))}, [], (0, 0, 99, 60))
     {0: (25, 30)}
     """
     if not labels:
@@ -122,12 +122,12 @@ def place_labels(
 
 
 def overhang(
-    lines: Mapping[int, Sequence[Point]], labels: Mapping[int, Label], extent: int, axis: int
+    lines: Mapping[int, Sequence[Point]], labels: Mapping[int, LineLabel], extent: int, axis: int
 ) -> tuple[int, int]:
     """How far the labels of main paths would stand out of a level on its two sides along an axis (0: left and right,
     1: above and below), on which it has the `extent`.
 
-    >>> overhang({0: [(10, 0), (10, 60)]}, {0: Label((40, 12), main=True)}, 20, 0)
+    >>> overhang({0: [(10, 0), (10, 60)]}, {0: LineLabel((40, 12), main=True)}, 20, 0)
     (0, 36)
     """
     before = after = 0
@@ -140,7 +140,7 @@ def overhang(
     return before, after
 
 
-def candidates(points: Sequence[Point], label: Label) -> Iterable[Point]:
+def candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Point]:
     """Places beside the longest runs, the middle of the longest first; right before left, above before below. The label
     of a main path may also be anywhere else along them, nearer to the line."""
     straight = sorted(runs(points), key=lambda run: -length(run))
@@ -176,17 +176,17 @@ def fine(along: int, need: int) -> Iterable[tuple[int, int]]:
     return [(along // 2 - step, along) for step in steps]
 
 
-def runs(points: Sequence[Point]) -> list[Run]:
+def runs(points: Sequence[Point]) -> list[Segment]:
     """The straight runs of a polyline, those that go on straight as one."""
     return list(pairwise(straightened(points)))
 
 
-def length(run: Run) -> int:
+def length(run: Segment) -> int:
     """The length of a run, squared."""
     return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
 
 
-def around(run: Run) -> Rect:
+def around(run: Segment) -> Rect:
     """The rectangle that holds a run."""
     (ax, ay), (bx, by) = run
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
@@ -212,7 +212,7 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
     ]
 
 
-def passed(run: Run) -> list[tuple[int, int]]:
+def passed(run: Segment) -> list[tuple[int, int]]:
     """The squares that a run passes through: of a long one aslant far fewer than its rectangle touches.
 
     >>> passed(((0, 0), (100, 30))), passed(((20, 70), (20, 0)))
@@ -242,7 +242,7 @@ def overlap(first: Rect, second: Rect) -> bool:
     return first[0] < second[2] and second[0] < first[2] and first[1] < second[3] and second[1] < first[3]
 
 
-def touches(run: Run, rect: Rect) -> bool:
+def touches(run: Segment, rect: Rect) -> bool:
     """Whether a run passes through a rectangle.
 
     >>> touches(((0, 0), (10, 10)), (4, 4, 6, 6)), touches(((0, 0), (10, 10)), (7, 0, 9, 3))
@@ -256,7 +256,7 @@ def meet(first: Rect, second: Rect) -> bool:
     return first[0] <= second[2] and second[0] <= first[2] and first[1] <= second[3] and second[1] <= first[3]
 
 
-def crosses(run: Run, rect: Rect) -> bool:
+def crosses(run: Segment, rect: Rect) -> bool:
     """Whether the straight line on which a run lies passes through a rectangle."""
     (ax, ay), (bx, by) = run
     corners = ((rect[0], rect[1]), (rect[0], rect[3]), (rect[2], rect[1]), (rect[2], rect[3]))

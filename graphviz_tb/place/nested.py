@@ -10,7 +10,7 @@ from __future__ import annotations
 from graphviz_tb.model.scene import Point, Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place.frames import Frame, frame
+from graphviz_tb.place.frames import GroupLayout, frame
 from graphviz_tb.place.groups import in_order
 from graphviz_tb.place.sketch import Sketch
 from graphviz_tb.place.spine import lead_through
@@ -20,7 +20,7 @@ def place(view: View, options: PictureOptions) -> Scene:
     """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
     lines end at borders, and an edge that crosses a border goes on exactly where it met it."""
     groups = lead_through(in_order(view))
-    frames: dict[int, Frame] = {}
+    frames: dict[int, GroupLayout] = {}
     for number in range(len(groups) - 1, -1, -1):  # the size of a frame depends on the frames in it
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}

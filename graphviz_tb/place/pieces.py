@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Stub, Text
-from graphviz_tb.model.view import NodeLabel, StubWords, Words
+from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
 from graphviz_tb.place import beside
 from graphviz_tb.place.names import Name, drawn_as
-from graphviz_tb.place.sizes import Shape, closed
+from graphviz_tb.place.sizes import ClosedBox, closed
 
 LOOP = 16  # px at the right of a box for the line from it to itself
 
@@ -38,7 +38,7 @@ def framed(size: tuple[int, int]) -> Piece:
     return Piece(*size, 0, 0, size)
 
 
-def piece(node: NodeLabel, name: Name, words: Words, position: int, upright: bool) -> Piece:
+def piece(node: NodeLabel, name: Name, words: LevelWords, position: int, upright: bool) -> Piece:
     """The piece of a closed child; `upright` where the flow is vertical."""
     shape = closed(node, name, words.seconds[position])
     pill = drawn_as(node) == "op"
@@ -46,7 +46,7 @@ def piece(node: NodeLabel, name: Name, words: Words, position: int, upright: boo
     return make(shape, words.incoming[position], words.outgoing[position], position in words.loops, pill)
 
 
-def _upright(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
+def _upright(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
     """Columns on the left and on the right."""
     wide, tall = box = (shape.width, shape.height)
     lead = beside.column_width(incoming) + beside.GAP if incoming else 0
@@ -73,7 +73,7 @@ def _upright(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: b
     )
 
 
-def _lying(shape: Shape, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
+def _lying(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bool, pill: bool) -> Piece:
     """Rows above and below."""
     wide, tall = box = (shape.width, shape.height)
     above, below = beside.rows_height(incoming), beside.rows_height(outgoing)

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.label_places import Run, passed
+from graphviz_tb.place.label_places import Segment, passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def bends(points: tuple[Point, ...]) -> int:
 def crossings(routes: tuple[Route, ...]) -> int:
     """Pairs of lines that cross; each stretch is compared with those that touch the same squares of the plane."""
     # By square of the plane: only stretches that touch the same one can cross.
-    filed: dict[tuple[int, int], list[tuple[int, Run]]] = defaultdict(list)
+    filed: dict[tuple[int, int], list[tuple[int, Segment]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
             for cell in passed(run):
@@ -65,7 +65,7 @@ def crossings(routes: tuple[Route, ...]) -> int:
     return len(crossed)
 
 
-def cross(first: Run, second: Run) -> bool:
+def cross(first: Segment, second: Segment) -> bool:
     """Whether two stretches cross in a point inside both."""
     (a, b), (c, d) = first, second
     return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0

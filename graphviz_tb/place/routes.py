@@ -13,7 +13,7 @@ from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.corners import blunt
-from graphviz_tb.place.funnel import Band, Corridors, Window, exits, funnel
+from graphviz_tb.place.funnel import Band, Corridors, Portal, exits, funnel
 from graphviz_tb.place.tracks import FLAT, Hop, gap_height
 
 SLANT = 14  # tenths of a pixel that a line goes aside at most for each pixel down when it leaves a box: 54°
@@ -110,7 +110,7 @@ def routes(
     return result
 
 
-def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | None) -> Window:
+def first_window(begin: Point, below: int, left: int, room: tuple[int, int] | None) -> Portal:
     """Where a wire may be when it leaves the band of its source: below its port, or aslant within `room`."""
     if room is None:
         return (below, begin[0], begin[0])
@@ -125,7 +125,7 @@ def beside_rank(
     near: tuple[int, int],
     before: tuple[Point, ...] | None,
     after: tuple[Point, ...] | None,
-) -> list[Window]:
+) -> list[Portal]:
     """Where a wire may be above and below the rank of a waypoint.
 
     Before: `near` is how much earlier and later than the band it has to keep straight; `before` and `after` are its
@@ -140,7 +140,7 @@ def beside_rank(
     return [corridors.window(item, 0, top), corridors.window(item, 1, bottom)]
 
 
-def shortest(corridors: Corridors, windows: Sequence[Window], passed: Sequence[int]) -> list[Point]:
+def shortest(corridors: Corridors, windows: Sequence[Portal], passed: Sequence[int]) -> list[Point]:
     """The bends of a line within one column, which passes some waypoints, two windows each, before its last window."""
     bends = funnel(windows)
     # What comes after keeps clear of where the line is, not of where its waypoint was.

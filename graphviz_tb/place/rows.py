@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.model.level import Gaps, Level
+from graphviz_tb.model.level import Gaps, LevelLayout
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 
 
-def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) -> Level:
+def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) -> LevelLayout:
     """Each row in the middle, the ports of a side at equal distances; no line is laid out.
 
     >>> from graphviz_tb.model.skeleton import Skeleton
@@ -29,7 +29,7 @@ def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) ->
             positions[box] = (left, top + (deep - sizes[box][1]) // 2)
             left += sizes[box][0] + gaps.siblings
         top += deep + gaps.ranks
-    return Level(tuple(positions), tuple(spread(skeleton, width)), (), width, max(0, top - gaps.ranks))
+    return LevelLayout(tuple(positions), tuple(spread(skeleton, width)), (), width, max(0, top - gaps.ranks))
 
 
 def spread(skeleton: Skeleton, width: int) -> list[int]:

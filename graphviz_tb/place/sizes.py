@@ -17,7 +17,7 @@ BASELINE = {12: 4, 11: 4, 10: 3}  # from the middle of a line down to its baseli
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ClosedBox:
     """A closed box at its own origin. `sheets` as in `Box`, `top` the y of the front sheet; texts are
     relative to the upper left corner."""
 
@@ -33,7 +33,7 @@ class Shape:
         return (self.height + self.top) // 2
 
 
-def closed(node: NodeLabel, name: Name, second: str) -> Shape:
+def closed(node: NodeLabel, name: Name, second: str) -> ClosedBox:
     """The box of a child that is not open; `name` is what it is called on it, `second` its second line.
 
     >>> from graphviz_tb.model.view import NodeLabel
@@ -51,10 +51,10 @@ def closed(node: NodeLabel, name: Name, second: str) -> Shape:
     two_lines = bool(second) or kind != "op"
     inner, height, texts = _front(node, name, kind, clean(second), two_lines)
     if not stack:
-        return Shape(inner, height, 0, texts)
+        return ClosedBox(inner, height, 0, texts)
     if not node.connected:
-        return Shape(inner + 2 * SHEET, height, 2, texts)
-    return Shape(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
+        return ClosedBox(inner + 2 * SHEET, height, 2, texts)
+    return ClosedBox(inner, height + 2 * SHEET, 2, tuple(moved(text, 0, 2 * SHEET) for text in texts), 2 * SHEET)
 
 
 def _front(

@@ -8,13 +8,13 @@ from typing import Literal
 
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import EdgeKind
-from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Rule, Scene, Stub, Text, Web
+from graphviz_tb.model.scene import Box, Direction, Point, Port, Route, Scene, Separator, Stub, Text, Web
 from graphviz_tb.model.thickness import THIN, thickness
 from graphviz_tb.model.view import LineWords, NodeLabel, View
 from graphviz_tb.place.attachment import Gate, gate_of
 from graphviz_tb.place.core import Slot
-from graphviz_tb.place.frames import Frame
-from graphviz_tb.place.groups import Open
+from graphviz_tb.place.frames import GroupLayout
+from graphviz_tb.place.groups import OpenGroup
 from graphviz_tb.place.identity import Undrawn, loop_numbers, of_loop, of_wire
 from graphviz_tb.place.sizes import BASELINE, moved
 from graphviz_tb.place.webs import webs
@@ -26,14 +26,14 @@ PortKey = tuple[int, int]  # number of the group, number of the port in its skel
 class Sketch:
     """The scene while it is drawn. Groups are entered in order, parents before children."""
 
-    def __init__(self, groups: Sequence[Open], frames: Mapping[int, Frame]) -> None:
+    def __init__(self, groups: Sequence[OpenGroup], frames: Mapping[int, GroupLayout]) -> None:
         self.groups, self.frames = groups, frames
         self.boxes: list[Box] = []
         self.routes: list[Route] = []
         self.ports: list[Port] = []
         self.stubs: list[Stub] = []
         self.texts: list[Text] = []
-        self.rules: list[Rule] = []
+        self.rules: list[Separator] = []
         self.webs: list[Web] = []
         # Ports are numbered before anything is drawn: lines outside name ports of groups that are drawn later.
         touched = [(number, port) for number in range(len(groups)) for port in sorted(self.touched(number))]
@@ -44,7 +44,7 @@ class Sketch:
         of each position."""
         made = self.frames[number]
         self.texts += [moved(text, *origin, box) for text in made.texts]
-        self.rules += [Rule(*_add((r.x1, r.y1), origin), *_add((r.x2, r.y2), origin)) for r in made.rules]
+        self.rules += [Separator(*_add((r.x1, r.y1), origin), *_add((r.x2, r.y2), origin)) for r in made.rules]
         numbers = self._boxes(number, box, depth, origin)
         if self.groups[number].view.skeleton.plain:
             self._webs(number, numbers, box)

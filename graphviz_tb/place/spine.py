@@ -14,22 +14,22 @@ from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
 from graphviz_tb.place.attachment import Gate, gate_of, gates_of
-from graphviz_tb.place.groups import Open
+from graphviz_tb.place.groups import OpenGroup
 
-Node = tuple[int, int]  # number of the group, and an item of its skeleton: a child, or a port on the group's frame
-Step = tuple[int, int]  # number of the group, and a wire of its skeleton
+SpineNode = tuple[int, int]  # number of the group, and an item of its skeleton: a child, or a port on the group's frame
+SpineWire = tuple[int, int]  # number of the group, and a wire of its skeleton
 
 
 @dataclass(slots=True)
 class Paths:
     """The lines of data of a picture: by node the steps from it, with the node that each leads to."""
 
-    numbers: dict[Node, int] = field(default_factory=dict)
+    numbers: dict[SpineNode, int] = field(default_factory=dict)
     boxes: list[int] = field(default_factory=list)  # 1 for a closed box, 0 for a port
-    steps: list[list[tuple[Step, int, int]]] = field(default_factory=list)  # each with the load that it carries
+    steps: list[list[tuple[SpineWire, int, int]]] = field(default_factory=list)  # each with the load that it carries
     below: list[list[int]] = field(default_factory=list)
 
-    def node(self, node: Node, box: int) -> int:
+    def node(self, node: SpineNode, box: int) -> int:
         """The number of a node."""
         if node not in self.numbers:
             self.numbers[node] = len(self.boxes)
@@ -39,7 +39,7 @@ class Paths:
         return self.numbers[node]
 
 
-def lead_through(groups: Sequence[Open]) -> list[Open]:
+def lead_through(groups: Sequence[OpenGroup]) -> list[OpenGroup]:
     """Before: parents come before children. After: the skeletons of the levels that the longest path passes have it
     as their main path."""
     if len(groups) == 1:
@@ -50,7 +50,7 @@ def lead_through(groups: Sequence[Open]) -> list[Open]:
     return [led(group, wires.get(number, [])) for number, group in enumerate(groups)]
 
 
-def led(group: Open, wires: Sequence[int]) -> Open:
+def led(group: OpenGroup, wires: Sequence[int]) -> OpenGroup:
     """A group whose level the path passes by `wires`."""
     if not wires:
         return group
@@ -75,7 +75,7 @@ def spine_with(skeleton: Skeleton, wires: Sequence[int]) -> tuple[int, ...]:
     return (*path, *(wire for wire in skeleton.spine if part_of[chains[wire][0]] != part))
 
 
-def paths_of(groups: Sequence[Open]) -> Paths:
+def paths_of(groups: Sequence[OpenGroup]) -> Paths:
     """All lines of data that run with the flow."""
     paths = Paths()
     gates = [gates_of(group.view) for group in groups]
@@ -90,7 +90,12 @@ def paths_of(groups: Sequence[Open]) -> Paths:
 
 
 def end_of(
-    paths: Paths, groups: Sequence[Open], number: int, index: int, end: int, inner: Mapping[int, Mapping[Gate, int]]
+    paths: Paths,
+    groups: Sequence[OpenGroup],
+    number: int,
+    index: int,
+    end: int,
+    inner: Mapping[int, Mapping[Gate, int]],
 ) -> int:
     """The node at which a line begins (`end` 0) or ends (1): a box, or a port of its group or of an open child."""
     group = groups[number]
@@ -104,13 +109,13 @@ def end_of(
     return paths.node((number, item), 1 if item < view.skeleton.children and item not in group.below else 0)
 
 
-def longest(paths: Paths, groups: Sequence[Open]) -> list[Step]:
+def longest(paths: Paths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
     """The path through the most boxes; among those the one that carries the most, then the one that most follows the
     main paths of the levels, then the first."""
     own = [set(group.view.skeleton.spine) for group in groups]
     count = len(paths.boxes)
     best = [(box, 0, 0) for box in paths.boxes]
-    onward: list[tuple[Step, int] | None] = [None] * count
+    onward: list[tuple[SpineWire, int] | None] = [None] * count
     # From the ends back: by node the best of all paths from it, (boxes, load, wires of levels' own paths).
     for node in reversed(topological(paths.below)):
         for (number, wire), target, load in paths.steps[node]:
@@ -119,7 +124,7 @@ def longest(paths: Paths, groups: Sequence[Open]) -> list[Step]:
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
     current = max(range(count), key=lambda node: best[node], default=-1)
-    steps: list[Step] = []
+    steps: list[SpineWire] = []
     while current >= 0:
         ahead = onward[current]
         if ahead is None:

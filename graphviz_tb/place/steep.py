@@ -14,7 +14,7 @@ MANY = 40  # flat lines of one gap from which they are left as they are: each is
 RUN = 30  # px that two lines run beside each other before their white is seen
 CORNER = 12  # px at each end of a run that its corners take
 
-Run = tuple[int, int]  # how far below the top of the gap a hop begins and ends to run aside
+HopSpan = tuple[int, int]  # how far below the top of the gap a hop begins and ends to run aside
 
 
 def cross_steeply(hops: Sequence[Hop], height: int) -> None:
@@ -58,7 +58,7 @@ def below(hop: Hop, x: int, height: int) -> int:
     return hop.late + (height - hop.late - hop.early) * abs(x - hop.start) // hop.aside
 
 
-def near(hop: Hop, run: Run, others: Sequence[Hop], height: int) -> int:
+def near(hop: Hop, run: HopSpan, others: Sequence[Hop], height: int) -> int:
     """How near a hop would lie to others: 2 for each beside which it runs with too little white, 1 for each that it
     crosses at a flat angle."""
     moved = Hop(hop.wire, hop.step, hop.start, hop.end, hop.thick, run[0], height - run[1])

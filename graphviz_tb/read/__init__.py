@@ -27,7 +27,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.callables import NO_SIGNATURE
-from graphviz_tb.read.holding import Content, Found, Holding, Profiles, choose, full_run, label
+from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, choose, full_run, label
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.live import message_of
@@ -118,7 +118,7 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     return made, small + len(graph.node) - len(made.node)
 
 
-def layers_beside(holding: Holding, chosen: Found, graph: GraphDef) -> dict[str, Layer]:
+def layers_beside(holding: Holding, chosen: SourceItem, graph: GraphDef) -> dict[str, Layer]:
     """The layers of the model that the log holds beside an op graph, by the names of their scopes there."""
     for other in holding.found:
         if other.entry.kind == "conceptual" and other.entry.run == chosen.entry.run:
@@ -182,7 +182,7 @@ def profiles(source: Any, options: ReadOptions = DEFAULT) -> Mapping[str, RunMet
     return Profiles(made)
 
 
-def _counted(found: Found) -> Entry:
+def _counted(found: SourceItem) -> Entry:
     if found.entry.kind == "profile":
         return found.entry
     try:
@@ -243,4 +243,4 @@ def _holding(message: GraphDef) -> Holding:
     copied = GraphDef()
     copied.CopyFrom(message)  # attributes are decoded later: what happens to the message until then is not ours
     content = Content(copied)
-    return Holding((Found(Entry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),))
+    return Holding((SourceItem(Entry("op", bytes=message.ByteSize(), format="GraphDef"), lambda: content),))

@@ -10,7 +10,7 @@ from functools import partial
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.holding import Found, Holding
+from graphviz_tb.read.holding import Holding, SourceItem
 from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.limits import LIMIT
@@ -33,7 +33,7 @@ def read_archive(opened: Opened, options: ReadOptions) -> Holding:
             raise UnknownFormat(f"{opened.name}: a broken zip archive: {error}") from None
         content = conceptual_graph(data, opened.name, partial(kept, archive, opened), on_disk)
     entry = Entry("conceptual", bytes=len(data), format="Keras archive")
-    return Holding((Found(entry, lambda: content),), what=opened.name)
+    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
 
 def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None]:

@@ -27,7 +27,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class BlockNode:
     """A node in a block: the message that it is made of, the inputs that it has in the file and here, and attributes
     beside those it has."""
 
@@ -36,16 +36,16 @@ class Placed:
     inputs: tuple[str, ...]
     told: Mapping[str, AttrValue] = field(default_factory=dict)
 
-    def taking(self, inputs: tuple[str, ...]) -> Placed:
+    def taking(self, inputs: tuple[str, ...]) -> BlockNode:
         """The same with other inputs."""
-        return self if inputs == self.inputs else Placed(self.node, self.read, inputs, self.told)
+        return self if inputs == self.inputs else BlockNode(self.node, self.read, inputs, self.told)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A graph with its ends: nodes by name, the tensors that are its results, the nodes that only have effects."""
 
-    nodes: dict[str, Placed]
+    nodes: dict[str, BlockNode]
     results: tuple[str, ...]
     effects: tuple[str, ...] = ()
 

@@ -20,8 +20,8 @@ from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
 from graphviz_tb.read.block import (
     Block,
+    BlockNode,
     Body,
-    Placed,
     Room,
     body_of_function,
     body_of_nodes,
@@ -269,12 +269,12 @@ def called(block: Block, inputs: Mapping[str, str], outputs: list[str]) -> Block
     arguments = {name: inputs.get(name, name) for name in block.nodes if name in inputs}
     taken = Taken(set(block.nodes) - set(arguments), inside)
     renamed = Renamed(zip(arguments, free_names(arguments.values(), taken).values(), strict=False))
-    nodes: dict[str, Placed] = {}
+    nodes: dict[str, BlockNode] = {}
     for name, placed in block.nodes.items():
         nodes[renamed.names.get(name, name)] = placed.taking(tuple(map(renamed, placed.inputs)))
     ends = free_names(outputs, Taken(set(nodes), inside))
     for key, result in zip(outputs, block.results, strict=False):
-        nodes[ends[key]] = Placed(NodeDef(op="Identity"), (), (renamed(result),))
+        nodes[ends[key]] = BlockNode(NodeDef(op="Identity"), (), (renamed(result),))
     return Block(nodes, tuple(ends.values()), block.effects)
 
 

@@ -38,12 +38,12 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceItem:
     """One thing in a source: what it is, and how to get its graph; `parts` lists what a file of traces holds."""
 
     entry: Entry
     load: Callable[[], Content]
-    parts: Callable[[], Iterable[Found]] | None = None
+    parts: Callable[[], Iterable[SourceItem]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Holding:
     """Everything in a source. `profiles` is {run: {tag: how to get it}}; a lone file has the run None. `packed` are the
     bytes that it was unpacked from, if it was."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[SourceItem, ...] = ()
     profiles: Mapping[str | None, Mapping[str, Callable[[], RunMetadata]]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     what: str = "a source"  # said when it holds no graph
@@ -78,7 +78,7 @@ class Profiles(Mapping[str, RunMetadata]):
         return f"Profiles({', '.join(self._loaders)})"
 
 
-def choose(holding: Holding, options: ReadOptions) -> Found:
+def choose(holding: Holding, options: ReadOptions) -> SourceItem:
     """Before: what a source holds. After: the one graph that the options name, or the only one there is."""
     graphs = [found for found in holding.found if found.entry.kind != "profile"]
     if not graphs:
@@ -120,7 +120,7 @@ def _profile_hint(holding: Holding) -> str | None:
     return "it holds run statistics only: give them with --run-metadata beside the graph"
 
 
-def _matching(what: str, wanted: str | None, graphs: list[Found]) -> list[Found]:
+def _matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
     if wanted is None:
         return graphs
     kept = [found for found in graphs if getattr(found.entry, what) == wanted]
@@ -132,7 +132,7 @@ def _matching(what: str, wanted: str | None, graphs: list[Found]) -> list[Found]
     raise UnknownChoice.among(what, wanted, legal)
 
 
-def _of_tag_set(wanted: str | None, graphs: list[Found]) -> list[Found]:
+def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem]:
     """SavedModel's tags, in any order: "serve" or "serve,gpu"."""
     if wanted is None:
         return graphs
@@ -147,7 +147,7 @@ def _of_tag_set(wanted: str | None, graphs: list[Found]) -> list[Found]:
     raise UnknownChoice.among("tag set", wanted, legal)
 
 
-def ambiguous(graphs: list[Found]) -> Ambiguous:
+def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
     """The error that lists what there is and says how to choose."""
     entries = [found.entry for found in graphs]
     shown = "".join(f"\n  {describe(entry)}" for entry in entries[:LISTED])

@@ -15,7 +15,7 @@ from typing import Any
 from graphviz_tb.errors import MalformedProto, NoGraph
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.keras.objects import Json, hung
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.limits import check_json, nested_too_deep
@@ -35,10 +35,10 @@ def read_metadata(opened: Opened, options: ReadOptions) -> Holding:
     """Before: the file. After: its layers."""
     data = opened.data()
     content = content_of(data, opened)
-    return Holding((Found(Entry("conceptual", bytes=len(data), format="Keras metadata"), lambda: content),))
+    return Holding((SourceItem(Entry("conceptual", bytes=len(data), format="Keras metadata"), lambda: content),))
 
 
-def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
+def beside(model: Path | None, options: ReadOptions) -> tuple[SourceItem, ...]:
     """The layers listed beside the file of a SavedModel, if they are."""
     path = model.with_name(FILE) if model is not None else None
     if path is None or not path.is_file():
@@ -48,7 +48,7 @@ def beside(model: Path | None, options: ReadOptions) -> tuple[Found, ...]:
         with open_path(path, options) as opened:
             return content_of(opened.data(), opened)
 
-    return (Found(Entry("conceptual", bytes=path.stat().st_size, format="Keras metadata"), load),)
+    return (SourceItem(Entry("conceptual", bytes=path.stat().st_size, format="Keras metadata"), load),)
 
 
 def content_of(data: bytes, opened: Opened) -> Content:

@@ -19,15 +19,15 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
-from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.keras.between import Outputs
 from graphviz_tb.read.keras.facts import layer_facts
 from graphviz_tb.read.keras.feeds import calls, inputs
 from graphviz_tb.read.keras.possible import shallow
 from graphviz_tb.read.keras.subclassed import completed
 from graphviz_tb.read.keras.tree import (
-    Layer,
-    Source,
+    LayerNode,
+    LayerOutput,
     config_of,
     count_layers,
     layers_of,
@@ -36,7 +36,7 @@ from graphviz_tb.read.keras.tree import (
     tree,
     walk,
 )
-from graphviz_tb.read.keras.weights_file import INSTALL, UnreadWeights, Weights, readable
+from graphviz_tb.read.keras.weights_file import INSTALL, StoredWeights, UnreadWeights, readable
 from graphviz_tb.read.limits import Budget, check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
 
@@ -51,11 +51,11 @@ def read_keras(opened: Opened, options: ReadOptions) -> Holding:
     data = opened.data()
     content = conceptual_graph(data, opened.name, on_disk=opened.on_disk(data))
     entry = Entry("conceptual", bytes=len(data), format="Keras model")
-    return Holding((Found(entry, lambda: content),), what=opened.name)
+    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
 
 def conceptual_graph(
-    data: bytes, name: str, weights: Callable[[], Weights] = dict, on_disk: int | None = None
+    data: bytes, name: str, weights: Callable[[], StoredWeights] = dict, on_disk: int | None = None
 ) -> Content:
     """Before: the JSON of a model; `weights` says what is kept for each object of one whose layers are not in it; it
     takes no more than bytes `on_disk` can hold, if these are given.
@@ -101,7 +101,7 @@ def conceptual_graph(
     )
 
 
-def written(source: Source, numbers: Outputs) -> str:
+def written(source: LayerOutput, numbers: Outputs) -> str:
     """What a layer takes, as an input of its node."""
     number = numbers.number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path
@@ -113,7 +113,7 @@ def _hint() -> str:
     return hint if readable() else f"{INSTALL} to read them from the weights of a .keras file, or {hint}"
 
 
-def _stored(weights: Callable[[], Weights]) -> tuple[Weights, str]:
+def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
     """What is kept for the objects of a model, and what is said where that could not be read."""
     try:
         return weights(), ""
@@ -128,7 +128,7 @@ def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:
     return Notice("unconnected-layers", text + unread + more, name_of(model), strict=False)
 
 
-def describe(node: NodeDef, layer: Layer, fact: Known | None = None) -> None:
+def describe(node: NodeDef, layer: LayerNode, fact: Known | None = None) -> None:
     """Write on a node what its layer is: class, dtype, shapes if they are known."""
     kind = layer.json.get("class_name")
     if isinstance(kind, str):

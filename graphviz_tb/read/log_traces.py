@@ -12,7 +12,7 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.sources import lasting
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
-from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.opened import open_path
 from graphviz_tb.read.pb import decode
 from graphviz_tb.read.walk import Below
@@ -47,9 +47,9 @@ def with_traces(holding: Holding, traces: list[Trace], options: ReadOptions) -> 
     for run, profile, path in traces:
         host = f":{path.name.partition('.xplane')[0]}" if hosts[run, profile] > 1 else ""
         files.setdefault(run, []).append(TraceFile(run, f"{profile}{host}", path, options))
-    entries = [Found(file.entry, _no_graph, file.found) for each in files.values() for file in each]
+    entries = [SourceItem(file.entry, _no_graph, file.found) for each in files.values() for file in each]
     held: dict[str | None, Mapping[str, Callable[[], RunMetadata]]] = dict(holding.profiles)
-    held |= {run: Steps(held.get(run, {}), each) for run, each in files.items()}
+    held |= {run: RunSteps(held.get(run, {}), each) for run, each in files.items()}
     return replace(holding, found=(*holding.found, *entries), profiles=held)
 
 
@@ -69,15 +69,15 @@ class TraceFile:
             metadata_of = steps_of(space, opened.name, opened.bounded)
         return {f"{self.entry.tag}:{step}": metadata for step, metadata in metadata_of.items()}
 
-    def found(self) -> Iterator[Found]:
+    def found(self) -> Iterator[SourceItem]:
         """An entry for each step."""
         for tag in self.steps:
             step = tag.rpartition(":")[2]
             number = int(step) if step.isdecimal() else None
-            yield Found(replace(self.entry, tag=tag, step=number, bytes=0), _no_graph)
+            yield SourceItem(replace(self.entry, tag=tag, step=number, bytes=0), _no_graph)
 
 
-class Steps(Mapping[str, Callable[[], RunMetadata]]):
+class RunSteps(Mapping[str, Callable[[], RunMetadata]]):
     """How to get each step of a run by its tag: those that are `known`, then those in files of traces."""
 
     def __init__(self, known: Mapping[str, Callable[[], RunMetadata]], files: list[TraceFile]) -> None:

@@ -15,7 +15,7 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata
-from graphviz_tb.read.holding import RUN_GRAPH, Content, Found, Holding
+from graphviz_tb.read.holding import RUN_GRAPH, Content, Holding, SourceItem
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.log_traces import trace_files, with_traces
 from graphviz_tb.read.opened import GZIP, Opened, check_size, open_path
@@ -27,7 +27,7 @@ from graphviz_tb.read.tfevents import Find, Scan, scan
 from graphviz_tb.read.walk import Below, files_below, identity
 
 Progress = Callable[[int, int | None], None]
-Run = str | None
+RunName = str | None
 SNIFFED = 512  # bytes of a file that show whether it is an event file
 MOST_NOTICES = 20  # of one kind: the first show what is wrong
 
@@ -48,7 +48,7 @@ def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = 
         raise no_events(folder) if not notices else NoGraph(f"no event file in '{folder}': {notices[0].message}")
     total = sum(size(path) for _, path in files)
     done = 0
-    runs: dict[Run, list[Scan]] = {}
+    runs: dict[RunName, list[Scan]] = {}
     for run, path in files:
         with open_path(path, options) as opened:
             runs.setdefault(run, []).append(scan(opened.stream(), str(path), opened.path))
@@ -124,11 +124,13 @@ def no_events(folder: Path) -> NoGraph:
     return NoGraph(f"no SavedModel and no event file in '{folder}': {what}", hint=hint)
 
 
-def _holding(runs: dict[Run, list[Scan]], name: str, options: ReadOptions, before: Sequence[Notice] = ()) -> Holding:
+def _holding(
+    runs: dict[RunName, list[Scan]], name: str, options: ReadOptions, before: Sequence[Notice] = ()
+) -> Holding:
     """Before: the scans of each run. After: one holding; damage is an error only if it may have taken all there was."""
-    graphs: list[Found] = []
+    graphs: list[SourceItem] = []
     notices = list(before)
-    profiles: dict[Run, dict[str, Callable[[], RunMetadata]]] = {}
+    profiles: dict[RunName, dict[str, Callable[[], RunMetadata]]] = {}
     for run, scans in runs.items():
         finds = [find for scanned in scans for find in scanned.finds]
         notices += [notice for scanned in scans for notice in scanned.notices]
@@ -152,8 +154,8 @@ def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
 
 
 def _graphs_of_run(
-    run: Run, finds: list[Find], profile: bool, notices: list[Notice], options: ReadOptions
-) -> Iterator[Found]:
+    run: RunName, finds: list[Find], profile: bool, notices: list[Notice], options: ReadOptions
+) -> Iterator[SourceItem]:
     """The entries of one run: its graph first, then what has a tag, each tag's last step."""
     graphs = [find for find in finds if find.item == "graph"]
     metas = [find for find in finds if find.item == "meta_graph"]
@@ -169,20 +171,20 @@ def _graphs_of_run(
         yield from _tagged(run, find, options)
 
 
-def _run_graph(run: Run, find: Find, profile: bool, options: ReadOptions) -> Found:
+def _run_graph(run: RunName, find: Find, profile: bool, options: ReadOptions) -> SourceItem:
     entry = Entry("op", run, RUN_GRAPH, bytes=find.size, step=find.step, profile=profile, format="GraphDef")
     name = "the graph of the run"
     if find.item == "graph":
-        return Found(entry, lambda: Content(_message(find, GraphDef, name, options)))
-    return Found(entry, lambda: Content(_message(find, MetaGraphDef, name, options).graph_def))
+        return SourceItem(entry, lambda: Content(_message(find, GraphDef, name, options)))
+    return SourceItem(entry, lambda: Content(_message(find, MetaGraphDef, name, options).graph_def))
 
 
-def _tagged(run: Run, find: Find, options: ReadOptions) -> Iterator[Found]:
+def _tagged(run: RunName, find: Find, options: ReadOptions) -> Iterator[SourceItem]:
     if find.item == "keras":
         entry = Entry("conceptual", run, find.tag, bytes=find.size, step=find.step, format="Keras model")
-        yield Found(entry, partial(_layers, find, options))
+        yield SourceItem(entry, partial(_layers, find, options))
     elif find.item == "profile" and forms_in(find.data())[1]:
-        yield Found(_profile_entry(run, find), lambda: Content(GraphDef()))
+        yield SourceItem(_profile_entry(run, find), lambda: Content(GraphDef()))
     elif find.item != "profile":
         load = partial(_message, find, RunMetadata, f"tag {find.tag}", options)
         yield from graphs_of(
@@ -190,7 +192,7 @@ def _tagged(run: Run, find: Find, options: ReadOptions) -> Iterator[Found]:
         )
 
 
-def _profile_entry(run: Run, find: Find) -> Entry:
+def _profile_entry(run: RunName, find: Find) -> Entry:
     return Entry("profile", run, find.tag, bytes=find.size, step=find.step, profile=True, format="RunMetadata")
 
 

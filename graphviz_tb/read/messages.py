@@ -13,7 +13,7 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.run_metadata import graphs_of
@@ -42,7 +42,7 @@ def text(opened: Opened, kind: type[M]) -> Decoded[M]:
 def read_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, GraphDef)
     content = Content(message, notices)
-    return Holding((Found(Entry("op", bytes=size, format="GraphDef"), lambda: content),), what=opened.name)
+    return Holding((SourceItem(Entry("op", bytes=size, format="GraphDef"), lambda: content),), what=opened.name)
 
 
 def read_meta_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
@@ -77,7 +77,7 @@ def read_xspace(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, XSpace)
     steps = steps_of(message, opened.name, opened.bounded)
     entries = [Entry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]
-    profiles = tuple(Found(entry, nothing) for entry in entries)
+    profiles = tuple(SourceItem(entry, nothing) for entry in entries)
     return Holding(profiles, {None: {tag: partial(_same, step) for tag, step in steps.items()}}, notices, opened.name)
 
 

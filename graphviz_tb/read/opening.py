@@ -13,7 +13,7 @@ from itertools import chain
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.proto import AttrValue, NodeDef
-from graphviz_tb.read.block import Block, Body, Placed, reached_from
+from graphviz_tb.read.block import Block, BlockNode, Body, reached_from
 from graphviz_tb.read.inline import free_names, node_of, output_of, tensors
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
@@ -21,7 +21,7 @@ MOST_OPENED = 100  # calls in calls: TensorFlow writes a handful
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class InlinedGraph:
     """A graph on the way: the names of its nodes outside, what each argument is there, and which nodes are kept.
 
     `call` is the call in it, `used` the outputs of that which are taken, `waiting` how many nodes wait for it.
@@ -64,7 +64,7 @@ class Frame:
 class Translation:
     """How inputs in a frame read in the end, given what takes the place of its call: results, and nodes to wait for."""
 
-    def __init__(self, frame: Frame, call: str | None, results: list[list[str]], waits: list[str]) -> None:
+    def __init__(self, frame: InlinedGraph, call: str | None, results: list[list[str]], waits: list[str]) -> None:
         self.frame, self.call, self.results, self.waits = frame, call, results, waits
 
     def __call__(self, text: str) -> list[str]:
@@ -93,8 +93,8 @@ class Opening:
 
     def __init__(self, main: Body, without_content: Container[str], pruned: bool) -> None:
         self.without_content, self.pruned = without_content, pruned
-        self.frames: list[Frame] = []
-        self.places: dict[str, tuple[Frame, str]] = {}  # of each node: the frame, and its name there
+        self.frames: list[InlinedGraph] = []
+        self.places: dict[str, tuple[InlinedGraph, str]] = {}  # of each node: the frame, and its name there
         self.uses: Counter[str] = Counter()  # of each node, where that is counted
         self._enter(main, {}, range(len(main.results)))
 
@@ -145,7 +145,7 @@ class Opening:
         inside = reached_from(body.inputs, map(node_of, ends)) if self.pruned else body.nodes.keys()
         kept = [name for name in body.nodes if name in inside]
         names = free_names(body.nodes, self.places)
-        frame = Frame(len(self.frames), body, names, given, kept)
+        frame = InlinedGraph(len(self.frames), body, names, given, kept)
         frame.sources |= {name: node_of(tensor) for name, tensor in given.items()}
         content = [name for name in kept if body.nodes[name].op not in self.without_content]
         if len(content) == 1 and body.nodes[content[0]].op in CALLS:
@@ -156,7 +156,7 @@ class Opening:
             frame.waiting += self.frames[-1].waiting  # who waited for the call around it
         self.frames.append(frame)
 
-    def _count(self, frame: Frame, ends: list[str]) -> None:
+    def _count(self, frame: InlinedGraph, ends: list[str]) -> None:
         """Count the uses of nodes, and of the outputs of the call."""
         taken = [ends, *(frame.body.inputs[name] for name in frame.kept)]
         if self.pruned:
@@ -167,7 +167,7 @@ class Opening:
             frame.used.update(map(output_of, data))
             frame.waiting += inputs is not ends and len(data) < len(of_call)
 
-    def _release(self, frame: Frame, local: str) -> None:
+    def _release(self, frame: InlinedGraph, local: str) -> None:
         """Before: a node that has gone. After: what only it used is gone, too, where that is counted."""
         waiting = [(frame, local)] if self.pruned else []
         while waiting:
@@ -183,7 +183,7 @@ class Opening:
 
     def block(self) -> Block:
         """What there is now: inputs are written out, those that are equal share their letters."""
-        placed: list[dict[str, Placed]] = []
+        placed: list[dict[str, BlockNode]] = []
         results: list[list[str]] = []
         waits: list[str] = []
         # Innermost first: what a call returns is known when its users are written.
@@ -197,10 +197,10 @@ class Opening:
         nodes = {name: node for each in reversed(placed) for name, node in each.items()}
         return Block(nodes, tuple(chain.from_iterable(results)), tuple(self._effects()))
 
-    def _placed(self, frame: Frame, name: str, translate: Translation) -> Placed:
+    def _placed(self, frame: InlinedGraph, name: str, translate: Translation) -> BlockNode:
         inputs = frame.body.inputs[name]
         made = translate.inputs(inputs) if inputs and len(self.frames) > 1 else inputs
-        return Placed(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
+        return BlockNode(frame.body.nodes[name], inputs, made, frame.told.get(name, {}))
 
     def _effects(self) -> Iterator[str]:
         *around, last = self.frames

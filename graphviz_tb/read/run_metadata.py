@@ -8,7 +8,7 @@ from functools import partial
 
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.proto import GraphDef, RunMetadata
-from graphviz_tb.read.holding import Content, Found
+from graphviz_tb.read.holding import Content, SourceItem
 from graphviz_tb.read.inline import HANDLES, complete
 from graphviz_tb.read.merge import merge
 from graphviz_tb.read.wire import CutError, pieces
@@ -26,7 +26,7 @@ def graphs_of(
     size: int = 0,
     step: int | None = None,
     format: str = "",
-) -> Iterator[Found]:
+) -> Iterator[SourceItem]:
     """Before: the bytes of a RunMetadata. After: an entry for each form of graph in it, else for the profile; none for
     a record that holds neither, as the profiler of Keras leaves some.
 
@@ -35,12 +35,12 @@ def graphs_of(
     present, profile = forms_in(data)
     entry = Entry("profile", run=run, tag=tag, step=step, bytes=size or len(data), profile=profile, format=format)
     if not present and profile:
-        yield Found(entry, _nothing)
+        yield SourceItem(entry, _nothing)
     for number, form in enumerate(present):
         name = form if tag is None else f"{tag}:{form}"
         shown = tag if tag is not None and number == 0 else name
         graph = replace(entry, kind="op", tag=shown, variant=number > 0)
-        yield Found(graph, partial(_content, load, form))
+        yield SourceItem(graph, partial(_content, load, form))
 
 
 def forms_in(data: bytes) -> tuple[list[str], bool]:

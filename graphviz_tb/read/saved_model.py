@@ -16,7 +16,7 @@ from graphviz_tb.proto import GraphDef, MetaGraphDef, TensorInfo, TensorShapePro
 from graphviz_tb.read.bare_functions import with_calls
 from graphviz_tb.read.body import Program, body_of, bookkeeping, size_of_body
 from graphviz_tb.read.callables import NO_SIGNATURE
-from graphviz_tb.read.holding import Content, Found, Holding
+from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
 
@@ -50,7 +50,7 @@ def of_meta_graphs(
         tags = ",".join(graph.meta_info_def.tags)
         entry = Entry("op", tag_set=tags or None, bytes=size, format=format, signatures=signatures)
         told = (*notices, *same_tags(tags, count - 1))
-        found.append(Found(entry, partial(_content, graph, whole, signatures, told, options)))
+        found.append(SourceItem(entry, partial(_content, graph, whole, signatures, told, options)))
     return Holding(tuple(found), what=name)
 
 

@@ -22,11 +22,11 @@ from graphviz_tb.read.opened import Stream, unreadable
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER, Record, Torn, records
 
-Item = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
+EventKind = Literal["graph", "meta_graph", "keras", "traced", "traced_graph", "profile"]
 VERSION = b"1"  # what the versioned plugins write beside their data
 VERSIONED = ("graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph")
 CHECKED_BYTES = 1 << 20  # payloads whose checksum plain Python can afford
-PLUGINS: dict[str, Item] = {
+PLUGINS: dict[str, EventKind] = {
     "graphs": "graph",
     "graph_keras_model": "keras",
     "graph_run_metadata": "traced",
@@ -41,7 +41,7 @@ _SUMMARY, _DULL = b"\x2a", (b"\x1a", b"\x32", b"\x3a")  # version, log message, 
 class Find:
     """Something of interest in an event file; `data` reads its bytes, `size` says how many."""
 
-    item: Item
+    item: EventKind
     tag: str | None
     step: int
     size: int
@@ -130,7 +130,7 @@ def _of_interest(payload: bytes) -> bool:
     return match[1] != _SUMMARY or b"graph" in payload
 
 
-def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[Item, str | None, int]]:
+def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[EventKind, str | None, int]]:
     """What an event holds: kind, tag, and the number of the summary value (-1: the event itself)."""
     what = event.WhichOneof("what")
     if what == "graph_def":
@@ -146,7 +146,7 @@ def _items(event: Event, name: str, notices: list[Notice]) -> Iterator[tuple[Ite
                 yield item, (None if item == "graph" else value.tag), number
 
 
-def _plugin(value: Summary.Value, name: str, notices: list[Notice]) -> Item | None:
+def _plugin(value: Summary.Value, name: str, notices: list[Notice]) -> EventKind | None:
     plugin = value.metadata.plugin_data
     item = PLUGINS.get(plugin.plugin_name)
     if item is None or not value.tensor.string_val:

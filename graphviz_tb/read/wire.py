@@ -27,7 +27,7 @@ class CutError(Exception):
         self.offset = offset
 
 
-class Piece(NamedTuple):
+class WireField(NamedTuple):
     """One field: its number and wire type, where it starts, and where its value lies."""
 
     number: int
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
     last: int
 
 
-def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[Piece]:
+def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[WireField]:
     """Before: the bytes of a message. After: its fields in order; CutError where they stop being fields.
 
     >>> [(piece.number, piece.last - piece.first) for piece in pieces(b"\\x0a\\x03abc\\x10\\x07")]
@@ -63,7 +63,7 @@ def pieces(data: Indexed, first: int = 0, last: int | None = None) -> Iterator[P
             raise CutError(start)
         if size > end - position:
             raise CutError(start)
-        yield Piece(number, wire, start, position, position + size)
+        yield WireField(number, wire, start, position, position + size)
         position += size
 
 
@@ -154,7 +154,7 @@ class _Judge:
         self.good += 1
         return [(field.message_type, position, last, True)]
 
-    def _count(self, kind: Any, field: Any, piece: Piece) -> None:
+    def _count(self, kind: Any, field: Any, piece: WireField) -> None:
         if field is not None and _agrees(field, piece, self.data):
             self.good += 1
             return
@@ -164,7 +164,7 @@ class _Judge:
             self.strangers[key] = self.strangers.get(key, 0) + 1
 
 
-def _agrees(field: Any, piece: Piece, data: bytes) -> bool:
+def _agrees(field: Any, piece: WireField, data: bytes) -> bool:
     if piece.wire != BYTES:
         return bool(field.message_type is None and _scalar_wire(field) == piece.wire)
     if field.type == field.TYPE_STRING:

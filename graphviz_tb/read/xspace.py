@@ -48,7 +48,7 @@ class Event:
 
 
 @dataclass(slots=True)
-class Step:
+class StepEvents:
     """The events of one step: ops of the host, kernels by device, allocations by op."""
 
     host: list[Event] = field(default_factory=list)
@@ -68,7 +68,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     # Groups are no part of the order: some are numbers, some are missing.
     starts = sorted(step_starts(space), key=itemgetter(0, 1))
     groups = {group: number for _, number, group in starts if group is not None}
-    step_of: dict[str, Step] = {}
+    step_of: dict[str, StepEvents] = {}
     bare = Bare()
     budget = Budget(space.ByteSize() if bounded else None, name)
     for plane in space.planes:
@@ -80,7 +80,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
                 # Kernels run later than the step that launched them: their group says which it was.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
-                put(step_of.setdefault(tag, Step()), stream, event, bare)
+                put(step_of.setdefault(tag, StepEvents()), stream, event, bare)
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
     return {tag: metadata(step_of[tag], bare, budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
 
@@ -155,7 +155,7 @@ def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     return values_by_name
 
 
-def put(step: Step, stream: str, event: Event, bare: Bare) -> None:
+def put(step: StepEvents, stream: str, event: Event, bare: Bare) -> None:
     """File an event: a kernel of a device's stream, an op of the host, or an allocation; others say nothing of ops."""
     if stream:
         op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
@@ -185,7 +185,7 @@ class Bare(dict[str, str]):
         return name
 
 
-def metadata(step: Step, bare: Bare, budget: Budget) -> RunMetadata:
+def metadata(step: StepEvents, bare: Bare, budget: Budget) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
     # Op ─▶ the device that its kernel ran on.

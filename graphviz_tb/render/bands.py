@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.render.ink import ends
 
 Extent = tuple[float, float]  # from … to …, downwards
@@ -20,11 +20,11 @@ def bands(drawing: Drawing, tops: Sequence[float]) -> Iterator[Drawing]:
     """
     count = len(tops)
     # For each band the parts, their groups and their shapes; those of no shape too: a band may be empty.
-    kept: list[list[Part]] = [[] for _ in range(count)]
+    kept: list[list[Section]] = [[] for _ in range(count)]
     for part in drawing.parts:
         groups: list[list[Group]] = [[] for _ in range(count)]
         for group in part.groups:
-            shapes: list[list[Shape]] = [[] for _ in range(count)]
+            shapes: list[list[Primitive]] = [[] for _ in range(count)]
             down = part.at[1] + group.at[1]
             for shape in group.shapes:
                 top, bottom = extent(shape)
@@ -49,7 +49,7 @@ def reached(tops: Sequence[float], top: float, bottom: float) -> range:
     return range(first, last + 1)
 
 
-def extent(shape: Shape) -> Extent:
+def extent(shape: Primitive) -> Extent:
     """How far up and down a shape may reach, its stroke and what its letters may need in any script included.
 
     >>> extent(Disc(0, 10, 2, "#000000")), extent(Label("a", 0, 20, 10, 5, "#000000"))
@@ -69,7 +69,7 @@ def extent(shape: Shape) -> Extent:
             round_ = max((values[0] for kind, values in steps if kind == "A"), default=0)
             around = scale * round_ + beyond(pen) * scale
             return at[1] + scale * min(lowest) - around, at[1] + scale * max(lowest) + around
-        case Rect(y=y, height=height, pen=pen):
+        case Rectangle(y=y, height=height, pen=pen):
             return y - beyond(pen), y + height + beyond(pen)
         case Hatch(y=y, height=height):
             return y, y + height

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.drawing import Curve, Disc, Hatch, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Hatch, PathStep, Pen, Primitive, Rectangle
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.scene import Box, Stub
 from graphviz_tb.model.theme import Theme
@@ -34,12 +34,12 @@ def front(box: Box) -> tuple[int, int, int, int]:
     return box.x, box.y, box.width - away, box.height
 
 
-def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
+def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     """The outline of a closed box, its bands, its stack, its mark."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
     border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has an outline of its own
-    shapes: list[Shape] = []
+    shapes: list[Primitive] = []
     for sheet in range(box.sheets, 0, -1):  # from the back
         dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
         shapes.append(_rect(x + dx, y + dy, width, height, radius, fill.fill, Pen(fill.stroke)))
@@ -59,23 +59,25 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
     return [*shapes, *signs.disc(x + 4, y + 3, fill, theme)]
 
 
-def _rect(x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None) -> Rect:
+def _rect(
+    x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None
+) -> Rectangle:
     """A rounded rectangle whose 1 px stroke lies inside its bounds."""
-    return Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
+    return Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
 
 
-def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> Rect:
+def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> Rectangle:
     """A call is an op with a second outline: it holds a body."""
-    return Rect(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
+    return Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
-def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Shape]:
+def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Primitive]:
     """A sheet whose upper left corner is folded over."""
     left, top, right, bottom = x + 0.5, y + 0.5, x + width - 0.5, y + height - 0.5
     pen = Pen(fill.stroke, join="round")
     corners = [(right, top), (right, bottom), (left, bottom), (left, top + EAR)]
-    lines: list[Step] = [("L", corner) for corner in corners]
-    ear: tuple[Step, ...] = (
+    lines: list[PathStep] = [("L", corner) for corner in corners]
+    ear: tuple[PathStep, ...] = (
         ("M", (left + EAR, top)),
         ("L", (left + EAR, top + EAR)),
         ("L", (left, top + EAR)),
@@ -83,9 +85,9 @@ def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Shape]:
     return [Curve((("M", (left + EAR, top)), *lines, ("Z", ())), fill.fill, pen), Curve(ear, pen=pen)]
 
 
-def bands(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> list[Shape]:
+def bands(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> list[Primitive]:
     """Colours side by side in proportion, each at least a sliver wide, then the outline again."""
-    shapes: list[Shape] = []
+    shapes: list[Primitive] = []
     left = x
     widths = band_widths(width, [share for _, share in fill.bands])
     for index, ((colour, _), wide) in enumerate(zip(fill.bands, widths, strict=True)):
@@ -108,12 +110,12 @@ def band_widths(width: int, shares: list[int]) -> list[int]:
     return wide
 
 
-def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[Step, ...]:
+def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[PathStep, ...]:
     """The outline of one band; the outer ones take the corners of the box."""
     radius = min(radius, width)
     a, b = (radius if first else 0), (radius if last else 0)  # corners on the left, on the right
     right, bottom = x + width, y + height
-    steps: list[Step] = [("M", (x + a, y)), ("L", (right - b, y))]
+    steps: list[PathStep] = [("M", (x + a, y)), ("L", (right - b, y))]
     if b:
         steps += [("A", (b, right, y + b)), ("L", (right, bottom - b)), ("A", (b, right - b, bottom))]
     else:
@@ -132,20 +134,22 @@ def mark_place(box: Box) -> tuple[int, int]:
     return x + width - 10, y + (12 if box.open else 10)
 
 
-def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Shape]:
+def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
     """The sign that a box opens (+) or is open (−)."""
-    across: tuple[Step, ...] = (("M", (x - 3, y)), ("H", (x + 3,)))
-    down: tuple[Step, ...] = () if opened else (("M", (x, y - 3)), ("V", (y + 3,)))
+    across: tuple[PathStep, ...] = (("M", (x - 3, y)), ("H", (x + 3,)))
+    down: tuple[PathStep, ...] = () if opened else (("M", (x, y - 3)), ("V", (y + 3,)))
     disc = Disc(x, y, 6, theme.mark, Pen(theme.sign, 0.5))
     return [disc, Curve(across + down, pen=Pen(theme.sign, 1.5))]
 
 
-def frame(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
+def frame(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     """An open group: its ground, its border, and the bar in its hue."""
     x, y, width, height = box.x, box.y, box.width, box.height
     stack = box.kind in ("series", "fold")
     pen = Pen(fill.stroke if fill.hued else theme.stroke, dashes=FRAME_DASHES if stack else ())
-    shapes: list[Shape] = [_rect(x, y, width, height, CORNER, theme.frame(box.depth + 1), None if fill.sign else pen)]
+    shapes: list[Primitive] = [
+        _rect(x, y, width, height, CORNER, theme.frame(box.depth + 1), None if fill.sign else pen)
+    ]
     if fill.hued:
         shapes.append(_bar(x, y, y + height - 1, fill.fill))
     shapes += signs.outline(x, y, width, height, CORNER, fill)
@@ -156,7 +160,7 @@ def frame(box: Box, fill: Fill, theme: Theme) -> list[Shape]:
 
 def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
     """The bar at the left of a frame, within its rounded corners."""
-    steps: tuple[Step, ...] = (
+    steps: tuple[PathStep, ...] = (
         ("M", (x + 3, y + 1)),
         ("V", (foot,)),
         ("A", (5, x, foot - CORNER + 1)),
@@ -167,9 +171,9 @@ def _bar(x: int, y: int, foot: int, colour: str) -> Curve:
     return Curve(steps, colour)
 
 
-def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Shape]:
+def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) -> list[Primitive]:
     """A constant, a summary or an extracted neighbour with the line to its box; `tint` is what became of the line."""
-    shapes: list[Shape] = [] if mark.kind == "more" else _stub_line(mark, theme, tint)
+    shapes: list[Primitive] = [] if mark.kind == "more" else _stub_line(mark, theme, tint)
     middle = mark.x + mark.width / 2, mark.y + mark.height / 2
     if mark.kind == "constant":
         shapes.append(Disc(*middle, mark.width / 2 - 0.5, theme.background, Pen(theme.stroke)))
@@ -187,23 +191,23 @@ def stub(mark: Stub, fill: Fill | None, theme: Theme, tint: Tint | None = None) 
     return shapes
 
 
-def diamond(mark: Stub) -> tuple[Step, ...]:
+def diamond(mark: Stub) -> tuple[PathStep, ...]:
     """The outline of a weight: a square on its tip, within the stub."""
     across, along = mark.x + mark.width / 2, mark.y + mark.height / 2
     right, foot = mark.x + mark.width, mark.y + mark.height
     return ("M", (across, mark.y)), ("L", (right, along)), ("L", (across, foot)), ("L", (mark.x, along)), ("Z", ())
 
 
-def bars(x: float, y: float, theme: Theme) -> list[Shape]:
+def bars(x: float, y: float, theme: Theme) -> list[Primitive]:
     """The icon of a summary: a small bar chart, 12 × 12."""
-    chart: list[Step] = []
+    chart: list[PathStep] = []
     for right, top in ((3.5, 6), (6, 3), (8.5, 5)):
         chart += [("M", (x + right, y + 10)), ("V", (y + top,))]
-    ground = Rect(x + 0.5, y + 0.5, 11, 11, 1.5, theme.background, Pen(theme.stroke))
+    ground = Rectangle(x + 0.5, y + 0.5, 11, 11, 1.5, theme.background, Pen(theme.stroke))
     return [ground, Curve(tuple(chart), pen=Pen(theme.secondary, 1.5))]
 
 
-def _stub_line(mark: Stub, theme: Theme, tint: Tint | None) -> list[Shape]:
+def _stub_line(mark: Stub, theme: Theme, tint: Tint | None) -> list[Primitive]:
     points: list[tuple[float, float]] = list(mark.points)
     arrow = head(points[-1], points[-2], 0.7)
     colour = tint.colour if tint else theme.data

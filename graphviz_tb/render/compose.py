@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from graphviz_tb.model.drawing import Disc, Drawing, Group, Part, Pen, Rect, Shape
+from graphviz_tb.model.drawing import Disc, Drawing, Group, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.paint import Caption, Fill, Paint, Tint
-from graphviz_tb.model.scene import Box, Port, Rule, Scene, Stub, Text
+from graphviz_tb.model.scene import Box, Port, Scene, Separator, Stub, Text
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import boxes
 from graphviz_tb.render.legend import legend
@@ -24,11 +24,11 @@ def compose(scene: Scene, paint: Paint, caption: Caption, with_legend: bool = Tr
     """The whole sheet. After: nothing in it depends on the format that it is written in."""
     page = sheet(scene, legend(scene, paint) if with_legend else (), caption)
     parts = [
-        Part("title", (0, 0), title_row(caption, paint.theme, page.width)),
-        Part("graph", page.scene, graph(scene, paint, set(caption.select))),
+        Section("title", (0, 0), title_row(caption, paint.theme, page.width)),
+        Section("graph", page.scene, graph(scene, paint, set(caption.select))),
     ]
     if page.legend:
-        parts.append(Part("legend", page.at, tuple(drawn(page.legend, paint.theme))))
+        parts.append(Section("legend", page.at, tuple(drawn(page.legend, paint.theme))))
     return Drawing(
         width=page.width,
         height=page.height,
@@ -84,7 +84,7 @@ def change(tint: Tint | None) -> int:
     return 0 if tint is None or not tint.sign else 1 + tint.whole
 
 
-def _rule(rule: Rule, theme: Theme) -> Group:
+def _rule(rule: Separator, theme: Theme) -> Group:
     points = (rule.x1 + 0.5, rule.y1 + 0.5), (rule.x2 + 0.5, rule.y2 + 0.5)  # on the middle of a pixel: sharp
     return Group((straight(*points, Pen(theme.rule)),))
 
@@ -108,12 +108,12 @@ def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set
     return Group(tuple(shapes), address=box.address, tooltip=title)
 
 
-def _outline(box: Box, theme: Theme) -> Rect:
+def _outline(box: Box, theme: Theme) -> Rectangle:
     radius = 13 if boxes.is_pill(box) else 7
-    return Rect(box.x - 1.5, box.y - 1.5, box.width + 3, box.height + 3, radius, pen=Pen(theme.selected, 2.5))
+    return Rectangle(box.x - 1.5, box.y - 1.5, box.width + 3, box.height + 3, radius, pen=Pen(theme.selected, 2.5))
 
 
-def _badge(box: Box, badge: str, colour: str) -> list[Shape]:
+def _badge(box: Box, badge: str, colour: str) -> list[Primitive]:
     """The letter of a structure, at the lower right."""
     x, y, wide, tall = boxes.front(box)
     return written(badge, x + wide - 5, y + tall - 5, BADGE_SIZE, width(badge, BADGE_SIZE), colour, "end")
@@ -133,7 +133,7 @@ def _colour(text: Text, first: str, second: str, theme: Theme) -> str:
     return theme.text if text.role in ("title", "heading") else theme.secondary
 
 
-def _text(text: Text, colour: str, halo: str | None = None) -> list[Shape]:
+def _text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
     """One text of the scene."""
     return written(text.content, text.x, text.y, text.size, text.width, colour, text.anchor, text.semibold, halo)
 

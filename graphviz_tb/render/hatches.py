@@ -5,20 +5,20 @@ from __future__ import annotations
 from math import sqrt
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.model.drawing import Curve, Hatch, Pen, Shape, Step
+from graphviz_tb.model.drawing import Curve, Hatch, PathStep, Pen, Primitive
 
 STEP = 6 * sqrt(2)  # px from line to line along a side: they are 6 apart, as in the pattern of the SVG
 FAINT = 40  # per cent of its colour in a line, as there
 
 
-def without_hatch(shape: Shape, ground: str) -> Shape:
+def without_hatch(shape: Primitive, ground: str) -> Primitive:
     """Another shape as it is."""
     return lines(shape, ground) if isinstance(shape, Hatch) else shape
 
 
 def lines(box: Hatch, ground: str) -> Curve:
     """The lines of a hatch, which rise to the right, in its colour mixed with the ground."""
-    steps: list[Step] = []
+    steps: list[PathStep] = []
     across = STEP / 2 - box.height
     while across < box.width:
         low, high = chord(box, across)  # how far up the line begins and ends, and as far to the right

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import hypot, inf
 
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 
 # Times as multiples of that in which a pixel of a line from left to right is drawn, 0.6 µs (measured with resvg 0.45:
@@ -131,14 +131,14 @@ def ink_of(drawing: Drawing) -> Ink:
     return Ink(drawing.width, drawing.height, lines, filled, tuple(sorted(texts.items())), shapes)
 
 
-def part_of(shape: Shape) -> tuple[float, float]:
+def part_of(shape: Primitive) -> tuple[float, float]:
     """How long the lines of a shape are, and how much it fills: an outline of lines fills as much as its extent.
 
-    >>> part_of(Rect(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> part_of(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     (0, 300)
     """
     match shape:
-        case Rect(width=width, height=height, fill=fill, pen=pen):
+        case Rectangle(width=width, height=height, fill=fill, pen=pen):
             # Rounded corners make little difference.
             return 2 * (width + height) if pen else 0, width * height if fill else 0
         case Disc(radius=radius, pen=pen):
@@ -149,17 +149,17 @@ def part_of(shape: Shape) -> tuple[float, float]:
             return 0, 0
 
 
-def stroke(shape: Shape) -> float:
+def stroke(shape: Primitive) -> float:
     """The lines of a shape as `Ink` counts them.
 
     >>> from graphviz_tb.model.drawing import Pen
-    >>> stroke(Rect(0, 0, 30, 10, pen=Pen("#000000"))), stroke(Rect(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> stroke(Rectangle(0, 0, 30, 10, pen=Pen("#000000"))), stroke(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     (100, 0)
     """
     if isinstance(shape, Hatch | Label) or not shape.pen:
         return 0
     match shape:
-        case Rect(width=width, height=height):
+        case Rectangle(width=width, height=height):
             return 2 * (width + DOWN * height)
         case Disc(radius=radius):
             return SLANTING * 2 * 3.14 * radius
@@ -170,16 +170,16 @@ def stroke(shape: Shape) -> float:
             )
 
 
-def covered(shape: Shape) -> float:
+def covered(shape: Primitive) -> float:
     """About the area that a shape covers, in squares of the drawing's unit, its outline included.
 
-    >>> covered(Rect(0, 0, 30, 10, fill="#FFFFFF"))
+    >>> covered(Rectangle(0, 0, 30, 10, fill="#FFFFFF"))
     300
     """
     return area(shape, *part_of(shape))
 
 
-def area(shape: Shape, lines: float, filled: float) -> float:
+def area(shape: Primitive, lines: float, filled: float) -> float:
     """About the area that a shape covers whose lines are so long, and that fills so much."""
     if isinstance(shape, Hatch):
         return shape.width * shape.height
@@ -187,7 +187,7 @@ def area(shape: Shape, lines: float, filled: float) -> float:
     return filled + lines * pen.width if pen else filled
 
 
-def length(steps: tuple[Step, ...]) -> float:
+def length(steps: tuple[PathStep, ...]) -> float:
     """About how long an outline is: its curves count as straight.
 
     >>> length((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("M", (50, 50)), ("V", (40,))))
@@ -196,7 +196,7 @@ def length(steps: tuple[Step, ...]) -> float:
     return sum(hypot(x, y) for _, x, y in moves(steps))
 
 
-def extent(steps: tuple[Step, ...]) -> float:
+def extent(steps: tuple[PathStep, ...]) -> float:
     """The area of the rectangle that holds an outline.
 
     >>> extent((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
@@ -209,7 +209,7 @@ def extent(steps: tuple[Step, ...]) -> float:
     return (max(across) - min(across)) * (max(down) - min(down))
 
 
-def ends(steps: tuple[Step, ...]) -> list[tuple[str, float, float]]:
+def ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
     """The steps that move, and where each ends."""
     found: list[tuple[str, float, float]] = []
     x = y = 0.0
@@ -220,7 +220,7 @@ def ends(steps: tuple[Step, ...]) -> list[tuple[str, float, float]]:
     return found
 
 
-def moves(steps: tuple[Step, ...]) -> Iterator[tuple[str, float, float]]:
+def moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
     """The steps that draw, and how far each leads.
 
     >>> list(moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))

@@ -16,44 +16,44 @@ from graphviz_tb.model.columns import span
 from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.paths import address
 
 VERSION = 1
-KINDS = ("scope", "op", "series", "fold", "function")  # by `Kind`
+KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes of a document beyond which it is refused, and for each row more: the types and devices of ops are told again for
 # each group around them, shapes for each line that carries them, which for long words and many sizes is gigabytes.
 LARGEST, OF_ROW = 500_000_000, 2_000
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
-Node = dict[str, Any]
-Open = Callable[[int], Metagraph]
+JsonObject = dict[str, Any]
+ExpandRow = Callable[[int], Metagraph]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Document:
+class JsonDocument:
     """The document, made piece by piece: as a whole it takes ten times as much memory as its text.
 
     `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost".
     """
 
     hierarchy: Hierarchy
-    metagraph: Open
-    more: Mapping[str, Callable[[int], Node]] = field(default_factory=dict)
+    metagraph: ExpandRow
+    more: Mapping[str, Callable[[int], JsonObject]] = field(default_factory=dict)
 
-    def nodes(self) -> Iterator[Node]:
+    def nodes(self) -> Iterator[JsonObject]:
         """One entry for each row, in preorder; its id is the row."""
         for node in list_nodes(self.hierarchy):
             for name, entry in self.more.items():
                 node[name] = entry(node["id"])
             yield node
 
-    def groups(self) -> Iterator[tuple[str, Iterator[Node], Node]]:
+    def groups(self) -> Iterator[tuple[str, Iterator[JsonObject], JsonObject]]:
         """For each group its id, its metaedges, and what else it holds."""
         hierarchy = self.hierarchy
         # Marks are no children of a metagraph: what they wait for is filed in the group around them.
-        waiting: dict[int, Node] = {}
+        waiting: dict[int, JsonObject] = {}
         for mark, sources in mark_annotations(hierarchy).items():
             around = waiting.setdefault(int(hierarchy.parent[mark]), {})
             around[str(mark)] = {"in": sources, "out": []}
@@ -63,7 +63,7 @@ class Document:
             rest["annotations"].update(waiting.get(row, {}))
             yield str(row), (line(edge, level.children) for edge in level.edges), rest
 
-    def values(self) -> Node:
+    def values(self) -> JsonObject:
         """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
         groups = {key: {"edges": list(edges), **rest} for key, edges, rest in self.groups()}
         return {"format": "tbgraph", "version": VERSION, "nodes": list(self.nodes()), "groups": groups}
@@ -108,10 +108,10 @@ def compact(value: Any) -> bytes:
 
 def group_rows(hierarchy: Hierarchy) -> list[int]:
     """Rows that hold children."""
-    return np.flatnonzero(hierarchy.kind != Kind.OP).tolist()
+    return np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()
 
 
-def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
+def list_nodes(hierarchy: Hierarchy) -> Iterator[JsonObject]:
     """One entry for each row, in preorder."""
     counts = Histograms(hierarchy)
     embedded = embedded_in(hierarchy)
@@ -120,7 +120,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
     kinds, nodes, templates, parents = (column.tolist() for column in columns)
     for row in range(len(hierarchy)):
         kind, node, template, parent = kinds[row], nodes[row], templates[row], parents[row]
-        entry: Node = {
+        entry: JsonObject = {
             "id": row,
             "name": hierarchy.name[row],
             "kind": "call" if row in hierarchy.calls else KINDS[kind],
@@ -156,7 +156,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[Node]:
         yield entry
 
 
-def layer_values(layer: Layer) -> Node:
+def layer_values(layer: Layer) -> JsonObject:
     """A Keras layer as plain values."""
     return {
         "class": layer.class_name,
@@ -172,7 +172,7 @@ class Histograms:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
-        self.rows = np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE))
+        self.rows = np.flatnonzero((hierarchy.kind == RowKind.OP) & (hierarchy.mark == Mark.NONE))
         nodes = hierarchy.node[self.rows]
         self.op, self.device = hierarchy.graph.op[nodes], hierarchy.graph.device[nodes]
 
@@ -213,7 +213,7 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
-def group(metagraph: Metagraph) -> Node:
+def group(metagraph: Metagraph) -> JsonObject:
     """One group without its metaedges: extracts, functions, annotations."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
@@ -229,7 +229,7 @@ def group(metagraph: Metagraph) -> Node:
     }
 
 
-def line(edge: Metaedge, rows: Sequence[int]) -> Node:
+def line(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
     """One metaedge between `rows`."""
     carried = edge.carried
     tensors = list(carried)

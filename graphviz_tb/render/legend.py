@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from graphviz_tb.model.drawing import Shape
+from graphviz_tb.model.drawing import Primitive
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.paint import Fill, LegendRow, Paint, Tint
@@ -30,21 +30,21 @@ BECAME = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """One row: a sample drawn in a box of `SAMPLE` × 16 at the origin, and what it represents; `more` is a second
     line, where labels are in one column."""
 
-    sample: tuple[Shape, ...]
+    sample: tuple[Primitive, ...]
     label: str
     more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LegendBlock:
     """A heading and its rows; `most` pixels are the widest that one of them may be."""
 
     heading: str
-    entries: tuple[Entry, ...]
+    entries: tuple[LegendEntry, ...]
     most: int = WIDEST_COLUMN
 
     @property
@@ -54,63 +54,63 @@ class Block:
         return min(self.most, longest + SAMPLE + GAP)
 
 
-def legend(scene: Scene, paint: Paint) -> tuple[Block, ...]:
+def legend(scene: Scene, paint: Paint) -> tuple[LegendBlock, ...]:
     """What the legend of one picture says; nothing where there is nothing to explain."""
     colours = tuple(_colour(row, paint.theme) for row in paint.legend)
     blocks = (
-        Block(paint.heading, colours, WIDEST if paint.scheme == "diff" else WIDEST_COLUMN),
-        Block("Signs", (*signs(scene, paint.theme), *became(paint))),
+        LegendBlock(paint.heading, colours, WIDEST if paint.scheme == "diff" else WIDEST_COLUMN),
+        LegendBlock("Signs", (*signs(scene, paint.theme), *became(paint))),
     )
     return tuple(block for block in blocks if block.entries)
 
 
-def became(paint: Paint) -> list[Entry]:
+def became(paint: Paint) -> list[LegendEntry]:
     """What the lines look like that came or went between two graphs, where there are some."""
     tints: dict[tuple[str, bool], Tint] = {}
     for tint in (*paint.tints.routes, *paint.tints.stubs):
         if tint is not None and tint.sign:
             tints.setdefault((tint.sign, tint.whole), tint)  # one sample for all of its kind
     return [
-        Entry(route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
+        LegendEntry(route(SAMPLE_EDGE, paint.theme, False, tints[key]).shapes, label)
         for key, label in BECAME.items()
         if key in tints
     ]
 
 
-def _colour(row: LegendRow, theme: Theme) -> Entry:
+def _colour(row: LegendRow, theme: Theme) -> LegendEntry:
     """A sample of one colour, with its badge."""
     if row.shape == "rest":
-        return Entry((), row.label)
+        return LegendEntry((), row.label)
     sample = boxes.closed(SAMPLE_BOX, row.fill, theme)
     if row.fill.badge:
         sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
-    return Entry(tuple(sample), row.label, row.more)
+    return LegendEntry(tuple(sample), row.label, row.more)
 
 
-Sample = Callable[[Fill, Theme], Sequence[Shape]]
+DrawSample = Callable[[Fill, Theme], Sequence[Primitive]]
 NONE = -1  # no row, no box: a sample is of nothing in the graph
 SAMPLE_BOX = Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, open=False, openable=False)
 SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", NONE, NONE, 10)
 
 
-def _box_sign(box: Box) -> Sample:
+def _box_sign(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.closed(box, fill, theme)
 
 
-def _edge_sign(edge: Route) -> Sample:
+def _edge_sign(edge: Route) -> DrawSample:
     return lambda fill, theme: route(edge, theme, chosen=False).shapes
 
 
-def _stub_sign(stub: Stub) -> Sample:
+def _stub_sign(stub: Stub) -> DrawSample:
     return lambda fill, theme: boxes.stub(stub, fill, theme)
 
 
-def _mark_sign(fill: Fill, theme: Theme) -> list[Shape]:
+def _mark_sign(fill: Fill, theme: Theme) -> list[Primitive]:
     return boxes.mark(7, 8, theme, opened=False) + boxes.mark(21, 8, theme, opened=True)
 
 
 LINE = ((16, 8), (28, 8))  # from the end of the sample stub to the end of the sample
-SIGNS: tuple[tuple[str, str, Sample], ...] = (
+SIGNS: tuple[tuple[str, str, DrawSample], ...] = (
     ("opens", "opens, is open", _mark_sign),
     ("op", "operation", _box_sign(replace(SAMPLE_BOX, kind="op"))),
     ("call", "function call", _box_sign(replace(SAMPLE_BOX, kind="call"))),
@@ -151,8 +151,8 @@ def occurring(scene: Scene) -> set[str]:
     return names
 
 
-def signs(scene: Scene, theme: Theme) -> list[Entry]:
+def signs(scene: Scene, theme: Theme) -> list[LegendEntry]:
     """The signs of this picture, in the order of the table."""
     names = occurring(scene)
     plain = Fill(theme.op, theme.stroke, theme.text, theme.secondary)
-    return [Entry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in names]
+    return [LegendEntry(tuple(draw(plain, theme)), label) for name, label, draw in SIGNS if name in names]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import sqrt
 
 from graphviz_tb.algorithms.polylines import straightened
-from graphviz_tb.model.drawing import Curve, Group, Pen, Place, Shape, Step
+from graphviz_tb.model.drawing import Curve, Group, PathStep, Pen, Position, Primitive
 from graphviz_tb.model.paint import Tint
 from graphviz_tb.model.scene import Port, Route, Scene, Web
 from graphviz_tb.model.theme import Theme
@@ -37,7 +37,7 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
     colour = edge_colour(line, theme, chosen) if whole is None else whole.colour
     thickness = (line.thickness + (SELECTED_MORE if chosen else 0)) / 10
     thickness = max(thickness, TINTED) if whole and whole.sign else thickness
-    points: list[Place] = [*straightened(line.points)]
+    points: list[Position] = [*straightened(line.points)]
     if len(points) < 2:
         return Group((), tooltip=line.title)
     backwards = line.kind == "reference"
@@ -52,7 +52,7 @@ def route(line: Route, theme: Theme, chosen: bool, tint: Tint | None = None) -> 
     if line.back:
         marks.append(chevron(points, thickness))
     dashes = (whole.dashes if whole else ()) or (DASHES if line.kind == "control" else ())
-    shapes: list[Shape] = [band(points, thickness, tint)] if tint and not whole else []
+    shapes: list[Primitive] = [band(points, thickness, tint)] if tint and not whole else []
     shapes.append(Curve(rounded(points), pen=Pen(colour, thickness, dashes)))
     shapes += [Curve(mark, colour) for mark in marks]
     if whole and whole.sign and line.arrow:
@@ -66,19 +66,19 @@ def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     dashes = DASHES if bundle.kind == "control" else ()
     pen = Pen(edge_colour(bundle, theme), THREAD, dashes)
     # Each once: of a million lines few thousands of boxes are the ends.
-    starts: dict[int, Step] = {source: ("M", end_of(scene, source)) for source in set(bundle.sources)}
-    ends: dict[int, Step] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
+    starts: dict[int, PathStep] = {source: ("M", end_of(scene, source)) for source in set(bundle.sources)}
+    ends: dict[int, PathStep] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
     groups = []
     for start in range(0, len(bundle.sources), BUNDLE):
         some = slice(start, start + BUNDLE)
-        steps: list[Step] = []
+        steps: list[PathStep] = []
         for source, target in zip(bundle.sources[some], bundle.targets[some], strict=True):
             steps += [starts[source], ends[target]]
         groups.append(Group((Curve(tuple(steps), pen=pen),)))
     return groups
 
 
-def end_of(scene: Scene, end: int) -> Place:
+def end_of(scene: Scene, end: int) -> Position:
     """Where a line of a web ends."""
     if end < 0:
         port = scene.ports[-1 - end]
@@ -87,19 +87,19 @@ def end_of(scene: Scene, end: int) -> Place:
     return box.x + box.width // 2, box.y + box.height // 2
 
 
-def straight(start: Place, end: Place, pen: Pen) -> Curve:
+def straight(start: Position, end: Position, pen: Pen) -> Curve:
     """A straight line."""
     return Curve((("M", start), ("L", end)), pen=pen)
 
 
-def band(points: Sequence[Place], thickness: float, tint: Tint) -> Curve:
+def band(points: Sequence[Position], thickness: float, tint: Tint) -> Curve:
     """What lies under a line of which only a part changed."""
     return Curve(rounded(points), pen=Pen(tint.colour, thickness + 2 * BAND, tint.dashes))
 
 
-def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Shape]:
+def bead_of(line: Route, tint: Tint, theme: Theme) -> list[Primitive]:
     """The sign of a line that came or went, on its last run before the arrow head."""
-    points: list[Place] = [*straightened(line.points)]
+    points: list[Position] = [*straightened(line.points)]
     tip, before = (points[0], points[1]) if line.kind == "reference" else (points[-1], points[-2])
     away = min(BEAD_AWAY, _length(tip, before) * 0.6)
     return signs.bead(*_towards(tip, before, away), tint, theme)
@@ -114,7 +114,7 @@ def edge_colour(line: Route | Port | Web, theme: Theme, chosen: bool = False) ->
     return theme.reference if line.kind == "reference" else theme.data
 
 
-def shortened(points: list[Place], by: float, at_start: bool) -> list[Place]:
+def shortened(points: list[Position], by: float, at_start: bool) -> list[Position]:
     """The polyline with its end (or start) drawn back, so that the line ends inside the arrow head."""
     if by <= 0:
         return points
@@ -124,14 +124,14 @@ def shortened(points: list[Place], by: float, at_start: bool) -> list[Place]:
     return turned[::-1] if at_start else turned
 
 
-def _towards(start: Place, goal: Place, distance: float) -> Place:
+def _towards(start: Position, goal: Position, distance: float) -> Position:
     """The point `distance` from `start` on the way to `goal`."""
     dx, dy = goal[0] - start[0], goal[1] - start[1]
     length = sqrt(dx * dx + dy * dy)
     return (start[0] + dx * distance / length, start[1] + dy * distance / length) if length else start
 
 
-def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
+def rounded(points: Sequence[Position]) -> tuple[PathStep, ...]:
     """An outline through the points, corners rounded. At an end that leaves no room for a curve before a cut corner,
     the whole corner becomes one arc, so that the line leaves and comes straight; a run at an end is all its
     corner's, one between two corners half of each.
@@ -147,7 +147,7 @@ def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
     line = [points[0], *([start] if start else points[1:3]), *points[3:]]
     if stop:
         line = [*line[:-3], stop, line[-1]]
-    steps: list[Step] = [("M", line[0])]
+    steps: list[PathStep] = [("M", line[0])]
     for index in range(1, len(line) - 1):
         before, corner, after = line[index - 1 : index + 2]
         whole = (start and index == 1) or (stop and index == len(line) - 2)  # an arc uses all the room it has
@@ -161,7 +161,7 @@ def rounded(points: Sequence[Place]) -> tuple[Step, ...]:
     return (*steps, ("L", line[-1]))
 
 
-def whole_corner(points: Sequence[Place]) -> Place | None:
+def whole_corner(points: Sequence[Position]) -> Position | None:
     """The corner that was cut close to the start of a line: where its first run and its third meet.
 
     >>> whole_corner([(0, 0), (0, 1), (10, 11), (90, 11)])
@@ -181,7 +181,7 @@ def whole_corner(points: Sequence[Place]) -> Place | None:
     return (a[0] + first[0] * ahead, a[1] + first[1] * ahead)
 
 
-def arc(enter: Place, corner: Place, leave: Place) -> Step:
+def arc(enter: Position, corner: Position, leave: Position) -> PathStep:
     """An arc of a circle round a corner, as one curve (to a thousandth of its radius): its handles are 4/3 · tan(θ/4)
     of the radius long, θ the turn."""
     ahead, aside = (corner[0] - enter[0], corner[1] - enter[1]), (leave[0] - corner[0], leave[1] - corner[1])
@@ -199,15 +199,15 @@ def arc(enter: Place, corner: Place, leave: Place) -> Step:
     )
 
 
-def _cross(first: Place, other: Place) -> float:
+def _cross(first: Position, other: Position) -> float:
     return first[0] * other[1] - first[1] * other[0]
 
 
-def _length(a: Place, b: Place) -> float:
+def _length(a: Position, b: Position) -> float:
     return sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2)
 
 
-def head(tip: Place, before: Place, grow: float = 1.0) -> tuple[Step, ...]:
+def head(tip: Position, before: Position, grow: float = 1.0) -> tuple[PathStep, ...]:
     """An arrow head: a triangle whose tip is `tip`.
 
     >>> head((0, 10), (0, 0))
@@ -222,7 +222,7 @@ def head(tip: Place, before: Place, grow: float = 1.0) -> tuple[Step, ...]:
     return (("M", tip), ("L", left), ("L", right), ("Z", ()))
 
 
-def chevron(points: Sequence[Place], thickness: float) -> tuple[Step, ...]:
+def chevron(points: Sequence[Position], thickness: float) -> tuple[PathStep, ...]:
     """The sign of a back edge: a double head in the middle of the longest run."""
     start, stop = max(pairwise(points), key=lambda run: _length(*run))
     half = _length(start, stop) / 2

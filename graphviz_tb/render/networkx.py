@@ -6,7 +6,7 @@ from typing import Any
 
 import networkx
 
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.render.json import KINDS
 
@@ -43,7 +43,7 @@ def describe(hierarchy: Hierarchy, row: int) -> dict[str, Any]:
     node = int(hierarchy.node[row])
     return {
         "name": hierarchy.name[row],
-        "kind": "call" if row in hierarchy.calls else KINDS[Kind(hierarchy.kind[row])],
+        "kind": "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])],
         "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
         "ops": hierarchy.ops(row),
     }

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from struct import pack
 
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, Pen, Place, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Pen, Position, Primitive, Rectangle
 from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
@@ -50,7 +50,7 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
 
 def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
     """The operators of everything on the sheet."""
-    yield from shape(Rect(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
+    yield from shape(Rectangle(0, 0, drawing.width, drawing.height, fill=drawing.ground), drawing, fonts)
     for part in drawing.parts:
         for group in part.groups:
             origin = part.at[0] + group.at[0], part.at[1] + group.at[1]
@@ -58,17 +58,17 @@ def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
             yield from (moved(origin, operators) if origin != (0, 0) else operators)
 
 
-def moved(origin: Place, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
+def moved(origin: Position, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
     """The same with the origin at `at`, `scale` times as large."""
     yield f"q {n(scale)} 0 0 {n(scale)} {n(origin[0])} {n(origin[1])} cm"
     yield from operators
     yield "Q"
 
 
-def shape(primitive: Shape, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
+def shape(primitive: Primitive, drawing: Drawing, fonts: Fonts) -> Iterator[str]:
     """The operators of one primitive."""
     match primitive:
-        case Rect(fill=fill, pen=pen):
+        case Rectangle(fill=fill, pen=pen):
             yield from painted(rect(primitive), fill, pen)
         case Disc(fill=fill, pen=pen):
             yield from painted(circle(primitive), fill, pen)
@@ -102,7 +102,7 @@ def colour(hexadecimal: str) -> str:
     return " ".join(n(int(hexadecimal[start : start + 2], 16) / 255) for start in (1, 3, 5))
 
 
-def rect(box: Rect) -> str:
+def rect(box: Rectangle) -> str:
     """A rectangle, its corners rounded."""
     x, y, wide, tall, r = box.x, box.y, box.width, box.height, box.radius
     if not r:
@@ -136,14 +136,14 @@ def quarter(start: tuple[float, float], corner: tuple[float, float], stop: tuple
     return " ".join(n(number) for number in (*near, *far, *stop)) + " c"
 
 
-def path(steps: tuple[Step, ...]) -> str:
+def path(steps: tuple[PathStep, ...]) -> str:
     """An outline in the operators of PDF.
 
     >>> path((("M", (0, 0)), ("H", (9,)), ("Z", ())))
     '0 0 m 9 0 l h'
     """
     operators: list[str] = []
-    end: Place = (0, 0)
+    end: Position = (0, 0)
     for command, numbers in steps:
         if command == "Z":
             operators.append("h")
@@ -166,7 +166,7 @@ def path(steps: tuple[Step, ...]) -> str:
     return " ".join(operators)
 
 
-def end_of(command: str, numbers: tuple[float, ...], before: Place) -> Place:
+def end_of(command: str, numbers: tuple[float, ...], before: Position) -> Position:
     """Where a step ends."""
     if command == "H":
         return numbers[0], before[1]

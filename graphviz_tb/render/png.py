@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
-from graphviz_tb.model.drawing import Drawing, Label, Rect, Shape
+from graphviz_tb.model.drawing import Drawing, Label, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
@@ -18,7 +18,7 @@ from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
 from graphviz_tb.render.ink import MOST_STEPS, MOST_TEXTS, PIXELS, Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
-from graphviz_tb.render.svg import Window, svg
+from graphviz_tb.render.svg import Viewport, svg
 
 FAMILY = "Arimo"
 WIDEST = 8_000  # pixels, unless asked
@@ -59,7 +59,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     zoom = size.width / drawing.width
     height = -(-drawing.height * size.width // drawing.width)  # as the rasteriser does it, rounded up
     tops = [height * band // count for band in range(count)]
-    windows: list[Window] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
+    windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
     cut = bands(drawn, [top / zoom for top in tops])
     made = (rasterise(svg(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
     return joined(made, size.width, height)
@@ -71,24 +71,24 @@ def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Draw
     as long as one that can, and there may be hundreds of thousands.
     """
 
-    def seen(shape: Shape) -> tuple[Shape, ...]:
+    def seen(shape: Primitive) -> tuple[Primitive, ...]:
         if isinstance(shape, Label):
             return (shape,) if shape.size >= least else ()
         if not visible(shape, zoom) or (smallest and covered(shape) < smallest):
             return ()
-        if isinstance(shape, Rect) and zoom <= THIN:
+        if isinstance(shape, Rectangle) and zoom <= THIN:
             return without_outline(shape)
         return (without_hatch(shape, drawing.ground),)
 
     return drawing.mapped(seen)
 
 
-def without_outline(box: Rect) -> tuple[Rect, ...]:
+def without_outline(box: Rectangle) -> tuple[Rectangle, ...]:
     """A box with a solid outline as two that are filled, one over the other, which takes half as long.
 
     >>> from graphviz_tb.model.drawing import Pen
-    >>> without_outline(Rect(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
-    Rect(x=1.0, y=1.0, width=8.0, height=8.0, radius=1.5, fill='#FFFFFF', pen=None)
+    >>> without_outline(Rectangle(0.5, 0.5, 9, 9, 2, "#FFFFFF", Pen("#000000")))[1]
+    Rectangle(x=1.0, y=1.0, width=8.0, height=8.0, radius=1.5, fill='#FFFFFF', pen=None)
     """
     pen = box.pen
     if pen is None or box.fill is None or pen.dashes or pen.width >= min(box.width, box.height):
@@ -97,13 +97,13 @@ def without_outline(box: Rect) -> tuple[Rect, ...]:
     return grown(box, half, pen.colour), grown(box, -half, box.fill)
 
 
-def grown(box: Rect, by: float, fill: str) -> Rect:
+def grown(box: Rectangle, by: float, fill: str) -> Rectangle:
     """A rectangle that is larger on each side, only filled; sharp corners stay sharp."""
     radius = max(0, box.radius + by) if box.radius else 0
-    return Rect(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by, radius, fill)
+    return Rectangle(box.x - by, box.y - by, box.width + 2 * by, box.height + 2 * by, radius, fill)
 
 
-def visible(shape: Shape, zoom: float) -> bool:
+def visible(shape: Primitive, zoom: float) -> bool:
     """Whether a shape may change a pixel by more than one of the 256 steps of a colour; at usual scales each may.
 
     >>> from graphviz_tb.model.drawing import Disc

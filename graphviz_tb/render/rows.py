@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
-from graphviz_tb.model.drawing import Group, Shape
+from graphviz_tb.model.drawing import Group, Primitive
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, Block, Entry
+from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, LegendBlock, LegendEntry
 from graphviz_tb.render.texts import written
 
 ROW, HEADING = 20, 22  # px: a line of the legend, and its heading
 MORE = 14  # for the second line of a row
 APART = 16  # between two columns, and between two blocks
-Measured = tuple[Block, int, int]  # a block, how wide one of its columns is, and its heading
+BlockSize = tuple[LegendBlock, int, int]  # a block, how wide one of its columns is, and its heading
 WIDTHS = (150, 200, 260, 340, 440, 560, 720, 1000)  # px that a legend may be wide: from a column to a line
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedBlock:
     """A block at its place in the legend, in `columns` columns of `lines` lines."""
 
-    block: Block = field(compare=False)  # the same in every shape of a legend
+    block: LegendBlock = field(compare=False)  # the same in every shape of a legend
     x: int
     y: int
     columns: int
@@ -36,34 +36,34 @@ class Legend:
 
     width: int
     height: int
-    blocks: tuple[Placed, ...]
+    blocks: tuple[PlacedBlock, ...]
 
 
-def shapes(blocks: Sequence[Block]) -> list[Legend]:
+def shapes(blocks: Sequence[LegendBlock]) -> list[Legend]:
     """The legend in several shapes, from narrow to wide; none twice."""
     measured = [(block, block.column, width(block.heading, SIZE, True)) for block in blocks]
     candidates = dict.fromkeys(shaped(measured, limit) for limit in WIDTHS)
     return [candidate for candidate in candidates if candidate.blocks]
 
 
-def shaped(blocks: Sequence[Measured], limit: int) -> Legend:
+def shaped(blocks: Sequence[BlockSize], limit: int) -> Legend:
     """Blocks in columns of rows, side by side while they are no wider than `limit` together, else one below the
     other."""
-    placed: list[Placed] = []
+    placed: list[PlacedBlock] = []
     x = y = deep = wide = 0
     for block, column, heading in blocks:
         columns, lines = columns_for(block, column, limit)
         across = max(columns * (column + APART) - APART, heading)
         if x and x + across > limit:  # the next block goes below all so far
             x, y, deep = 0, y + deep + APART, 0
-        placed.append(Placed(block, x, y, columns, lines))
+        placed.append(PlacedBlock(block, x, y, columns, lines))
         x += across
         wide, x = max(wide, x), x + 2 * APART
         deep = max(deep, HEADING + ROW * lines + sum(MORE for entry in block.entries if entry.more))
     return Legend(wide, y + deep, tuple(placed))
 
 
-def columns_for(block: Block, column: int, limit: int) -> tuple[int, int]:
+def columns_for(block: LegendBlock, column: int, limit: int) -> tuple[int, int]:
     """How many columns, each `column` px wide, and lines in each; one column where a row has two lines of text."""
     count = len(block.entries)
     if any(entry.more for entry in block.entries):
@@ -86,7 +86,7 @@ def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
             lower += MORE if entry.more else 0
 
 
-def _row(entry: Entry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
+def _row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """A sample with its words."""
     label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
     texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
@@ -94,5 +94,5 @@ def _row(entry: Entry, origin: tuple[int, int], most: int, theme: Theme) -> Grou
     return Group((*entry.sample, *texts), at=origin)
 
 
-def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Shape]:
+def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Primitive]:
     return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)

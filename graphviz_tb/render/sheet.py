@@ -11,7 +11,7 @@ from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.skyline import Heights, Rect, Skyline, note_line
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.legend import Block
+from graphviz_tb.render.legend import LegendBlock
 from graphviz_tb.render.rows import Legend, shapes
 from graphviz_tb.render.texts import written
 
@@ -40,7 +40,7 @@ class Sheet:
         return self.width * self.height + 8 * screen * screen // 5
 
 
-def sheet(scene: Scene, blocks: Sequence[Block], caption: Caption) -> Sheet:
+def sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> Sheet:
     """The position of everything: the legend in the shape and at the place that make the sheet smallest."""
     title = _title_width(caption), TITLE_ROW if caption.title else 0
     if not blocks:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.drawing import Curve, Disc, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, PathStep, Pen, Primitive, Rectangle
 from graphviz_tb.model.paint import Fill, Tint
 from graphviz_tb.model.theme import Theme
 
@@ -16,7 +16,7 @@ WIDTHS = {"+": 2.5, "−": 2, "~": 1, "→": 2}  # px: what came or went is thic
 DISC = 6  # px: the radius of a bead, large enough for its sign
 BEAD = 4.5  # the disc on a line or on a stub
 # Drawn in a square of 6 around the middle of the disc.
-STROKES: dict[str, tuple[Step, ...]] = {
+STROKES: dict[str, tuple[PathStep, ...]] = {
     "+": (("M", (-3, 0)), ("H", (3,)), ("M", (0, -3)), ("V", (3,))),
     "−": (("M", (-3, 0)), ("H", (3,))),
     "~": (("M", (-3.5, 1)), ("C", (-2.5, -2.5, -1, -1.5, 0, 0)), ("C", (1, 1.5, 2.5, 2.5, 3.5, -1))),
@@ -24,7 +24,7 @@ STROKES: dict[str, tuple[Step, ...]] = {
 }
 
 
-def outline(x: float, y: float, width: float, height: float, radius: float, fill: Fill) -> list[Shape]:
+def outline(x: float, y: float, width: float, height: float, radius: float, fill: Fill) -> list[Primitive]:
     """The outline of a box that has a sign; it lies in the box's bounds."""
     if not fill.sign:
         return []
@@ -33,24 +33,24 @@ def outline(x: float, y: float, width: float, height: float, radius: float, fill
     return [_ring(x, y, width, height, radius, fill, inset) for inset in insets]
 
 
-def _ring(x: float, y: float, width: float, height: float, radius: float, fill: Fill, inset: float) -> Rect:
+def _ring(x: float, y: float, width: float, height: float, radius: float, fill: Fill, inset: float) -> Rectangle:
     dotted = fill.sign == "→"
     pen = Pen(fill.stroke, WIDTHS[fill.sign], DASHES.get(fill.sign, ()), cap="round" if dotted else "butt")
     rounded = max(0, radius - inset)
-    return Rect(x + inset, y + inset, width - 2 * inset, height - 2 * inset, rounded, pen=pen)
+    return Rectangle(x + inset, y + inset, width - 2 * inset, height - 2 * inset, rounded, pen=pen)
 
 
-def disc(x: float, y: float, fill: Fill, theme: Theme) -> list[Shape]:
+def disc(x: float, y: float, fill: Fill, theme: Theme) -> list[Primitive]:
     """The sign in its disc, the middle at `x`, `y`."""
     return _disc(x, y, DISC, fill.stroke, fill.sign, theme) if fill.sign else []
 
 
-def bead(x: float, y: float, tint: Tint, theme: Theme) -> list[Shape]:
+def bead(x: float, y: float, tint: Tint, theme: Theme) -> list[Primitive]:
     """The sign of a line that came or went, in a smaller disc."""
     return _disc(x, y, BEAD, tint.colour, tint.sign, theme)
 
 
-def _disc(x: float, y: float, radius: float, colour: str, sign: str, theme: Theme) -> list[Shape]:
+def _disc(x: float, y: float, radius: float, colour: str, sign: str, theme: Theme) -> list[Primitive]:
     pen = Pen(theme.background, 1.5, cap="round")
     ground = Disc(x, y, radius, colour, Pen(theme.background))
     return [ground, Curve(STROKES[sign], pen=pen, at=(x, y), scale=radius / DISC)]

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import (
+    Curve,
+    Disc,
+    Drawing,
+    Group,
+    Hatch,
+    Label,
+    PathStep,
+    Pen,
+    Primitive,
+    Rectangle,
+    Section,
+)
 from graphviz_tb.render.markup import line, num, tooltip, value, words
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 HATCH_FAINT = 0.4  # opacity of the lines of a hatch
-Window = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
+Viewport = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
 HALO = 6  # three pixels on either side of a stroke
 
 
-def svg(drawing: Drawing, window: Window | None = None) -> bytes:
+def svg(drawing: Drawing, window: Viewport | None = None) -> bytes:
     """The document as UTF-8 bytes: the whole sheet, or what lies in a window."""
     size = f'width="{drawing.width}" height="{drawing.height}" viewBox="0 0 {drawing.width} {drawing.height}"'
     if window:
@@ -48,7 +60,7 @@ def definitions(drawing: Drawing) -> str:
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
-def part(layer: Part) -> Iterator[str]:
+def part(layer: Section) -> Iterator[str]:
     """A part of the sheet, a group a line."""
     moved = layer.at != (0, 0)
     if moved:
@@ -75,10 +87,10 @@ def translate(offset: tuple[float, float]) -> str:
     return f"translate({offset[0]:g} {offset[1]:g})"
 
 
-def shape(primitive: Shape) -> str:
+def shape(primitive: Primitive) -> str:
     """One primitive."""
     match primitive:
-        case Rect(x, y, width, height, radius, fill, pen):
+        case Rectangle(x, y, width, height, radius, fill, pen):
             return f'<rect {extent(x, y, width, height, radius)} fill="{fill or "none"}"{stroke(pen)}/>'
         case Hatch(x, y, width, height, radius):
             return f'<rect {extent(x, y, width, height, radius)} fill="url(#hatch)"/>'
@@ -112,7 +124,7 @@ def stroke(pen: Pen | None) -> str:
     return text
 
 
-def path(steps: tuple[Step, ...]) -> str:
+def path(steps: tuple[PathStep, ...]) -> str:
     """Path data.
 
     >>> path((("M", (0, 0)), ("A", (5, 5, 5)), ("Z", ())))

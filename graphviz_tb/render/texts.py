@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.drawing import Label, Shape
+from graphviz_tb.model.drawing import Label, Primitive
 from graphviz_tb.model.scene import Anchor
 
 
@@ -16,7 +16,7 @@ def written(
     anchor: Anchor = "start",
     semibold: bool = False,
     halo: str | None = None,
-) -> list[Shape]:
+) -> list[Primitive]:
     """A text, held to its measured width whatever face the viewer has; nothing where there is nothing to see.
 
     >>> written("", 0, 12, 12, 0, "#000000")

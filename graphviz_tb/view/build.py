@@ -10,7 +10,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, child_path, neighbour_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.view import View
-from graphviz_tb.view.first import ROOT, Open
+from graphviz_tb.view.first import ROOT, ExpandPath
 from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.opening import OpenSet
 from graphviz_tb.view.words import words_of
@@ -18,7 +18,7 @@ from graphviz_tb.view.words import words_of
 
 def build_view(
     hierarchy: Hierarchy,
-    metagraph: Open,
+    metagraph: ExpandPath,
     opened: OpenSet,
     skeletons: Mapping[Path, Skeleton],
     node_labels: NodeLabels,

@@ -14,7 +14,7 @@ from graphviz_tb.model.paths import Path, child_path, content_rows
 from graphviz_tb.view.repeats import Repeats, quiet_rows
 from graphviz_tb.view.weights import Weights
 
-Open = Callable[[Path], Metagraph]
+ExpandPath = Callable[[Path], Metagraph]
 
 ROOT: Path = (0,)
 SAVER = re.compile(r"_traced_(save|restore)")
@@ -31,7 +31,7 @@ HANDS = frozenset(
 )
 
 
-def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
+def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath) -> list[Path]:
     """The groups to open, each after the group around it.
 
     First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
@@ -51,7 +51,7 @@ def first_picture(hierarchy: Hierarchy, metagraph: Open) -> list[Path]:
 class First:
     """A first picture in the making: `closed` boxes and `frames` of open groups."""
 
-    def __init__(self, hierarchy: Hierarchy, metagraph: Open) -> None:
+    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
         self.quiet = quiet_rows(hierarchy)

@@ -12,8 +12,8 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.view.first import ROOT, Open, first_picture, openable
-from graphviz_tb.view.select import Names
+from graphviz_tb.view.first import ROOT, ExpandPath, first_picture, openable
+from graphviz_tb.view.select import RowFinder
 
 OpenSet = dict[Path, None]
 
@@ -28,7 +28,7 @@ LINES = 2_000_000
 
 
 def open_groups(
-    hierarchy: Hierarchy, metagraph: Open, options: PictureOptions, names: Names
+    hierarchy: Hierarchy, metagraph: ExpandPath, options: PictureOptions, names: RowFinder
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
     """The open groups, each after the group around it; the root first.
 
@@ -64,8 +64,8 @@ def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
 
 
 def open_found(
-    hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, paths: list[Path], limit: int, shown: Size
-) -> tuple[Size, tuple[Notice, ...]]:
+    hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, paths: list[Path], limit: int, shown: PictureSize
+) -> tuple[PictureSize, tuple[Notice, ...]]:
     """Open what a name or pattern means; of several places no more than fit into `limit` boxes.
 
     `shown` is what the picture shows before; given back is what it does afterwards.
@@ -104,19 +104,19 @@ def too_dense(where: str) -> Notice:
     return Notice("max-lines", text, where, strict=False)
 
 
-class Size(NamedTuple):
+class PictureSize(NamedTuple):
     """How many boxes there are, how many letters of the names of calls their addresses have, and how many lines."""
 
     boxes: int
     letters: int
     lines: int
 
-    def plus(self, other: Size) -> Size:
+    def plus(self, other: PictureSize) -> PictureSize:
         """Both together."""
-        return Size(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
+        return PictureSize(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
 
 
-def size_of(hierarchy: Hierarchy, metagraph: Open, groups: Iterable[Path]) -> Size:
+def size_of(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[Path]) -> PictureSize:
     """The size of what groups hold."""
     boxes = letters = lines = 0
     for path in groups:
@@ -126,7 +126,7 @@ def size_of(hierarchy: Hierarchy, metagraph: Open, groups: Iterable[Path]) -> Si
         boxes += count
         letters += count * sum(len(hierarchy.name[call]) + PART for call in calls)
         lines += len(level.edges)
-    return Size(boxes, letters, lines)
+    return PictureSize(boxes, letters, lines)
 
 
 def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Path]:
@@ -148,17 +148,21 @@ def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path, core_on
             yield child
 
 
-def open_all(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
+def open_all(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
     """Open everything, nearest levels first, until the next group would pass `limit` boxes."""
     return spread(hierarchy, metagraph, opened, limit, None)
 
 
-def open_to_depth(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, depth: int, limit: int) -> tuple[Notice, ...]:
+def open_to_depth(
+    hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, depth: int, limit: int
+) -> tuple[Notice, ...]:
     """Open every group of the first `depth` levels."""
     return spread(hierarchy, metagraph, opened, limit, depth)
 
 
-def spread(hierarchy: Hierarchy, metagraph: Open, opened: OpenSet, limit: int, depth: int | None) -> tuple[Notice, ...]:
+def spread(
+    hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int, depth: int | None
+) -> tuple[Notice, ...]:
     """Breadth first from the root."""
     shown = size_of(hierarchy, metagraph, [ROOT])
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])

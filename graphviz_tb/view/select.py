@@ -45,7 +45,7 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
     return replace(hierarchy, name=names)
 
 
-class Names:
+class RowFinder:
     """Finds rows by name, in the main graph and inside calls."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -99,10 +99,10 @@ class Names:
         return self._in_code._in_main(name) if row < 0 and self._in_code is not None else row
 
     @cached_property
-    def _in_code(self) -> Names | None:
+    def _in_code(self) -> RowFinder | None:
         """The same rows by the names that the program has for layers."""
         hierarchy = in_code(self.hierarchy)
-        return None if hierarchy is None else Names(hierarchy)
+        return None if hierarchy is None else RowFinder(hierarchy)
 
     def _in_main(self, name: str) -> int:
         if not name:  # the whole graph is no part of itself

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.model.metagraph import Annotation, Bridge
-from graphviz_tb.model.view import LineWords, NodeLabel, View, Words
+from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
 from graphviz_tb.view.labels import Line, account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
 from graphviz_tb.view.stubs import stubs_at
@@ -12,13 +12,13 @@ NAMES_LISTED = 40  # in a tooltip: more do not fit on a screen
 NAMELESS = "…"
 
 
-def words_of(view: View, limit: int) -> Words:
+def words_of(view: View, limit: int) -> LevelWords:
     """The words of a view without words; `limit` is how many stubs a side of a box shows before the rest is counted."""
     node_labels = (*view.node_labels, *view.functions)
     notes = notes_of(view)
     beside = stubs_by_child(view, {index for note in notes for index in note.annotations})
     links = linked_names(view)
-    return Words(
+    return LevelWords(
         seconds=tuple(second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
         titles=tuple(title(node, links[position]) for position, node in enumerate(node_labels)),
         incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),

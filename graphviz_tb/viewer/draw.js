@@ -122,7 +122,7 @@ class Picture {
     const fill = this.paint.boxes[at];
     const [x, y, width, height] = layout.front(box);
     const radius = layout.is_pill(box) ? Math.min(12, height / 2) : 6;
-    const shapes = [new layout.Rect(x + 0.5, y + 0.5, width - 1, height - 1, radius, fill.fill, { colour: fill.stroke, width: 1, dashes: [], cap: "butt", join: "miter" })];
+    const shapes = [new layout.Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius, fill.fill, { colour: fill.stroke, width: 1, dashes: [], cap: "butt", join: "miter" })];
     if (far === 1) {
       const text = this.label(at);
       const size = Math.min(height * 0.62, (12 * (width - 8)) / Math.max(1, layout.width(text, 12)));

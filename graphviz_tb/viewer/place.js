@@ -3,7 +3,7 @@
 // The same steps on the same integers give the same numbers.
 
 // model.bundles
-class Given {
+class SingleBundle {
   constructor(tensors_ = hand_carry(), flat = null) {
     this.tensors = tensors_;
     this.flat = flat;
@@ -15,7 +15,7 @@ class Given {
     return this.flat;
   }
 }
-const NOTHING_of_bundles = new Given();
+const NOTHING_of_bundles = new SingleBundle();
 
 // model.drawing
 class Pen {
@@ -27,7 +27,7 @@ class Pen {
     this.join = join_;
   }
 }
-class Rect_of_drawing {
+class Rectangle {
   constructor(x, y, width, height_, radius = 0, fill = null, pen = null) {
     this.x = x;
     this.y = y;
@@ -66,7 +66,7 @@ class Curve {
     this.scale = scale;
   }
 }
-class Label_of_drawing {
+class Label {
   constructor(content, x, y, size, width, colour, anchor = "start", semibold = false, halo = null) {
     this.content = content;
     this.x = x;
@@ -88,7 +88,7 @@ class Group {
     this.at = at;
   }
 }
-class Part_of_drawing {
+class Section {
   constructor(name, at, groups) {
     this.name = name;
     this.at = at;
@@ -301,7 +301,7 @@ class Identity {
   }
 }
 class Text {
-  constructor(x, y, content, full, size, width, role, anchor = "middle", semibold = false, box = -1, inside_ = false, identities = []) {
+  constructor(x, y, content, full, size, width, role, anchor = "middle", semibold = false, box = -1, inside = false, identities = []) {
     this.x = x;
     this.y = y;
     this.content = content;
@@ -312,7 +312,7 @@ class Text {
     this.anchor = anchor;
     this.semibold = semibold;
     this.box = box;
-    this.inside = inside_;
+    this.inside = inside;
     this.identities = identities;
   }
 }
@@ -362,7 +362,7 @@ class Web {
   }
 }
 class Port {
-  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first = true, others = []) {
+  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first_ = true, others = []) {
     this.x = x;
     this.y = y;
     this.box = box;
@@ -371,7 +371,7 @@ class Port {
     this.title = title;
     this.group = group;
     this.slot = slot;
-    this.first = first;
+    this.first = first_;
     this.others = others;
   }
 }
@@ -391,7 +391,7 @@ class Stub {
     this.identities = identities;
   }
 }
-class Rule {
+class Separator {
   constructor(x1, y1, x2, y2) {
     this.x1 = x1;
     this.y1 = y1;
@@ -440,7 +440,7 @@ class Stroke {
     this.room = room;
   }
 }
-class Level {
+class LevelLayout {
   constructor(positions_, ports, routes_, width, height_) {
     this.positions = positions_;
     this.ports = ports;
@@ -472,9 +472,9 @@ class Theme {
     this.hues = hues;
   }
   frame(depth_) {
-    let first, rest;
-    [first, ...rest] = this.frames;
-    return ((depth_ === 0) ? first : rest.at(py_mod((depth_ - 1), rest.length)));
+    let first_, rest;
+    [first_, ...rest] = this.frames;
+    return ((depth_ === 0) ? first_ : rest.at(py_mod((depth_ - 1), rest.length)));
   }
 }
 const LIGHT = new Theme("light", "#1F2328", "#57606A", "#57606A", "#FFFFFF", "#EAEEF2", "#FFFFFF", "#989B9D", ["#FFFFFF", "#F6F8FA", "#EFF2F5"], "#57606A", "#8C959F", "#C2410C", "#0969DA", "#6A737D", "#FFFFFF", "#D0D7DE", ["#77AADD", "#EE8866", "#44BB99", "#FFAABB", "#EEDD88", "#99DDFF", "#BBCC33"]);
@@ -533,8 +533,8 @@ class Caption {
 
 // model.skeleton
 class PortSlot {
-  constructor(first, others) {
-    this.first = first;
+  constructor(first_, others) {
+    this.first = first_;
     this.others = others;
   }
 }
@@ -605,16 +605,16 @@ class Skyline {
   }
 }
 function note_line(heights, points, pieces = PIECES) {
-  let start, low, stop, high, first, last, run, rise, before, reach_, place_, here, strip;
+  let start, low, stop, high, first_, last, run, rise, before, reach_, place_, here, strip;
   for ([[start, low], [stop, high]] of py_pairwise(points)) {
-    [first, last] = ((start < stop) ? [start, stop] : [stop, start]);
+    [first_, last] = ((start < stop) ? [start, stop] : [stop, start]);
     if (((start === stop) || (low === high))) {
-      heights.raise_to((first - STRIP), (last + STRIP), (Math.max(low, high) + 1));
+      heights.raise_to((first_ - STRIP), (last + STRIP), (Math.max(low, high) + 1));
       continue;
     }
     [run, rise] = [(stop - start), (high - low)];
-    [before, reach_] = [Math.floor(Math.max(first, 0) / STRIP), ((first === start) ? low : high)];
-    for (place_ of [...py_range(first, last, py_max([STRIP, Math.floor((last - first) / pieces)])), last]) {
+    [before, reach_] = [Math.floor(Math.max(first_, 0) / STRIP), ((first_ === start) ? low : high)];
+    for (place_ of [...py_range(first_, last, py_max([STRIP, Math.floor((last - first_) / pieces)])), last]) {
       here = (low + Math.floor((rise * (place_ - start)) / run));
       strip = (py_truth((place_ > 0)) ? Math.floor(place_ / STRIP) : 0);
       heights.notes.push([(1 + (py_truth((here > reach_)) ? here : reach_)), before, strip]);
@@ -706,7 +706,7 @@ class Note {
     this.annotations = annotations;
   }
 }
-class Words {
+class LevelWords {
   constructor(seconds = [], titles = [], incoming = [], outgoing = [], notes = [], lines_ = new Map(), loops = new Map(), ports = []) {
     this.seconds = seconds;
     this.titles = titles;
@@ -719,7 +719,7 @@ class Words {
   }
 }
 class View {
-  constructor(address_, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new Words()) {
+  constructor(address_, path, metagraph, skeleton, node_labels, opened = new Map(), names = new Map(), labels = new Map(), addresses = new Map(), functions = [], words = new LevelWords()) {
     this.address = address_;
     this.path = path;
     this.metagraph = metagraph;
@@ -816,7 +816,7 @@ function is_between(a, b, c) {
 // place.attach
 const MARGIN_of_attach = 8;
 const MANY_of_attach = 4;
-const LEAST_of_attach = 8;
+const LEAST = 8;
 function downward(skeleton) {
   return (() => { const out = []; for (const wire of skeleton.wires) { out.push((wire.turned ? py_reversed(wire.chain) : wire.chain)); } return out; })();
 }
@@ -862,7 +862,7 @@ function slots_of(kinds, middle) {
 function spread_of_attach(width, count, step, middle = -1) {
   let most_, room, start;
   most_ = Math.max(middle, ((count - 1) - middle));
-  if (((middle >= 0) && ((most_ * LEAST_of_attach) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
+  if (((middle >= 0) && ((most_ * LEAST) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
     step = (most_ ? py_min([step, Math.floor((Math.floor(width / 2) - MARGIN_of_attach) / most_)]) : 0);
     return (() => { const out = []; for (const place_ of py_range(count)) { out.push((Math.floor(width / 2) + ((place_ - middle) * step))); } return out; })();
   }
@@ -972,40 +972,40 @@ function drawn_as(node) {
   return (["op", "call"].includes(kind) ? "op" : "scope");
 }
 function agreed(names) {
-  let first, shortest_, head_, tail;
-  [first, shortest_] = [names[0], py_min((() => { const out = []; for (const name of names) { out.push(py_len(name)); } return out; })())];
+  let first_, shortest_, head_, tail;
+  [first_, shortest_] = [names[0], py_min((() => { const out = []; for (const name of names) { out.push(py_len(name)); } return out; })())];
   head_ = 0;
   tail = head_;
-  while (((head_ < shortest_) && (() => { for (const name of names) { if (!(py_char(name, head_) === py_char(first, head_))) return false; } return true; })())) {
+  while (((head_ < shortest_) && (() => { for (const name of names) { if (!(py_char(name, head_) === py_char(first_, head_))) return false; } return true; })())) {
     head_ += 1;
   }
-  while ((head_ && !BETWEEN_WORDS.includes(py_char(first, (head_ - 1))))) {
+  while ((head_ && !BETWEEN_WORDS.includes(py_char(first_, (head_ - 1))))) {
     head_ -= 1;
   }
-  while (((tail < (shortest_ - head_)) && (() => { for (const name of names) { if (!(py_char(name, ((py_len(name) - 1) - tail)) === py_char(first, ((py_len(first) - 1) - tail)))) return false; } return true; })())) {
+  while (((tail < (shortest_ - head_)) && (() => { for (const name of names) { if (!(py_char(name, ((py_len(name) - 1) - tail)) === py_char(first_, ((py_len(first_) - 1) - tail)))) return false; } return true; })())) {
     tail += 1;
   }
-  while ((tail && !BETWEEN_WORDS.includes(py_char(first, (py_len(first) - tail))))) {
+  while ((tail && !BETWEEN_WORDS.includes(py_char(first_, (py_len(first_) - tail))))) {
     tail -= 1;
   }
   return [head_, tail];
 }
 function briefly(name) {
-  let ends_, first, last, same, length;
+  let ends_, first_, last, same, length;
   ends_ = name.split(RANGE);
   if ((ends_.length !== 2)) {
     return name;
   }
-  [first, last] = ends_;
+  [first_, last] = ends_;
   same = 0;
   length = same;
-  while (((length < Math.min(py_len(first), py_len(last))) && (py_char(first, length) === py_char(last, length)))) {
+  while (((length < Math.min(py_len(first_), py_len(last))) && (py_char(first_, length) === py_char(last, length)))) {
     length += 1;
     if ((BETWEEN_WORDS.includes(py_char(last, (length - 1))) || BETWEEN_WORDS.includes(py_slice(last, length, (length + 1))))) {
       same = length;
     }
   }
-  return (((0 < same) && (same < py_len(last))) ? (String(first) + String(RANGE) + String(py_slice(last, same))) : name);
+  return (((0 < same) && (same < py_len(last))) ? (String(first_) + String(RANGE) + String(py_slice(last, same))) : name);
 }
 
 // place.sizes
@@ -1016,7 +1016,7 @@ const OP_LEAST = 48;
 const SHEET_of_sizes = 4;
 const BADGE_ROOM = 16;
 const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
-class Shape_of_sizes {
+class ClosedBox {
   constructor(width, height_, sheets, texts, top = 0) {
     this.width = width;
     this.height = height_;
@@ -1035,15 +1035,15 @@ function closed_of_sizes(node, name, second) {
   two_lines = (!!second || (kind !== "op"));
   [inner, height_, texts] = _front(node, name, kind, hand_clean(second), two_lines);
   if (!stack) {
-    return new Shape_of_sizes(inner, height_, 0, texts);
+    return new ClosedBox(inner, height_, 0, texts);
   }
   if (!node.connected) {
-    return new Shape_of_sizes((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
+    return new ClosedBox((inner + (2 * SHEET_of_sizes)), height_, 2, texts);
   }
-  return new Shape_of_sizes(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
+  return new ClosedBox(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
 function _front(node, name, kind, second, two_lines) {
-  let least, most_, label_, size, side_, wanted, total, height_, first;
+  let least, most_, label_, size, side_, wanted, total, height_, first_;
   [least, most_] = ((kind === "op") ? [OP_LEAST, OP_MOST] : [SCOPE_LEAST, SCOPE_MOST]);
   [label_, size, side_] = [name.label, name.size, name.side];
   second = elide(second, (most_ - (2 * BADGE_ROOM)), SMALL_SIZE);
@@ -1053,8 +1053,8 @@ function _front(node, name, kind, second, two_lines) {
   if (!second) {
     return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, node.full, size, "label")]];
   }
-  first = _line(Math.floor(total / 2), 10, label_, node.full, size, "label");
-  return [total, height_, [first, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
+  first_ = _line(Math.floor(total / 2), 10, label_, node.full, size, "label");
+  return [total, height_, [first_, _line(Math.floor(total / 2), 23, second, second, SMALL_SIZE, "second")]];
 }
 function _line(middle, centre, content, full, size, role) {
   let baseline;
@@ -1072,7 +1072,7 @@ const LEAD = 18;
 const RAIL = 10;
 const EXTENT = new Map([["shortcut", [18, 10]], ["constant", [10, 10]], ["summary", [12, 12]], ["weight", [10, 10]], ["more", [0, 10]]]);
 const GAP_of_beside = 4;
-class Beside_of_beside {
+class StubColumn {
   constructor(stubs = [], texts = []) {
     this.stubs = stubs;
     this.texts = texts;
@@ -1097,7 +1097,7 @@ function column_of_beside(words, side_, middle, edge, reach_, off) {
     far = (near_ + (sign * (EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0))));
     texts.push(_label_of_beside(stub, far, y, ((sign > 0) ? "start" : "end")));
   }
-  return new Beside_of_beside([...stubs], [...texts]);
+  return new StubColumn([...stubs], [...texts]);
 }
 function rows_height(words) {
   return (words.length ? ((ROW_of_beside * words.length) + LABEL_GAP) : 0);
@@ -1113,7 +1113,7 @@ function rail(words, side_, box, x) {
     stubs.push(_stub_of_beside(stub, side_, left, y, [[left, y], [x, y], [x, border_]]));
     texts.push(_label_of_beside(stub, ((left + EXTENT.get(stub.kind)[0]) + ((stub.kind !== "more") ? LABEL_GAP : 0)), y, "start"));
   }
-  return new Beside_of_beside([...stubs], [...texts]);
+  return new StubColumn([...stubs], [...texts]);
 }
 function _stub_of_beside(stub, side_, left, middle, line) {
   let across_, along_, points, top, notes;
@@ -1179,16 +1179,16 @@ function _upright(shape_, incoming, outgoing, loop, pill) {
   return new Piece(((lead + wide) + Math.max((tail + room), room)), Math.max(height_, (y + tall)), lead, y, box, shape_.sheets, pill, [...[...shape_.texts, ...left.texts], ...right.texts], [...left.stubs, ...right.stubs], (loop ? _loop(box, middle) : []));
 }
 function _lying(shape_, incoming, outgoing, loop, pill) {
-  let wide, tall, box, above, below_, room, start, over, under, reach_;
+  let wide, tall, box, above, below_, room, start, over, under_, reach_;
   [wide, tall] = [shape_.width, shape_.height];
   box = [wide, tall];
   [above, below_] = [rows_height(incoming), rows_height(outgoing)];
   room = (loop ? LOOP : 0);
   start = 14;
   over = rail(incoming, "in", box, start);
-  under = rail(outgoing, "out", box, start);
+  under_ = rail(outgoing, "out", box, start);
   reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL) + extent(stub))); } return out; })(), {default: 0});
-  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below_), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under.texts], [...over.stubs, ...under.stubs], (loop ? _loop(box, shape_.middle) : []));
+  return new Piece(Math.max((wide + room), reach_), ((above + tall) + below_), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under_.texts], [...over.stubs, ...under_.stubs], (loop ? _loop(box, shape_.middle) : []));
 }
 function _loop(box, middle) {
   let x, up;
@@ -1357,8 +1357,8 @@ function beside_core(core, sky, blocks_, notes = []) {
     half = Math.floor(AWAY / 2);
     if (heading) {
       texts.push(_heading(heading, placement.corner));
-      beside_ = new Rule((left - half), top, (left - half), (top + tall));
-      rules.push((placement.beside ? beside_ : new Rule(left, (top - half), (left + wide), (top - half))));
+      beside_ = new Separator((left - half), top, (left - half), (top + tall));
+      rules.push((placement.beside ? beside_ : new Separator(left, (top - half), (left + wide), (top - half))));
     }
     sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
     whole = placement.whole;
@@ -1571,22 +1571,22 @@ function joints(skeleton, chains) {
   return passing;
 }
 function side_by_side(skeleton, layers, lefts, widths, between) {
-  let p, passing, ends_, left, head_, number, first, last, rows, low, high, top, row, item, r, lines_;
+  let p, passing, ends_, left, head_, number, first_, last, rows, low, high, top, row, item, r, lines_;
   for ([p, passing] of py_enumerate(between)) {
     ends_ = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
     head_ = left;
-    for ([number, [first, last]] of py_enumerate(py_pairwise(ends_))) {
-      rows = skeleton.parts.at(p).slice(first, last);
+    for ([number, [first_, last]] of py_enumerate(py_pairwise(ends_))) {
+      rows = skeleton.parts.at(p).slice(first_, last);
       low = py_min((() => { const out = []; for (const row of rows) { out.push(lefts.at(row[0])); } return out; })());
       high = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      top = layers.at(p).at(first).top;
+      top = layers.at(p).at(first_).top;
       for (row of rows) {
         for (item of row) {
           lefts[item] += (left - low);
         }
       }
-      for (r of py_range(first, last)) {
+      for (r of py_range(first_, last)) {
         layers.at(p).at(r).move((head_ - top));
       }
       if ((number < passing.length)) {
@@ -1651,7 +1651,7 @@ const FAR_of_columns = (1 * 2 ** 40);
 function columns(parts, widths, between, above, below_, lane_ = []) {
   let x, room, both, ranks_, distances_, starts, down, up, large, _, r, paths, path;
   x = py_repeat([0], widths.length);
-  room = new Room_of_columns(widths.length);
+  room = new RankNeighbours(widths.length);
   both = (() => { const out = []; for (const [up, down] of py_zip(above, below_)) { out.push([...up, ...down]); } return out; })();
   for ([ranks_, distances_] of py_zip(parts, between)) {
     starts = pack(ranks_, widths, distances_, x);
@@ -1701,7 +1701,7 @@ function pack(ranks_, widths, between, x) {
   }
   return starts;
 }
-class Room_of_columns {
+class RankNeighbours {
   constructor(count) {
     [this.left, this.right] = [py_repeat([-1], count), py_repeat([-1], count)];
     [this.before, this.after] = [py_repeat([0], count), py_repeat([0], count)];
@@ -1788,8 +1788,8 @@ function put(run, goal, low, high, x) {
   return goal;
 }
 function settle(row, start, x, links_) {
-  let first, wishes, places, number, item, shift, place_, wish, begin, pool;
-  first = [];
+  let first_, wishes, places, number, item, shift, place_, wish, begin, pool;
+  first_ = [];
   wishes = [];
   places = [];
   for ([number, item] of py_enumerate(row)) {
@@ -1803,7 +1803,7 @@ function settle(row, start, x, links_) {
     }
     begin = number;
     while ((places.length && (places.at(-1) > place_))) {
-      begin = py_pop(first);
+      begin = py_pop(first_);
       py_pop(places);
       py_extend(wish, py_pop(wishes));
       py_sort(wish);
@@ -1812,27 +1812,27 @@ function settle(row, start, x, links_) {
         wish = [[place_, py_sum((() => { const out = []; for (const [_, weight] of wish) { out.push(weight); } return out; })())]];
       }
     }
-    first.push(begin);
+    first_.push(begin);
     wishes.push(wish);
     places.push(place_);
   }
-  first.push(row.length);
+  first_.push(row.length);
   for ([pool, place_] of py_enumerate(places)) {
-    for (number of py_range(first.at(pool), first.at((pool + 1)))) {
+    for (number of py_range(first_.at(pool), first_.at((pool + 1)))) {
       x[row.at(number)] = (place_ + start.at(number));
     }
   }
 }
 function wished(near_, x, shift) {
-  let other, offset, weight, place_, first, second, aside_, heavy, end, wish;
+  let other, offset, weight, place_, first_, second, aside_, heavy, end, wish;
   if ((near_.length === 1)) {
     [other, offset, weight] = near_[0];
     place_ = ((x.at(other) + offset) - shift);
     return [place_, [[place_, weight]]];
   }
   if ((near_.length === 2)) {
-    [[first, offset, weight], [second, aside_, heavy]] = near_;
-    [place_, end] = [((x.at(first) + offset) - shift), ((x.at(second) + aside_) - shift)];
+    [[first_, offset, weight], [second, aside_, heavy]] = near_;
+    [place_, end] = [((x.at(first_) + offset) - shift), ((x.at(second) + aside_) - shift)];
     wish = ((place_ < end) ? [[place_, weight], [end, heavy]] : [[end, heavy], [place_, weight]]);
     return [((weight === heavy) ? Math.floor((place_ + end) / 2) : ((heavy > weight) ? end : place_)), wish];
   }
@@ -1971,19 +1971,19 @@ function near(hop, run, others, height_) {
   return py_sum((() => { const out = []; for (const other of others) { out.push(nearness(moved_, other, height_)); } return out; })());
 }
 function nearness(first_hop, second_hop, height_) {
-  let low, high, first, last, same;
+  let low, high, first_, last, same;
   low = (Math.max(Math.min(first_hop.start, first_hop.end), Math.min(second_hop.start, second_hop.end)) + CORNER_of_steep);
   high = (Math.min(Math.max(first_hop.start, first_hop.end), Math.max(second_hop.start, second_hop.end)) - CORNER_of_steep);
   if (((high - low) < RUN)) {
     return 0;
   }
-  first = (below(first_hop, low, height_) - below(second_hop, low, height_));
+  first_ = (below(first_hop, low, height_) - below(second_hop, low, height_));
   last = (below(first_hop, high, height_) - below(second_hop, high, height_));
   same = ((first_hop.end > first_hop.start) === (second_hop.end > second_hop.start));
-  if (((first * last) <= 0)) {
+  if (((first_ * last) <= 0)) {
     return (same ? 1 : 0);
   }
-  return ((Math.min(Math.abs(first), Math.abs(last)) < apart(second_hop.thick, first_hop)) ? 2 : 0);
+  return ((Math.min(Math.abs(first_), Math.abs(last)) < apart(second_hop.thick, first_hop)) ? 2 : 0);
 }
 
 // place.corners
@@ -1991,7 +1991,7 @@ const CUT = 12;
 const CLOSE = 10;
 const TANGENT = 1233;
 const UNIT = 1000;
-function blunt(points, first, last) {
+function blunt(points, first_, last) {
   let result_, fresh, number, before, corner, after, reach_, run, enter, leave, previous;
   result_ = [points[0]];
   fresh = false;
@@ -2004,7 +2004,7 @@ function blunt(points, first, last) {
     }
     reach_ = (16 * CUT);
     run = length_of_corners(before, corner);
-    reach_ = Math.min(reach_, ((number === 1) ? (run - (16 * first)) : Math.floor(run / 2)));
+    reach_ = Math.min(reach_, ((number === 1) ? (run - (16 * first_)) : Math.floor(run / 2)));
     run = length_of_corners(corner, after);
     reach_ = Math.min(reach_, ((number === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
     if ((reach_ <= 0)) {
@@ -2137,7 +2137,7 @@ function shortest(corridors, windows, passed_) {
   return bends_;
 }
 function finished(points, wire, skeleton, thick, tip_, gaps) {
-  let drawn, ends_, far, head_, first, last, line;
+  let drawn, ends_, far, head_, first_, last, line;
   drawn = skeleton.wires.at(wire);
   ends_ = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
   if ((ends_[0] >= skeleton.children)) {
@@ -2149,8 +2149,8 @@ function finished(points, wire, skeleton, thick, tip_, gaps) {
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head_ = (head_length(thick) + 1);
-  [first, last] = (() => { const out = []; for (const end of (drawn.turned ? [1, 0] : [0, 1])) { out.push(((tip_ === end) ? head_ : 1)); } return out; })();
-  line = blunt(straightened(points), first, last);
+  [first_, last] = (() => { const out = []; for (const end of (drawn.turned ? [1, 0] : [0, 1])) { out.push(((tip_ === end) ? head_ : 1)); } return out; })();
+  line = blunt(straightened(points), first_, last);
   return [...(drawn.turned ? py_reversed(line) : line)];
 }
 function free_run(end, item, skeleton, gaps) {
@@ -2160,20 +2160,20 @@ function free_run(end, item, skeleton, gaps) {
 // place.strips
 const ASLANT = 24;
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, labelled, straight_, made, p, part_rows, ends_, strip, hops, band_, following;
+  let place_, labelled, straight_, made_, p, part_rows, ends_, strip, hops, band_, following;
   place_ = ranks_of(skeleton);
   labelled = rooms_for_labels(skeleton, chains, place_, passing, strokes);
   straight_ = straight_ends(skeleton, chains, place_, passing, strokes, gaps);
-  made = [];
+  made_ = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
     ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
     strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
     for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
       cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
     }
-    made.push(strip);
+    made_.push(strip);
   }
-  return made;
+  return made_;
 }
 function rooms_for_labels(skeleton, chains, place_, passing, strokes) {
   let labelled, main, wire, chain, stroke, part, rank, more, slants;
@@ -2258,7 +2258,7 @@ function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = nu
   tops = centred_of_coordinates(band_, heights);
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
   lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around);
-  return new Level([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines_], width, height_);
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines_], width, height_);
 }
 function centred_of_coordinates(band_, heights) {
   return (() => { const out = []; for (const [item, height_] of py_enumerate(heights)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(height_ / 2)) : 0)); } return out; })();
@@ -2329,20 +2329,20 @@ function extents(skeleton, sizes) {
   return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height_] of sizes) { out.push(height_); } return out; })(), ...none]];
 }
 function distances(row, skeleton, widths, thick, gaps) {
-  let first, result_, left, right, lines_;
-  first = skeleton.first_waypoint;
+  let first_, result_, left, right, lines_;
+  first_ = skeleton.first_waypoint;
   result_ = [];
   for ([left, right] of py_pairwise(row)) {
-    lines_ = ((left >= first) + (right >= first));
+    lines_ = ((left >= first_) + (right >= first_));
     result_.push((widths.at(left) + (lines_ ? beside(lines_, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
   }
   return result_;
 }
 function links(skeleton, chains, ends_, count) {
-  let above, below_, first, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
+  let above, below_, first_, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
-  first = skeleton.first_waypoint;
+  first_ = skeleton.first_waypoint;
   trunks = new TupleSet();
   main = new Set(skeleton.spine);
   order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
@@ -2351,14 +2351,14 @@ function links(skeleton, chains, ends_, count) {
     final = (chain.length - 2);
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
-      if (((upper >= first) || (lower >= first))) {
+      if (((upper >= first_) || (lower >= first_))) {
         if (trunks.has([upper, lower])) {
           continue;
         }
         trunks.add([upper, lower]);
       }
       shift = ((!number ? start : 0) - ((number === final) ? end : 0));
-      weight = (main.has(wire) ? LANE : [1, 2, 8].at(((upper >= first) + (lower >= first))));
+      weight = (main.has(wire) ? LANE : [1, 2, 8].at(((upper >= first_) + (lower >= first_))));
       above.at(lower).push([upper, shift, weight]);
       below_.at(upper).push([lower, -shift, weight]);
     }
@@ -2469,14 +2469,14 @@ function in_rows(skeleton, sizes, gaps) {
     }
     top += (deep + gaps.ranks);
   }
-  return new Level([...positions_], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
+  return new LevelLayout([...positions_], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
 function spread_of_rows(skeleton, width) {
-  let first, places, index, slot, number, many;
-  first = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
+  let first_, places, index, slot, number, many;
+  first_ = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
   places = [];
   for ([index, slot] of py_enumerate(skeleton.ports)) {
-    [number, many] = (slot.first ? [index, first] : [(index - first), (skeleton.ports.length - first)]);
+    [number, many] = (slot.first ? [index, first_] : [(index - first_), (skeleton.ports.length - first_)]);
     places.push(Math.floor((width * ((2 * number) + 1)) / (2 * many)));
   }
   return places;
@@ -2484,19 +2484,19 @@ function spread_of_rows(skeleton, width) {
 
 // place.parting
 function parted(view, gates, ports, axis) {
-  let skeleton, chains, waypoint, beside_, item, wires, ways_, place_, fresh, wire, first, chain, parts;
+  let skeleton, chains, waypoint, beside_, item, wires, ways, place_, fresh, wire, first_, chain, parts;
   skeleton = view.skeleton;
   chains = (() => { const out = []; for (const wire of skeleton.wires) { out.push([...wire.chain]); } return out; })();
   waypoint = [...skeleton.waypoint];
   beside_ = new Map();
   for ([item, wires] of (gates.size ? sharers(skeleton).entries() : [])) {
-    ways_ = by_port(view, wires, gates, ports, axis);
+    ways = by_port(view, wires, gates, ports, axis);
     beside_.set(item, []);
-    for (place_ of py_sorted(ways_.keys()).slice(1)) {
+    for (place_ of py_sorted(ways.keys()).slice(1)) {
       fresh = (skeleton.first_waypoint + waypoint.length);
-      waypoint.push(ways_.get(place_)[0]);
+      waypoint.push(ways.get(place_)[0]);
       beside_.get(item).push(fresh);
-      for (wire of ways_.get(place_)) {
+      for (wire of ways.get(place_)) {
         chains.at(wire)[py_index(chains.at(wire), item)] = fresh;
       }
     }
@@ -2504,14 +2504,14 @@ function parted(view, gates, ports, axis) {
   if ((waypoint.length === skeleton.waypoint.length)) {
     return skeleton;
   }
-  first = new Map();
+  first_ = new Map();
   for ([wire, chain] of py_enumerate(chains)) {
     for (item of chain.slice(1, -1)) {
-      py_setdefault(first, item, wire);
+      py_setdefault(first_, item, wire);
     }
   }
   parts = [...(() => { const out = []; for (const part of skeleton.parts) { out.push([...(() => { const out = []; for (const row of part) { out.push([...(() => { const out = []; for (const item of row) for (const one of [item, ...py_get(beside_, item, [])]) { out.push(one); } return out; })()]); } return out; })()]); } return out; })()];
-  return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
+  return py_replace(skeleton, {wires: [...(() => { const out = []; for (const [wire, chain] of py_zip(skeleton.wires, chains)) { out.push(new Wire(wire.edge, wire.bridge, [...chain], wire.turned)); } return out; })()], waypoint: [...(() => { const out = []; for (const [at, wire] of py_enumerate(waypoint)) { out.push(py_get(first_, (skeleton.first_waypoint + at), wire)); } return out; })()], parts: parts});
 }
 function sharers(skeleton) {
   let users, number, wire, item;
@@ -2713,7 +2713,7 @@ class Obstacles {
     return true;
   }
 }
-class Label_of_label_places {
+class LineLabel {
   constructor(size, thick = 10, main = false) {
     this.size = size;
     this.thick = thick;
@@ -2819,29 +2819,29 @@ function cells(rect) {
   return (() => { const out = []; for (const column of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column, row]); } return out; })();
 }
 function passed(run) {
-  let ax, ay, bx, by, wide, tall, found, column, first, last, enter, leave;
+  let ax, ay, bx, by, wide, tall, found, column, first_, last, enter, leave;
   [[ax, ay], [bx, by]] = ((run[0][0] <= run[1][0]) ? run : [run[1], run[0]]);
   [wide, tall] = [(bx - ax), (by - ay)];
   found = [];
   for (column of py_range(Math.floor(ax / CELL), (Math.floor(bx / CELL) + 1))) {
-    [first, last] = [Math.floor(ay / CELL), Math.floor(by / CELL)];
+    [first_, last] = [Math.floor(ay / CELL), Math.floor(by / CELL)];
     if (wide) {
       [enter, leave] = [Math.max(ax, (column * CELL)), py_min([bx, ((column + 1) * CELL)])];
-      first = Math.floor(((ay * wide) + (tall * (enter - ax))) / (wide * CELL));
+      first_ = Math.floor(((ay * wide) + (tall * (enter - ax))) / (wide * CELL));
       last = Math.floor(((ay * wide) + (tall * (leave - ax))) / (wide * CELL));
     }
-    py_extend(found, (() => { const out = []; for (const row of py_range(Math.min(first, last), (Math.max(first, last) + 1))) { out.push([column, row]); } return out; })());
+    py_extend(found, (() => { const out = []; for (const row of py_range(Math.min(first_, last), (Math.max(first_, last) + 1))) { out.push([column, row]); } return out; })());
   }
   return found;
 }
 function within_of_label_places(inner, outer) {
   return ((outer[0] <= inner[0]) && (outer[1] <= inner[1]) && (inner[2] <= outer[2]) && (inner[3] <= outer[3]));
 }
-function overlap(first, second) {
-  return ((first[0] < second[2]) && (second[0] < first[2]) && (first[1] < second[3]) && (second[1] < first[3]));
+function overlap(first_, second) {
+  return ((first_[0] < second[2]) && (second[0] < first_[2]) && (first_[1] < second[3]) && (second[1] < first_[3]));
 }
-function meet(first, second) {
-  return ((first[0] <= second[2]) && (second[0] <= first[2]) && (first[1] <= second[3]) && (second[1] <= first[3]));
+function meet(first_, second) {
+  return ((first_[0] <= second[2]) && (second[0] <= first_[2]) && (first_[1] <= second[3]) && (second[1] <= first_[3]));
 }
 function crosses(run, rect) {
   let ax, ay, bx, by, corners_, sides;
@@ -2967,13 +2967,13 @@ function label_sizes(view, lines_, outside) {
       }
     }
     if (text) {
-      labels.set(wire, new Label_of_label_places([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+      labels.set(wire, new LineLabel([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
     }
   }
   return labels;
 }
 function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
-  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps, ways_;
+  let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps, ways;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
   sizes = (() => { const out = []; for (const i of py_range(count)) { out.push((main.has(i) ? across_along(direction, _size(pieces.at(i))) : [0, 0])); } return out; })();
@@ -2990,13 +2990,13 @@ function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
   longest_ = py_max((() => { const out = []; for (const stroke of strokes.values()) { out.push(stroke.label[1]); } return out; })(), {default: 0});
   [labelled, upward] = [Math.max(GAPS.labelled, (longest_ + (2 * LABEL_ROOM_of_core))), ["BT", "RL"].includes(direction)];
   gaps = py_replace(GAPS, {labelled: labelled, bar: bars_of_core(direction), upward: upward});
-  ways_ = parted(view, inner.gates, inner.ports, (vertical(direction) ? 0 : 1));
-  return coordinates(without_loose(ways_), sizes, gaps, fixed, strokes);
+  ways = parted(view, inner.gates, inner.ports, (vertical(direction) ? 0 : 1));
+  return coordinates(without_loose(ways), sizes, gaps, fixed, strokes);
 }
 function bars_of_core(direction) {
-  let first;
-  first = top_side(direction);
-  return [(first ? BAR : 0), ((first === false) ? BAR : 0)];
+  let first_;
+  first_ = top_side(direction);
+  return [(first_ ? BAR : 0), ((first_ === false) ? BAR : 0)];
 }
 function tip(view, wire, line, inner) {
   let end, item;
@@ -3091,7 +3091,7 @@ class Undrawn {
 }
 
 // place.groups
-class Open {
+class OpenGroup {
   constructor(view, heading, below_, outside) {
     this.view = view;
     this.heading = heading;
@@ -3110,7 +3110,7 @@ function in_order_of_groups(view) {
     [current, heading, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below_ = new Map();
-    groups.push(new Open(current, heading, below_, outside));
+    groups.push(new OpenGroup(current, heading, below_, outside));
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core(), ...current.metagraph.mask.extracted, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? line_labels(current) : new Map());
@@ -3142,7 +3142,7 @@ function line_labels(view) {
 // place.frames
 const AROUND = 12;
 const NOTE_LINE = 14;
-class Frame {
+class GroupLayout {
   constructor(width, height_, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines_ = new Map(), texts = [], rules = []) {
     this.width = width;
     this.height = height_;
@@ -3158,18 +3158,18 @@ class Frame {
 }
 function frame_of_frames(view, heading, below_, outside, direction) {
   let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, ports;
-  sizes = (() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, [made.width, made.height]); } return out; })();
+  sizes = (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, [made_.width, made_.height]); } return out; })();
   pieces = children(view, sizes, direction);
   lines_ = view.drawn();
   said = label_sizes(view, lines_, outside);
-  inner = new Inner((() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, made.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made] of below_.entries()) { out.set(position, made.ports); } return out; })());
+  inner = new Inner((() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.ports); } return out; })());
   core = core_of(view, pieces, lines_, said, inner, direction);
   area = area_of(view, core, said, pieces, direction);
   bar = title_bar(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
   size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), size, direction)); } return out; })()];
-  return new Frame(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Rule(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
+  return new GroupLayout(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
 }
 function area_of(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -3226,11 +3226,11 @@ function all_slots(view, pieces, core, area, shift) {
   }
   return [...slots];
 }
-function _port_of_frames(first, point, size, direction) {
+function _port_of_frames(first_, point, size, direction) {
   if (vertical(direction)) {
-    return [point[0], ((first === (direction === "BT")) ? size[1] : 0)];
+    return [point[0], ((first_ === (direction === "BT")) ? size[1] : 0)];
   }
-  return [((first === (direction === "RL")) ? size[0] : 0), point[1]];
+  return [((first_ === (direction === "RL")) ? size[0] : 0), point[1]];
 }
 function to_border(view, wire, points, ports, shift) {
   let line, chain, count;
@@ -3386,16 +3386,16 @@ class Sketch {
     this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   group(number, box, depth_, origin) {
-    let made, numbers, gates, index, port, wires;
-    made = this.frames.get(number);
-    py_extend(this.texts, (() => { const out = []; for (const text of made.texts) { out.push(moved(text, ...origin, box)); } return out; })());
-    py_extend(this.rules, (() => { const out = []; for (const r of made.rules) { out.push(new Rule(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
+    let made_, numbers, gates, index, port, wires;
+    made_ = this.frames.get(number);
+    py_extend(this.texts, (() => { const out = []; for (const text of made_.texts) { out.push(moved(text, ...origin, box)); } return out; })());
+    py_extend(this.rules, (() => { const out = []; for (const r of made_.rules) { out.push(new Separator(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
     numbers = this._boxes(number, box, depth_, origin);
     if (this.groups.at(number).view.skeleton.plain) {
       this._webs(number, numbers, box);
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
-    for (index of made.lines.keys()) {
+    for (index of made_.lines.keys()) {
       this._line(number, index, numbers, box, origin, gates);
     }
     for ([port, wires] of py_sorted(this.touched(number).entries())) {
@@ -3421,12 +3421,12 @@ class Sketch {
     return lines_;
   }
   _boxes(number, parent, depth_, origin) {
-    let group, made, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
-    [group, made] = [this.groups.at(number), this.frames.get(number)];
+    let group, made_, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
+    [group, made_] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn, loops] = [areas_of(group.view), new Undrawn(group.view), loop_numbers(group.view)];
     [node_labels, words] = [group.node_labels, group.view.words];
-    for ([position, slot] of py_enumerate(made.slots)) {
+    for ([position, slot] of py_enumerate(made_.slots)) {
       if ((slot == null)) {
         continue;
       }
@@ -3455,16 +3455,16 @@ class Sketch {
     py_extend(this.webs, webs(view, box, numbers, ports));
   }
   _line(number, index, numbers, box, origin, gates) {
-    let made, view, wire, line, ends_, count, source, target, goes_on, route_;
-    [made, view] = [this.frames.get(number), this.groups.at(number).view];
-    [wire, line] = [view.skeleton.wires.at(index), made.lines.get(index)];
+    let made_, view, wire, line, ends_, count, source, target, goes_on, route_;
+    [made_, view] = [this.frames.get(number), this.groups.at(number).view];
+    [wire, line] = [view.skeleton.wires.at(index), made_.lines.get(index)];
     [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
-    route_ = new Route([...(() => { const out = []; for (const point of made.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
+    route_ = new Route([...(() => { const out = []; for (const point of made_.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
-    if (made.labels.has(index)) {
-      this.texts.push(_label_of_sketch(view.words.lines.get(index), _add_of_sketch(made.labels.get(index), origin), box));
+    if (made_.labels.has(index)) {
+      this.texts.push(_label_of_sketch(view.words.lines.get(index), _add_of_sketch(made_.labels.get(index), origin), box));
     }
   }
   port_at(number, index, end) {
@@ -3482,12 +3482,12 @@ class Sketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _port(number, port, wires, box, origin) {
-    let made, view, kinds, kind, slot, point, others, title;
-    [made, view] = [this.frames.get(number), this.groups.at(number).view];
-    kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made.lines.get(index).kind); } return out; })();
+    let made_, view, kinds, kind, slot, point, others, title;
+    [made_, view] = [this.frames.get(number), this.groups.at(number).view];
+    kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made_.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
-    point = _add_of_sketch(made.ports.at(port), origin);
+    point = _add_of_sketch(made_.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
     title = view.words.ports.at(port);
     this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
@@ -3596,12 +3596,12 @@ const LISTED = 3;
 const LONGEST_NAME_of_shared = 160;
 const BOXES_NAMED = 40;
 function notes_of(view) {
-  let core, shared, inside_, index, stub, away;
+  let core, shared, inside, index, stub, away;
   core = (() => { const out = []; for (const position of view.metagraph.core()) if (!view.opened.has(position)) { out.push(position); } return out; })();
   shared = new TupleMap();
-  inside_ = new Set(core);
+  inside = new Set(core);
   for ([index, stub] of py_enumerate(view.metagraph.annotations)) {
-    if (((stub.kind === "shortcut") && inside_.has(stub.child))) {
+    if (((stub.kind === "shortcut") && inside.has(stub.child))) {
       py_setdefault(shared, [stub.side, stub.other], []).push(index);
     }
   }
@@ -3628,7 +3628,7 @@ function words_of(view, limit) {
   notes = notes_of(view);
   beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
   links_ = linked_names(view);
-  return new Words([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
 function stubs_by_child(view, noted_) {
   let by_child, index, annotation;
@@ -3668,17 +3668,17 @@ function title_of_words(node, links_) {
   return py_join(" · ", (() => { const out = []; for (const part of [brief(node.full), second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
 function ends(view, line) {
-  let inside_, outside;
+  let inside, outside;
   if (!(line instanceof Bridge)) {
     return [view.node_labels.at(line.source).full, view.node_labels.at(line.target).full];
   }
-  [inside_, outside] = [view.node_labels.at(line.child).full, py_get(view.names, line.other, NAMELESS)];
-  return (line.inbound ? [outside, inside_] : [inside_, outside]);
+  [inside, outside] = [view.node_labels.at(line.child).full, py_get(view.names, line.other, NAMELESS)];
+  return (line.inbound ? [outside, inside] : [inside, outside]);
 }
 
 // render.texts
 function written(content, x, y, size, width, colour, anchor = "start", semibold = false, halo = null) {
-  return ((content && width) ? [new Label_of_drawing(content, x, y, size, width, colour, anchor, semibold, halo)] : []);
+  return ((content && width) ? [new Label(content, x, y, size, width, colour, anchor, semibold, halo)] : []);
 }
 
 // render.signs
@@ -3701,7 +3701,7 @@ function _ring(x, y, width, height_, radius, fill, inset) {
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, WIDTHS_of_signs.get(fill.sign), py_get(DASHES_of_signs, fill.sign, []), (dotted ? "round" : "butt"));
   rounded_ = py_max([0, (radius - inset)]);
-  return new Rect_of_drawing((x + inset), (y + inset), (width - (2 * inset)), (height_ - (2 * inset)), rounded_, undefined, pen);
+  return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height_ - (2 * inset)), rounded_, undefined, pen);
 }
 function disc(x, y, fill, theme) {
   return (fill.sign ? _disc(x, y, DISC, fill.stroke, fill.sign, theme) : []);
@@ -3846,7 +3846,7 @@ function rounded(points) {
   return [...steps, ["L", line.at(-1)]];
 }
 function whole_corner(points) {
-  let a, b, c, d, first, second, third, turn, size, one_way, ahead;
+  let a, b, c, d, first_, second, third, turn, size, one_way, ahead;
   if ((points.length < 4)) {
     return null;
   }
@@ -3854,14 +3854,14 @@ function whole_corner(points) {
   if (((_length(a, b) >= RADIUS) || (_length(b, c) > CUT_LONG))) {
     return null;
   }
-  [first, second, third] = [[(b[0] - a[0]), (b[1] - a[1])], [(c[0] - b[0]), (c[1] - b[1])], [(d[0] - c[0]), (d[1] - c[1])]];
-  [turn, size] = [_cross(first, third), (_length(a, b) * _length(c, d))];
-  one_way = ((_cross(first, second) * _cross(second, third)) > 0);
-  if ((!one_way || (Math.abs(turn) < (LEAST_TURN * size)) || (((first[0] * third[0]) + (first[1] * third[1])) < (-LEAST_TURN * size)))) {
+  [first_, second, third] = [[(b[0] - a[0]), (b[1] - a[1])], [(c[0] - b[0]), (c[1] - b[1])], [(d[0] - c[0]), (d[1] - c[1])]];
+  [turn, size] = [_cross(first_, third), (_length(a, b) * _length(c, d))];
+  one_way = ((_cross(first_, second) * _cross(second, third)) > 0);
+  if ((!one_way || (Math.abs(turn) < (LEAST_TURN * size)) || (((first_[0] * third[0]) + (first_[1] * third[1])) < (-LEAST_TURN * size)))) {
     return null;
   }
   ahead = (_cross([(c[0] - a[0]), (c[1] - a[1])], third) / turn);
-  return [(a[0] + (first[0] * ahead)), (a[1] + (first[1] * ahead))];
+  return [(a[0] + (first_[0] * ahead)), (a[1] + (first_[1] * ahead))];
 }
 function arc(enter, corner, leave) {
   let ahead, aside_, cosine, part;
@@ -3870,8 +3870,8 @@ function arc(enter, corner, leave) {
   part = ((((4 / 3) * (py_sqrt((2 / (1 + cosine))) - 1)) * (1 + cosine)) / (1 - cosine));
   return ["C", [(enter[0] + (ahead[0] * part)), (enter[1] + (ahead[1] * part)), (leave[0] - (aside_[0] * part)), (leave[1] - (aside_[1] * part)), ...leave]];
 }
-function _cross(first, other) {
-  return ((first[0] * other[1]) - (first[1] * other[0]));
+function _cross(first_, other) {
+  return ((first_[0] * other[1]) - (first_[1] * other[0]));
 }
 function _length(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));
@@ -3887,13 +3887,13 @@ function head(tip_, before, grow = 1.0) {
   return [["M", tip_], ["L", left], ["L", right], ["Z", []]];
 }
 function chevron(points, thickness) {
-  let start, stop, half, grow, first, second;
+  let start, stop, half, grow, first_, second;
   [start, stop] = py_max(py_pairwise(points), {key: (run) => _length(...run)});
   half = (_length(start, stop) / 2);
   grow = py_min([HEAD_MOST, (1 + ((thickness - 1) / 5))]);
-  first = _towards(start, stop, (half + 1));
+  first_ = _towards(start, stop, (half + 1));
   second = _towards(start, stop, ((half + 1) + ((HEAD_LONG * grow) * 0.75)));
-  return [...head(first, start, grow), ...head(second, start, grow)];
+  return [...head(first_, start, grow), ...head(second, start, grow)];
 }
 
 // render.boxes
@@ -3954,10 +3954,10 @@ function closed_of_boxes(box, fill, theme) {
   return [...shapes_, ...disc((x + 4), (y + 3), fill, theme)];
 }
 function _rect(x, y, width, height_, radius, fill, pen) {
-  return new Rect_of_drawing((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), fill, pen);
+  return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), fill, pen);
 }
 function _inner_ring(x, y, width, height_, radius, fill) {
-  return new Rect_of_drawing((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
+  return new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
 function _eared(x, y, width, height_, fill) {
   let left, top, right, bottom, pen, corners_, lines_, ear;
@@ -3969,13 +3969,13 @@ function _eared(x, y, width, height_, fill) {
   return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], fill.fill, pen), new Curve(ear, undefined, pen)];
 }
 function bands_of_boxes(x, y, width, height_, radius, fill) {
-  let shapes_, left, widths, index, colour, _, wide, first, last;
+  let shapes_, left, widths, index, colour, _, wide, first_, last;
   shapes_ = [];
   left = x;
   widths = band_widths(width, (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
   for ([index, [[colour, _], wide]] of py_enumerate(py_zip(fill.bands, widths))) {
-    [first, last] = [(index === 0), (index === (widths.length - 1))];
-    shapes_.push(new Curve(_band(left, y, wide, height_, radius, first, last), colour));
+    [first_, last] = [(index === 0), (index === (widths.length - 1))];
+    shapes_.push(new Curve(_band(left, y, wide, height_, radius, first_, last), colour));
     left += wide;
   }
   return [...shapes_, _rect(x, y, width, height_, radius, null, new Pen(fill.stroke))];
@@ -3988,10 +3988,10 @@ function band_widths(width, shares) {
   wide[largest] += (width - py_sum(wide));
   return wide;
 }
-function _band(x, y, width, height_, radius, first, last) {
+function _band(x, y, width, height_, radius, first_, last) {
   let a, b, right, bottom, steps;
   radius = Math.min(radius, width);
-  [a, b] = [(first ? radius : 0), (last ? radius : 0)];
+  [a, b] = [(first_ ? radius : 0), (last ? radius : 0)];
   [right, bottom] = [(x + width), (y + height_)];
   steps = [["M", [(x + a), y]], ["L", [(right - b), y]]];
   if (b) {
@@ -4086,7 +4086,7 @@ function bars_of_boxes(x, y, theme) {
   for ([right, top] of [[3.5, 6], [6, 3], [8.5, 5]]) {
     py_extend(chart, [["M", [(x + right), (y + 10)]], ["V", [(y + top)]]]);
   }
-  ground = new Rect_of_drawing((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
+  ground = new Rectangle((x + 0.5), (y + 0.5), 11, 11, 1.5, theme.background, new Pen(theme.stroke));
   return [ground, new Curve([...chart], undefined, new Pen(theme.secondary, 1.5))];
 }
 function _stub_line(mark_, theme, tint) {
@@ -4106,14 +4106,14 @@ const SAMPLE = 28;
 const GAP_of_legend = 8;
 const SIZE = 11;
 const BECAME = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
-class Entry_of_legend {
+class LegendEntry {
   constructor(sample, label_, more = "") {
     this.sample = sample;
     this.label = label_;
     this.more = more;
   }
 }
-class Block {
+class LegendBlock {
   constructor(heading, entries, most_ = WIDEST_COLUMN) {
     this.heading = heading;
     this.entries = entries;
@@ -4128,7 +4128,7 @@ class Block {
 function legend(scene, paint) {
   let colours, blocks_;
   colours = [...(() => { const out = []; for (const row of paint.legend) { out.push(_colour_of_legend(row, paint.theme)); } return out; })()];
-  blocks_ = [new Block(paint.heading, colours, ((paint.scheme === "diff") ? WIDEST : WIDEST_COLUMN)), new Block("Signs", [...signs(scene, paint.theme), ...became(paint)])];
+  blocks_ = [new LegendBlock(paint.heading, colours, ((paint.scheme === "diff") ? WIDEST : WIDEST_COLUMN)), new LegendBlock("Signs", [...signs(scene, paint.theme), ...became(paint)])];
   return [...(() => { const out = []; for (const block_ of blocks_) if (block_.entries.length) { out.push(block_); } return out; })()];
 }
 function became(paint) {
@@ -4139,18 +4139,18 @@ function became(paint) {
       py_setdefault(tints, [tint.sign, tint.whole], tint);
     }
   }
-  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (tints.has(key)) { out.push(new Entry_of_legend(route(SAMPLE_EDGE, paint.theme, false, tints.get(key)).shapes, label_)); } return out; })();
+  return (() => { const out = []; for (const [key, label_] of BECAME.entries()) if (tints.has(key)) { out.push(new LegendEntry(route(SAMPLE_EDGE, paint.theme, false, tints.get(key)).shapes, label_)); } return out; })();
 }
 function _colour_of_legend(row, theme) {
   let sample;
   if ((row.shape === "rest")) {
-    return new Entry_of_legend([], row.label);
+    return new LegendEntry([], row.label);
   }
   sample = closed_of_boxes(SAMPLE_BOX, row.fill, theme);
   if (row.fill.badge) {
     py_extend(sample, written(row.fill.badge, (SAMPLE / 2), 12, 10, hand_width(row.fill.badge, 10), row.fill.text, "middle"));
   }
-  return new Entry_of_legend([...sample], row.label, row.more);
+  return new LegendEntry([...sample], row.label, row.more);
 }
 const NONE = -1;
 const SAMPLE_BOX = new Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, false, false);
@@ -4190,7 +4190,7 @@ function signs(scene, theme) {
   let names, plain;
   names = occurring(scene);
   plain = new Fill(theme.op, theme.stroke, theme.text, theme.secondary);
-  return (() => { const out = []; for (const [name, label_, draw] of SIGNS) if (names.has(name)) { out.push(new Entry_of_legend([...draw(plain, theme)], label_)); } return out; })();
+  return (() => { const out = []; for (const [name, label_, draw] of SIGNS) if (names.has(name)) { out.push(new LegendEntry([...draw(plain, theme)], label_)); } return out; })();
 }
 
 // render.rows
@@ -4199,7 +4199,7 @@ const HEADING = 22;
 const MORE = 14;
 const APART = 16;
 const WIDTHS_of_rows = [150, 200, 260, 340, 440, 560, 720, 1000];
-class Placed {
+class PlacedBlock {
   constructor(block_, x, y, columns_, lines_) {
     this.block = block_;
     this.x = x;
@@ -4234,7 +4234,7 @@ function shaped(blocks_, limit) {
     if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
-    placed.push(new Placed(block_, x, y, columns_, lines_));
+    placed.push(new PlacedBlock(block_, x, y, columns_, lines_));
     x += across_;
     [wide, x] = [Math.max(wide, x), (x + (2 * APART))];
     deep = Math.max(deep, ((HEADING + (ROW_of_rows * lines_)) + py_sum((() => { const out = []; for (const entry of block_.entries) if (entry.more) { out.push(MORE); } return out; })())));
@@ -4372,7 +4372,7 @@ function _title_width(caption) {
   return Math.max(LEAST_WIDTH, Math.min(MOST_TITLE, wanted));
 }
 function title_row(caption, theme, page_width) {
-  let room, name, facts, size, first, second;
+  let room, name, facts, size, first_, second;
   if (!caption.title) {
     return [];
   }
@@ -4380,9 +4380,9 @@ function title_row(caption, theme, page_width) {
   name = elide(hand_clean(caption.title), room, TITLE_SIZE, true);
   facts = elide(caption.facts, room, FACTS_SIZE);
   size = [TITLE_SIZE, hand_width(name, TITLE_SIZE, true)];
-  first = written(name, MARGIN_of_sheet, (MARGIN_of_sheet + 14), ...size, theme.text, undefined, true);
+  first_ = written(name, MARGIN_of_sheet, (MARGIN_of_sheet + 14), ...size, theme.text, undefined, true);
   second = written(facts, MARGIN_of_sheet, (MARGIN_of_sheet + 32), FACTS_SIZE, hand_width(facts, FACTS_SIZE), theme.secondary);
-  return [new Group([...first, ...second])];
+  return [new Group([...first_, ...second])];
 }
 
 // render.compose
@@ -4391,23 +4391,23 @@ const BADGE_SIZE = 9;
 function compose(scene, paint, caption, with_legend = true) {
   let page, parts;
   page = sheet(scene, (with_legend ? legend(scene, paint) : []), caption);
-  parts = [new Part_of_drawing("title", [0, 0], title_row(caption, paint.theme, page.width)), new Part_of_drawing("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
+  parts = [new Section("title", [0, 0], title_row(caption, paint.theme, page.width)), new Section("graph", page.scene, graph(scene, paint, new Set(caption.select)))];
   if (page.legend) {
-    parts.push(new Part_of_drawing("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
+    parts.push(new Section("legend", page.at, [...drawn_of_rows(page.legend, paint.theme)]));
   }
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
 function graph(scene, paint, select) {
-  let theme, chosen, inside_, text, opened, closed;
+  let theme, chosen, inside, text, opened, closed;
   theme = paint.theme;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
-  inside_ = new Map();
+  inside = new Map();
   for (text of scene.texts) {
-    py_setdefault(inside_, (text.inside ? text.box : -1), []).push(text);
+    py_setdefault(inside, (text.inside ? text.box : -1), []).push(text);
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside_, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside_, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside_, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
   let drawn_lines, group;
@@ -4450,7 +4450,7 @@ function _node(scene, index, paint, texts, chosen) {
 function _outline(box, theme) {
   let radius;
   radius = (is_pill(box) ? 13 : 7);
-  return new Rect_of_drawing((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
+  return new Rectangle((box.x - 1.5), (box.y - 1.5), (box.width + 3), (box.height + 3), radius, undefined, new Pen(theme.selected, 2.5));
 }
 function _badge(box, badge, colour) {
   let x, y, wide, tall;
@@ -4462,9 +4462,9 @@ function _titles(box, texts, theme) {
   shapes_ = (() => { const out = []; for (const text of texts) for (const shape_ of _text_of_compose(text, _colour_of_compose(text, "", "", theme))) { out.push(shape_); } return out; })();
   return new Group([...shapes_], undefined, box.title);
 }
-function _colour_of_compose(text, first, second, theme) {
+function _colour_of_compose(text, first_, second, theme) {
   if ((text.role === "label")) {
-    return first;
+    return first_;
   }
   if ((text.role === "second")) {
     return second;
@@ -4548,20 +4548,20 @@ function spine(count, edges, weights, boxes) {
   return [...path];
 }
 function spines(skeleton, thick) {
-  let part_of, wires, number, wire, main_edges, inside_, ends_, local, weights, edges, boxes;
+  let part_of, wires, number, wire, main_edges, inside, ends_, local, weights, edges, boxes;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
   for ([number, wire] of py_enumerate(skeleton.wires)) {
     wires.at(part_of.get(wire.chain[0])).push(number);
   }
   main_edges = [];
-  for (inside_ of wires) {
-    ends_ = (() => { const out = []; for (const number of inside_) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+  for (inside of wires) {
+    ends_ = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
     local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends_) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
-    weights = (() => { const out = []; for (const number of inside_) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
+    weights = (() => { const out = []; for (const number of inside) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
     edges = (() => { const out = []; for (const [source, target] of ends_) { out.push([local.get(source), local.get(target)]); } return out; })();
     boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
-    py_extend(main_edges, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside_.at(edge)); } return out; })());
+    py_extend(main_edges, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside.at(edge)); } return out; })());
   }
   return [...main_edges];
 }
@@ -4586,11 +4586,11 @@ const exported = {
   Paint: Paint,
   THEMES: THEMES,
   elide: elide,
-  Rect: Rect_of_drawing,
+  Rectangle: Rectangle,
   Hatch: Hatch,
   Disc: Disc,
   Curve: Curve,
-  Label: Label_of_drawing,
+  Label: Label,
   Group: Group,
   kept: kept,
   spines: spines,

@@ -30,7 +30,7 @@ function stroke(pen, scale = 1) {
 /** One primitive as an element, moved by `dx` and `dy`: a transformation of its own would cost a layer's work each frame.
  * @param {any} one @param {Element} parent @param {number} dx @param {number} dy */
 function shape(one, parent, dx, dy) {
-  if (one instanceof layout.Rect || one instanceof layout.Hatch) {
+  if (one instanceof layout.Rectangle || one instanceof layout.Hatch) {
     const hatch = one instanceof layout.Hatch;
     const size = { x: num(one.x + dx), y: num(one.y + dy), width: num(one.width), height: num(one.height), rx: one.radius ? num(one.radius) : null };
     return svgEl("rect", { ...size, fill: hatch ? "url(#hatch)" : (one.fill ?? "none"), ...stroke(one.pen) }, parent);

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate.costs.counted import Work
+from graphviz_tb.annotate.costs.counted import OpCost
 from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.model.layers import Layer
 from tests.each import each
@@ -28,7 +28,7 @@ def test_products_are_those_of_the_frozen_graph(path: Path) -> None:
 
 def took(
     kind: str, config: dict[str, Any], takes: list[Dims], out: Dims, calls: int = 1, batch: int = 1
-) -> Work | None:
+) -> OpCost | None:
     return layer_work(Layer(kind, config, outputs=(out,), takes=tuple(takes), calls=calls), batch)
 
 
@@ -78,15 +78,15 @@ def test_multiply_adds_by_hand(sample: tuple[str, dict[str, Any], list[Dims], Di
     assert once is not None
     assert twice is not None
     assert once.macs == macs
-    assert twice == Work(2 * once.macs, 2 * once.flops)
+    assert twice == OpCost(2 * once.macs, 2 * once.flops)
     assert once.flops >= 2 * macs
 
 
 def test_operations_by_hand() -> None:
     # a product, a bias and relu for each of ten
-    assert took("Dense", {"units": 10, "activation": "relu"}, [(None, 4)], (None, 10)) == Work(40, 2 * 40 + 10 + 10)
-    assert took("Add", {}, [(None, 4)] * 3, (None, 4), batch=8) == Work(0, 2 * 8 * 4)
-    assert took("MaxPooling2D", {"pool_size": [2, 2]}, [(1, 4, 4, 3)], (1, 2, 2, 3)) == Work(0, 2 * 2 * 3 * 4)
+    assert took("Dense", {"units": 10, "activation": "relu"}, [(None, 4)], (None, 10)) == OpCost(40, 2 * 40 + 10 + 10)
+    assert took("Add", {}, [(None, 4)] * 3, (None, 4), batch=8) == OpCost(0, 2 * 8 * 4)
+    assert took("MaxPooling2D", {"pool_size": [2, 2]}, [(1, 4, 4, 3)], (1, 2, 2, 3)) == OpCost(0, 2 * 2 * 3 * 4)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_wrappers_of_wrappers_end() -> None:
     config: dict[str, Any] = {"class_name": "Dense", "config": {"units": 3}}
     for _ in range(3000):
         config = {"class_name": "Bidirectional", "config": {"layer": config}}
-    assert took("Bidirectional", config["config"], [(1, 3)], (1, 3)) == Work(2**63 - 1, 2**63 - 1)
+    assert took("Bidirectional", config["config"], [(1, 3)], (1, 3)) == OpCost(2**63 - 1, 2**63 - 1)
 
 
 def test_sizes_that_no_tensor_has_are_unknown() -> None:

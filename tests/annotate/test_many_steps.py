@@ -11,7 +11,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.annotate import join_statistics
-from graphviz_tb.annotate.around import Around
+from graphviz_tb.annotate.around import MeasuredChains
 from graphviz_tb.annotate.columns import NEVER
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
@@ -47,7 +47,7 @@ def test_columns_over_the_steps(count: int) -> None:
     hierarchy = graph_of(*(f"x{number}" for number in range(40)))
     ops = np.flatnonzero(hierarchy.ordinary)
     step, place = each.nonzero()
-    around = Around(hierarchy, step, ops[place])
+    around = MeasuredChains(hierarchy, step, ops[place])
     found = around.measure(around.sums(each[step, place]), count, 1000)
     table = (each if count else np.zeros((1, 40))) / 1000
     assert np.array_equal(found.mean[ops], table.mean(axis=0))
@@ -131,7 +131,7 @@ def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: i
     start, length = random.integers(0, 100, len(row)), random.integers(0, 100, len(row))
     never = random.random(len(row)) < 0.3
     start[never], length[never] = NEVER, -1 - NEVER
-    around = Around(hierarchy, step, row)
+    around = MeasuredChains(hierarchy, step, row)
     spans, sums = around.spans(start, start + length), around.sums(row)
     rows = {chain: np.flatnonzero(around.chain_of == chain).tolist() for chain in around.chain.tolist()}
     chains = iter(zip(around.chain.tolist(), spans.tolist(), sums.tolist(), around.first.tolist(), strict=True))
@@ -153,7 +153,7 @@ def test_groups_have_the_sum_and_the_span_of_all_under_them_in_each_step(seed: i
 def test_scopes_that_hold_only_the_next_are_counted_once_in_each_step() -> None:
     hierarchy = graph_of("a/" * 3000 + "x", "b/x")
     (op, _), steps = np.flatnonzero(hierarchy.ordinary), 3000
-    around = Around(hierarchy, np.arange(steps), np.full(steps, op))
+    around = MeasuredChains(hierarchy, np.arange(steps), np.full(steps, op))
     assert len(around.chain) == steps
     measure = around.measure(around.sums(np.arange(steps)), steps)
     assert measure.median[1:op].tolist() == [(steps - 1) / 2] * 3000

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.color import colour
 from graphviz_tb.color.hues import contrast
-from graphviz_tb.color.measured import Measured
+from graphviz_tb.color.measured import MeasuredColouring
 from graphviz_tb.pipeline import Model, load
 
 
@@ -17,10 +17,10 @@ def model(fixtures: Path) -> Model:
     return load(fixtures / "real/mnist_cnn.pbtxt", run_metadata=(str(fixtures / "run_metadata/mnist_cnn_step099.pb"),))
 
 
-def measured(model: Model, scheme: str, theme: str = "light") -> Measured:
+def measured(model: Model, scheme: str, theme: str = "light") -> MeasuredColouring:
     """A colouring whose scale is that of a picture that shows everything closed but the main graph."""
     colouring = colour(model.hierarchy, model.facts, scheme, theme)
-    assert isinstance(colouring, Measured)
+    assert isinstance(colouring, MeasuredColouring)
     return colouring.scaled([(row,) for row in model.metagraph().children])
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.annotate import join_statistics
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
@@ -39,7 +39,7 @@ def test_a_call_took_what_was_measured_inside_it(graph: GraphDef, data: st.DataO
         (*calls, row)
         for calls, body in contexts(model, every_group(model))
         for row in range(body, int(hierarchy.end[body]))
-        if hierarchy.kind[row] == Kind.OP and row not in hierarchy.calls
+        if hierarchy.kind[row] == RowKind.OP and row not in hierarchy.calls
     ]
     names = {spelled(model, path): path for path in places}
     if len(names) < len(places):

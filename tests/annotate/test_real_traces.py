@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.errors import MissingFacts, UnknownChoice
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import Path as Place
 from graphviz_tb.model.stats import Figures, Stats
 from graphviz_tb.pipeline import Model, load
@@ -52,7 +52,7 @@ def test_ops_have_the_same_numbers_by_default(fixtures: Path, numbers: dict[str,
     stats, seen = stats_of(model), 0
     for row in range(len(model.hierarchy)):
         name = model.hierarchy.name[row]
-        if model.hierarchy.kind[row] == Kind.OP and name in numbers:
+        if model.hierarchy.kind[row] == RowKind.OP and name in numbers:
             figures = stats.figures(row)
             assert figures.bytes == numbers[name][0], name
             assert figures.span == pytest.approx(numbers[name][1], abs=1.0), name  # nanoseconds are kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import Around, around_children, arrange
+from graphviz_tb.arrange import PortConstraints, around_children, arrange
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from tests.arrange.levels import check, levels
@@ -27,7 +27,7 @@ def test_children_stand_as_what_feeds_them() -> None:
     bridges = (Bridge(0, 101, True, 1, 0, 0), Bridge(1, 100, True, 1, 0, 0))
     level = Metagraph(0, (1, 2, 3), (2, 2, 2), (Metaedge(0, 2, 1, 0, 0), Metaedge(1, 2, 1, 0, 0)), bridges)
     for order, row in (((LEFT, RIGHT), (1, 0)), ((RIGHT, LEFT), (0, 1))):
-        found = arrange(level, outside=Around(order=order))
+        found = arrange(level, outside=PortConstraints(order=order))
         assert on_side(found, True) == list(order)
         assert found.parts[0][1] == row
 
@@ -38,7 +38,7 @@ def test_a_skip_passes_the_main_path_on_the_side_where_it_goes_on() -> None:
     bridges = (Bridge(2, 100, False, 2, 0, 0), *(Bridge(child, 101, False, 1, 0, 0) for child in range(3)))
     level = Metagraph(0, (1, 2, 3), (2, 2, 2), chain, bridges)
     for left, right in (((101, False), (100, False)), ((100, False), (101, False))):
-        found = arrange(level, outside=Around(order=(left, right)))
+        found = arrange(level, outside=PortConstraints(order=(left, right)))
         for row in found.parts[0][2:-1]:
             boxes = [at for at, item in enumerate(row) if item < 3]
             assert boxes == [0 if left[0] == 100 else len(row) - 1]
@@ -56,7 +56,7 @@ def test_the_order_around_a_child_is_that_of_the_lines_that_reach_it() -> None:
 
 @given(levels(), st.permutations([(row, inbound) for row in range(100, 113) for inbound in (True, False)]))
 def test_ports_keep_any_order(level: Metagraph, order: list[tuple[int, bool]]) -> None:
-    skeleton = arrange(level, outside=Around(order=tuple(order)))
+    skeleton = arrange(level, outside=PortConstraints(order=tuple(order)))
     check(level, skeleton)
     own = [other for first in (True, False) for other in on_side(skeleton, first)]
     alone = {slot.others[0]: slot.first for slot in skeleton.ports if len(slot.others) == 1}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.arrange import Around, Arrangements, ArrangeOptions, around_children, arrange
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints, around_children, arrange
 from graphviz_tb.model.metagraph import Mask, Metaedge, Metagraph
 from tests.arrange.levels import check, level, levels, places, relation
 from tests.effort import examples
@@ -18,7 +18,7 @@ OPPOSITE = {"left": "right", "right": "left", "above": "below", "below": "above"
 
 @given(levels(), st.sets(st.tuples(st.integers(100, 112), st.booleans()), max_size=4))
 def test_every_skeleton_is_sound(given_level: Metagraph, turned: set[tuple[int, bool]]) -> None:
-    check(given_level, arrange(given_level, outside=Around(frozenset(turned))))
+    check(given_level, arrange(given_level, outside=PortConstraints(frozenset(turned))))
 
 
 @given(levels())

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.arrange import arrange
 from graphviz_tb.arrange.breaks import between, joint, kept
-from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.part import Ranks
 from graphviz_tb.arrange.wrap import fewer, passed
 from tests.arrange.levels import level
 from tests.each import each
@@ -16,14 +16,14 @@ from tests.each import each
 
 def test_between_ranks_pass_boxes_and_lines() -> None:
     # 0 ─▶ 1 ─▶ 2 ─▶ 3, and 0 ─▶ 2 by way of waypoint 4
-    layers = Layers([[0], [1, 4], [2], [3]], [[0, 1], [1, 2], [0, 4, 2], [2, 3]])
+    layers = Ranks([[0], [1, 4], [2], [3]], [[0, 1], [1, 2], [0, 4, 2], [2, 3]])
     assert between(layers) == [(0, 0), (1, 2), (1, 2), (1, 1)]
     # two boxes give to two: two on either side
-    assert between(Layers([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
+    assert between(Ranks([[0, 1], [2, 3]], [[0, 2], [0, 3], [1, 3]]))[1] == (2, 3)
 
 
 def test_where_too_many_lines_pass_they_are_counted_alone() -> None:
-    layers = Layers([[0], list(range(1, 9))], [[0, box] for box in range(1, 9)])
+    layers = Ranks([[0], list(range(1, 9))], [[0, box] for box in range(1, 9)])
     assert between(layers)[1] == (8, 8)
 
 
@@ -74,7 +74,7 @@ def test_a_part_made_of_two_keeps_no_break() -> None:
 
 def test_lines_pass_the_rows_that_are_added_to_each_rank_on_their_way() -> None:
     # 0 ─▶ 1 ─▶ 3, 0 ─▶ 2 ─▶ 3, 0 ─▶ 3 by way of 4; the rank in the middle has three rows, the last two
-    layers = Layers([[0], [1, 4, 2], [3]], [[0, 1], [1, 3], [0, 2], [2, 3], [0, 4, 3]])
+    layers = Ranks([[0], [1, 4, 2], [3]], [[0, 1], [1, 3], [0, 2], [2, 3], [0, 4, 3]])
     assert passed(layers, [1, 1, 1]) == 0
     assert passed(layers, [1, 3, 1]) == 5 * 2
     assert passed(layers, [1, 3, 2]) == 5 * 2 + 3

@@ -11,7 +11,7 @@ from hypothesis import given
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.dot import LARGEST, dot, run
-from graphviz_tb.arrange.part import Part
+from graphviz_tb.arrange.part import Component
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.picture import Picture
@@ -43,10 +43,10 @@ def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monk
     asked: list[str] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
     count = LARGEST // 2
-    chain = Part(count, tuple((box, box + 1) for box in range(count - 1)))
+    chain = Component(count, tuple((box, box + 1) for box in range(count - 1)))
     dot([chain], ArrangeOptions("dot"))
     assert len(asked) == 1
-    (laid,) = dot([chain, Part(2, ((0, 1),))], ArrangeOptions("dot"))[:1]
+    (laid,) = dot([chain, Component(2, ((0, 1),))], ArrangeOptions("dot"))[:1]
     assert len(asked) == 1
     assert len(laid.ranks) == count
     assert ["dot would take more than 10 s" in notice.message for notice in laid.notices] == [True]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.arrange.dot import LARGE, at_height, layers, pinned, source, split
-from graphviz_tb.arrange.part import Part
+from graphviz_tb.arrange.part import Component
 from tests.each import each
 
 
@@ -19,7 +19,7 @@ from tests.each import each
     ],
 )
 def test_first_ports_are_alone_above_all(ranks: list[int], wanted: list[int]) -> None:
-    assert pinned(Part(3, (), first=frozenset({2})), ranks) == wanted
+    assert pinned(Component(3, (), first=frozenset({2})), ranks) == wanted
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ def test_first_ports_are_alone_above_all(ranks: list[int], wanted: list[int]) ->
     [([0, 1, 1], [0, 1, 2]), ([0, 1, 2], [0, 1, 2]), ([0, 1, 7], [0, 1, 2]), ([3, 1, 0], [3, 1, 4])],
 )
 def test_last_ports_are_alone_below_all(ranks: list[int], wanted: list[int]) -> None:
-    assert pinned(Part(3, (), last=frozenset({2})), ranks) == wanted
+    assert pinned(Component(3, (), last=frozenset({2})), ranks) == wanted
 
 
 def test_ports_alone_have_a_rank_too() -> None:
-    assert pinned(Part(2, (), first=frozenset({0, 1})), [4, 4]) == [0, 0]
-    assert pinned(Part(1, (), last=frozenset({0})), [3]) == [0]
-    assert pinned(Part(3, (), first=frozenset({1}), last=frozenset({2})), [0, 0, 0]) == [1, 0, 2]
-    assert pinned(Part(2, ()), [0, 1]) == [0, 1]
+    assert pinned(Component(2, (), first=frozenset({0, 1})), [4, 4]) == [0, 0]
+    assert pinned(Component(1, (), last=frozenset({0})), [3]) == [0]
+    assert pinned(Component(3, (), first=frozenset({1}), last=frozenset({2})), [0, 0, 0]) == [1, 0, 2]
+    assert pinned(Component(2, ()), [0, 1]) == [0, 1]
 
 
 @each(("y", "x"), [(-1, 0), (0, 0), (1, 2), (2, 4), (3, 4), (4, 6), (9, 6)])
@@ -57,7 +57,7 @@ def test_graphs_of_one_output_are_told_apart_and_y_grows_downward() -> None:
 
 def test_boxes_of_nearly_one_height_are_on_one_rank_from_left_to_right() -> None:
     nodes = {0: (1.0, 0.0), 1: (3.0, 1.001), 2: (1.0, 0.999), 3: (2.0, 2.0)}
-    found = layers(Part(4, ((0, 1), (0, 2), (1, 3))), (nodes, {}))
+    found = layers(Component(4, ((0, 1), (0, 2), (1, 3))), (nodes, {}))
     assert found.ranks == [[0], [2, 1], [3]]
 
 
@@ -65,10 +65,10 @@ def test_parallel_lines_have_a_waypoint_each() -> None:
     # 0 ─▶ 1 ─▶ 2, and twice 0 ─▶ 2: once on the left of 1, once on its right
     nodes = {0: (1.0, 0.0), 1: (1.0, 1.0), 2: (1.0, 2.0)}
     sides = [[(1.0, 0.0), (0.0, 1.0), (1.0, 2.0)], [(1.0, 0.0), (2.0, 1.0), (1.0, 2.0)]]
-    found = layers(Part(3, ((0, 1), (1, 2), (0, 2), (0, 2))), (nodes, {(0, 2): sides}))
+    found = layers(Component(3, ((0, 1), (1, 2), (0, 2), (0, 2))), (nodes, {(0, 2): sides}))
     assert found.ranks == [[0], [3, 1, 4], [2]]
 
 
 def test_a_large_part_is_asked_for_a_quick_order() -> None:
-    assert "nslimit" not in source(Part(LARGE, ()))
-    assert "nslimit" in source(Part(LARGE + 1, ()))
+    assert "nslimit" not in source(Component(LARGE, ()))
+    assert "nslimit" in source(Component(LARGE + 1, ()))

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 import graphviz_tb.arrange
-from graphviz_tb.arrange.part import Layers
+from graphviz_tb.arrange.part import Ranks
 from tests.conftest import cpu_seconds
 
 assert graphviz_tb.arrange
@@ -17,14 +17,14 @@ wrap = wrapping.wrap
 WIDE = 120  # px of a box
 
 
-def crossing(boxes: int) -> Layers:
+def crossing(boxes: int) -> Ranks:
     """Two ranks of so many boxes, and thrice as many lines between any of them."""
     random = Random(1)
     ends = {(random.randrange(boxes), boxes + random.randrange(boxes)) for _ in range(3 * boxes)}
-    return Layers([[*range(boxes)], [*range(boxes, 2 * boxes)]], [list(pair) for pair in sorted(ends)])
+    return Ranks([[*range(boxes)], [*range(boxes, 2 * boxes)]], [list(pair) for pair in sorted(ends)])
 
 
-def wrapped(layers: Layers) -> Layers:
+def wrapped(layers: Ranks) -> Ranks:
     """The same on ranks that are not too wide."""
     boxes = sum(map(len, layers.ranks))
     return wrap(layers, boxes, [WIDE] * boxes)

@@ -18,7 +18,7 @@ from graphviz_tb.color.device import accelerator, short
 from graphviz_tb.color.hues import contrast, letters
 from graphviz_tb.color.structure import distinguished
 from graphviz_tb.errors import UnknownChoice
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.proto import GraphDef, NodeDef
 from tests.each import each
@@ -66,7 +66,7 @@ def test_structure_gives_equal_groups_one_hue_and_letter_and_unique_ones_none() 
     assert painter.fill((row["conv1"],)).badge == "A"
     assert not painter.fill((row["train"],)).hued
     seen: dict[tuple[str, str], int] = {}
-    for at in np.flatnonzero(found.kind == Kind.SCOPE).tolist():
+    for at in np.flatnonzero(found.kind == RowKind.SCOPE).tolist():
         fill = painter.fill((at,))
         if fill.hued:  # no two structures share hue and letter
             assert seen.setdefault((fill.fill, fill.badge), int(found.template[at])) == found.template[at]
@@ -79,7 +79,9 @@ def test_the_most_covering_structure_takes_the_first_hue() -> None:
     twins = np.flatnonzero(found.template == found.template[first])
     cover = sum(found.ops(at) for at in twins.tolist())
     for template in np.unique(found.template[found.template >= 0]).tolist():
-        rows = [at for at in np.flatnonzero(found.template == template).tolist() if at and found.kind[at] == Kind.SCOPE]
+        rows = [
+            at for at in np.flatnonzero(found.template == template).tolist() if at and found.kind[at] == RowKind.SCOPE
+        ]
         if len(rows) > 1:
             assert sum(found.ops(at) for at in rows) <= cover
 
@@ -115,7 +117,7 @@ def test_what_bands_say_in_colour_the_tooltip_says_in_words() -> None:
 def test_every_device_is_told_in_words_too() -> None:
     found = hierarchy("multi_device.pb")
     painter = paint(found, "device")
-    for row in np.flatnonzero(found.kind == Kind.OP).tolist():
+    for row in np.flatnonzero(found.kind == RowKind.OP).tolist():
         if painter.fill((row,)).hued:
             assert painter.second((row,))
 

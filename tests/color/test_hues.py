@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from graphviz_tb import load
-from graphviz_tb.color.structure import Structure, structure
+from graphviz_tb.color.structure import StructureColouring, structure
 from graphviz_tb.model.theme import THEMES
 
 OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg")}
 
 
-def coloured(*scopes: str) -> Structure:
+def coloured(*scopes: str) -> StructureColouring:
     """A scope for each name: what it holds follows from the letter that its last segment begins with."""
     nodes = []
     for scope in scopes:
@@ -20,7 +20,7 @@ def coloured(*scopes: str) -> Structure:
     return structure(model.hierarchy, THEMES["light"], model.facts)
 
 
-def hue(found: Structure, name: str) -> int:
+def hue(found: StructureColouring, name: str) -> int:
     hierarchy = found.hierarchy
     return found.hue[int(hierarchy.template[hierarchy.name.index(name)])]
 

@@ -19,7 +19,7 @@ from graphviz_tb.commands import run
 from graphviz_tb.commands.hotspots import hotspots
 from graphviz_tb.commands.report import facts_of
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import Style, bar, clip, encodable, pad, places, some, table, wrap
+from graphviz_tb.commands.table import TextStyle, bar, clip, encodable, pad, places, some, table, wrap
 from graphviz_tb.summary import summarize
 from tests.each import each
 
@@ -180,7 +180,7 @@ def test_hot_spots_are_told_with_their_coverage() -> None:
     found = hotspots(model.hierarchy, stats)  # type: ignore[arg-type]
     assert 0 < found.coverage < 1  # type: ignore[operator]
     assert [spot.value for spot in found.ops_by_time] == sorted((s.value for s in found.ops_by_time), reverse=True)
-    lines = statistics_lines(facts_of(model, ()).hotspots, 5, 80, Style())
+    lines = statistics_lines(facts_of(model, ()).hotspots, 5, 80, TextStyle())
     assert any(line.startswith("  coverage") and "75 of 270 ops" in line for line in lines)
     assert {"Ops by time", "Scopes by memory"} <= set(lines)
     assert max(map(shown, lines)) <= 80

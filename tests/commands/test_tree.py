@@ -14,7 +14,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.commands import run
 from graphviz_tb.commands.branches import branches, open_a_screenful, open_to_depth
-from graphviz_tb.commands.table import Style, json_lines, some
+from graphviz_tb.commands.table import TextStyle, json_lines, some
 from graphviz_tb.commands.tree import SCREEN
 from graphviz_tb.commands.tree_text import Page
 from graphviz_tb.outline import outline
@@ -195,7 +195,7 @@ def test_colours_change_no_place(width: int) -> None:
     hierarchy = load(FIXTURES / "real/mnist_cnn.pbtxt").hierarchy
     opened = open_to_depth(hierarchy, [0], 4)
     told = list(branches(hierarchy, 0, opened))
-    plain, coloured = (list(Page(hierarchy, width, Style(on), "x").tree(told, opened)) for on in (False, True))
+    plain, coloured = (list(Page(hierarchy, width, TextStyle(on), "x").tree(told, opened)) for on in (False, True))
     assert [re.sub(r"\x1b\[\d*m", "", line) for line in coloured] == plain
     assert any("\x1b" in line for line in coloured)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.source import Source
+from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Edits
 
@@ -27,7 +27,7 @@ SHAPES = "_output_shapes"
 class Plan:
     """All edits of all changes, looked up by node or scope of the old graph."""
 
-    source: Source
+    source: MatchedGraphs
     edits: Edits
     scopes: dict[int, int] = field(default_factory=dict)
     nodes: dict[int, int] = field(default_factory=dict)

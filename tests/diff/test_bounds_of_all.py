@@ -19,7 +19,7 @@ from graphviz_tb.diff.match.matching import MOST_CELLS_IN_ALL
 from graphviz_tb.diff.match.series import common
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.diff.run import Input, compared
+from graphviz_tb.diff.run import DiffInput, compared
 from graphviz_tb.errors import RequestError
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
@@ -49,7 +49,7 @@ def adding(many: int, inputs: int, seed: int) -> GraphDef:
 
 def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty sums of a hundred inputs each, wired anew: a table of 10,000 cells for each."""
-    old, new = (Input(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
+    old, new = (DiffInput(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
     for most, noted in ((300_000, False), (50_000, True)):
         monkeypatch.setattr(bounds, "MOST_CELLS_IN_ALL", most)
         changes = compared(old, new, DiffOptions())

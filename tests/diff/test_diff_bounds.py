@@ -9,7 +9,7 @@ from graphviz_tb.diff import diff
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.wrap import broken
 from graphviz_tb.diff.result import Changes
-from graphviz_tb.diff.run import Input, run
+from graphviz_tb.diff.run import DiffInput, run
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.model.measure import width
 from graphviz_tb.model.tensors import message_word
@@ -76,7 +76,7 @@ def test_a_text_as_wide_as_its_place_is_not_broken() -> None:
     assert broken(text, room - 1, 11) != [text]
 
 
-def of_signature(inputs: list[str], outputs: list[str]) -> Input:
+def of_signature(inputs: list[str], outputs: list[str]) -> DiffInput:
     """x ─▶ y, with a signature of these keys, all of them the same tensor."""
     graph = chain("Placeholder", "Relu", names=("x", "y"))
     tensors = ["x:0", "y:0"]
@@ -84,10 +84,10 @@ def of_signature(inputs: list[str], outputs: list[str]) -> Input:
         tuple(TensorSpec(key, tensor, "float32", (-1, 8)) for key in keys)
         for keys, tensor in zip((inputs, outputs), tensors, strict=True)
     ]
-    return Input(flatten(graph), "", (Signature("serving_default", "predict", *specs),))
+    return DiffInput(flatten(graph), "", (Signature("serving_default", "predict", *specs),))
 
 
-def between(old: Input, new: Input) -> Changes:
+def between(old: DiffInput, new: DiffInput) -> Changes:
     return run(old, new, DiffOptions(), {})
 
 

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import match_ops
 from graphviz_tb.diff.match.matching import Matching
@@ -62,7 +62,7 @@ def test_equal_members_of_a_series_are_counted_once() -> None:
 
 
 def test_members_of_many_series_are_taken_out_one_by_one() -> None:
-    def series(first: int) -> Side:
+    def series(first: int) -> GraphColumns:
         made = GraphDef()
         for at in range(20_000):
             # Letters alone: each pair is a series of its own.
@@ -70,7 +70,7 @@ def test_members_of_many_series_are_taken_out_one_by_one() -> None:
             if at < 5000:
                 made.node.add(name=f"{word}_2", op="Op").attr["value"].i = first + at
             made.node.add(name=word, op="Op")
-        return Side(flatten(made), DiffOptions())
+        return GraphColumns(flatten(made), DiffOptions())
 
     m = Matching(series(1), series(2))
     start = time.process_time()

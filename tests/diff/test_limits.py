@@ -17,7 +17,7 @@ from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.diff.changes.sizes import sizing
 from graphviz_tb.diff.changes.training import training
 from graphviz_tb.diff.columns.meaning import settings
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import align_scopes
 from graphviz_tb.diff.match.found import Findings, Member, Reason, nodes
 from graphviz_tb.diff.match.functions import pair_functions
@@ -42,9 +42,9 @@ TYPES = range(1, 24)
 INT32, STRING, INT64, RESOURCE, VARIANT, UINT32, UINT64 = 3, 7, 9, 20, 21, 22, 23
 
 
-def side(made: Any) -> Side:
+def side(made: Any) -> GraphColumns:
     """The columns of a graph."""
-    return Side(flatten(made), DiffOptions())
+    return GraphColumns(flatten(made), DiffOptions())
 
 
 def matching(old: Any, new: Any) -> Matching:

@@ -13,7 +13,7 @@ from graphviz_tb.diff.changes import numbers
 from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.scopes import Scopes
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -140,27 +140,27 @@ def counted(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, size: Callab
 
 
 def test_a_function_is_searched_for_convolutions_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    bodies = counted(monkeypatch, Side, "body", len)
+    bodies = counted(monkeypatch, GraphColumns, "body", len)
     (change,) = diff(*calls(300))
     assert change.kind == "changed"
     assert sum(bodies) < 10 * 4 * 300
 
 
 def test_what_uses_an_op_is_not_listed_for_each_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges = counted(monkeypatch, Side, "out_edges", len)
+    edges = counted(monkeypatch, GraphColumns, "out_edges", len)
     (change,) = diff(*settings(200))
     assert change.ops == 200
     assert sum(edges) < 40 * 4 * 200
 
 
 def test_what_a_layer_lends_is_not_all_listed_for_each_that_took_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges = counted(monkeypatch, Side, "in_edges", len)
+    edges = counted(monkeypatch, GraphColumns, "in_edges", len)
     (change,) = diff(*lent(300))
     assert change.detail["key"] == "weights"
     assert sum(edges) < 40 * 3 * 300
 
 
-def convolved(count: int, inputs: int, op: str) -> Side:
+def convolved(count: int, inputs: int, op: str) -> GraphColumns:
     """Kernels of so many inputs, all read by one op, and convolutions that take it."""
     made = graph("x A", f"h Identity {' '.join(f'k{at}' for at in range(count))}")
     for at in range(count):
@@ -181,7 +181,7 @@ def test_what_convolutions_read_is_looked_at_once(monkeypatch: pytest.MonkeyPatc
     ops = [
         [node for node, name in enumerate(each.graph.name) if name[0] == "c" and len(name) > 1] for each in (old, new)
     ]
-    edges = counted(monkeypatch, Side, "in_edges", len)
+    edges = counted(monkeypatch, GraphColumns, "in_edges", len)
     change = Change("changed", "op", "c", "c", 1, {}, edits=Edits(removed=tuple(ops[0]), added=tuple(ops[1])))
     assert group_counts((Layers(old), Layers(new)), [change]) == (1, 4)
     assert sum(edges) < 40 * 3 * count

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes import causes, names
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match import aligned
 from graphviz_tb.diff.match.functions import bag
 from graphviz_tb.model.change import Change, Edits
@@ -71,7 +71,7 @@ def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.
 def test_what_a_scope_holds_is_counted_once_for_all_it_is_compared_with(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
 
-    def counting(side: Side, nodes: Sequence[int]) -> Counter[int]:
+    def counting(side: GraphColumns, nodes: Sequence[int]) -> Counter[int]:
         counted.append(len(nodes))
         return bag(side, nodes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
-from graphviz_tb.diff.picture.tints import Lines
+from graphviz_tb.diff.picture.tints import FlatEdgeIndex
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -22,9 +22,9 @@ def seconds(count: int) -> float:
     both = Both(diff(b'node { name: "x" op: "Relu" }', weights_of_one_op(count)))
     drawn = both.picture(PictureOptions())
     (stub,) = (stub for stub in drawn.scene.stubs if len(stub.identities) > 1)
-    lines = Lines(both.model.hierarchy, drawn.view, both.overlay("light").edges)
+    lines = FlatEdgeIndex(both.model.hierarchy, drawn.view, both.overlay("light").edges)
     assert lines.stub(drawn.scene, stub) == {1}
-    return cpu_seconds(lambda: Lines(both.model.hierarchy, drawn.view, lines.states).stub(drawn.scene, stub))
+    return cpu_seconds(lambda: FlatEdgeIndex(both.model.hierarchy, drawn.view, lines.states).stub(drawn.scene, stub))
 
 
 def test_edges_of_many_weights_are_not_looked_for_among_all() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.diff.changes.parts import in_flow
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.proto import GraphDef
@@ -22,7 +22,7 @@ def order(nodes: str) -> str:
     parts = [
         Change("added", "op", None, name, 1, {}, edits=Edits(added=(number,))) for number, name in enumerate(graph.name)
     ]
-    return "".join(str(part.new) for part in in_flow(Side(graph, DiffOptions()), parts))
+    return "".join(str(part.new) for part in in_flow(GraphColumns(graph, DiffOptions()), parts))
 
 
 @each(

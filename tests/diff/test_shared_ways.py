@@ -7,7 +7,7 @@ import pytest
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.diff.picture import opened, rows
 from graphviz_tb.diff.picture.merge import Merged
-from graphviz_tb.diff.picture.opened import MOST_NESTED, Groups, ways
+from graphviz_tb.diff.picture.opened import MOST_NESTED, GroupPaths, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
 from graphviz_tb.diff.report.lines import lines_of
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -75,7 +75,7 @@ def test_where_there_was_no_room_there_is_none_for_the_next(monkeypatch: pytest.
 def test_what_nothing_shown_calls_is_not_to_be_opened(bodies: dict[str, list[str]]) -> None:
     hierarchy = load(library(bodies)).hierarchy
     inner = [row + 1 for row in hierarchy.function_rows]
-    assert [Groups(hierarchy).around(row) for row in inner] == [None] * len(inner)
+    assert [GroupPaths(hierarchy).around(row) for row in inner] == [None] * len(inner)
     assert ways(hierarchy, [""] * len(hierarchy), inner) == ([], 0)
 
 

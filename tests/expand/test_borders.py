@@ -9,7 +9,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.expand.bridges import EdgeFiles, inside_body
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -18,7 +18,9 @@ REAL = Path(__file__).parents[2] / "fixtures" / "real"
 def test_borders_are_the_same_one_by_one_and_all_at_once(name: str) -> None:
     hierarchy = graphviz_tb.load(REAL / name).hierarchy
     files = EdgeFiles(hierarchy)
-    groups = [row for row in range(1, len(hierarchy)) if hierarchy.kind[row] in (Kind.SCOPE, Kind.SERIES, Kind.FOLD)]
+    groups = [
+        row for row in range(1, len(hierarchy)) if hierarchy.kind[row] in (RowKind.SCOPE, RowKind.SERIES, RowKind.FOLD)
+    ]
     assert groups
     for row in groups:
         files.asked = 0

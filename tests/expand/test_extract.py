@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb.expand import put_away
 from graphviz_tb.expand.drawable import crowded
-from graphviz_tb.expand.extract import FEW, READABLE, Level, decide, fence, highest
+from graphviz_tb.expand.extract import FEW, READABLE, ExtractInput, decide, fence, highest
 from graphviz_tb.expand.order import data_order, tensorboard_order
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
@@ -31,14 +31,14 @@ def control(*pairs: tuple[int, int]) -> list[Metaedge]:
 
 def level(
     count: int, edges: list[Metaedge], sinks: Iterable[int] = (), marked: dict[int, str] | None = None, unseen: int = 0
-) -> Level:
+) -> ExtractInput:
     """A level of so many children; `marked` says at which side of a child a mark stands."""
     sides = [frozenset([marked[node]]) if marked and node in marked else NONE for node in range(count)]
     gone = set(sinks)
-    return Level(count, edges, [node in gone for node in range(count)], sides, unseen, NO_CIRCLES)
+    return ExtractInput(count, edges, [node in gone for node in range(count)], sides, unseen, NO_CIRCLES)
 
 
-def chain_with_hub(count: int, inward: bool) -> Level:
+def chain_with_hub(count: int, inward: bool) -> ExtractInput:
     """A chain of all children but the last, which every other one leads to (or which leads to every other one)."""
     hub = count - 1
     spokes = [(node, hub) if inward else (hub, node) for node in range(0, hub, 2)]
@@ -161,13 +161,13 @@ def test_a_lone_child_goes_where_its_mark_points(side: str, column: str) -> None
 
 
 def test_a_lone_child_with_marks_on_both_sides_stays() -> None:
-    both = Level(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))], 0, NO_CIRCLES)
+    both = ExtractInput(3, data((0, 1)), [False] * 3, [NONE, NONE, frozenset(("in", "out"))], 0, NO_CIRCLES)
     assert decide(both, OURS).extracted == frozenset()
 
 
 def test_what_was_asked_for_stays_with_its_edges() -> None:
     asked = chain_with_hub(20, inward=True)
-    kept = Level(20, asked.edges, asked.sink, asked.marked, 0, NO_CIRCLES, included=frozenset({19}))
+    kept = ExtractInput(20, asked.edges, asked.sink, asked.marked, 0, NO_CIRCLES, included=frozenset({19}))
     assert decide(kept, THEIRS) == Mask()
 
 
@@ -207,7 +207,9 @@ def test_what_is_put_away_by_hand_is_a_source_only_if_it_feeds_more_than_it_is_f
 def test_a_child_that_is_joined_with_one_asked_for_stays_with_its_line(included: list[int], gone: bool) -> None:
     # 0 ┄▶ 1 ┄▶ 2, 3 ─▶ 4: the NoOp in the middle keeps its line to what was asked for
     chain = level(5, [*control((0, 1), (1, 2)), *data((3, 4))], sinks=[1])
-    mask = decide(Level(5, chain.edges, chain.sink, chain.marked, 0, NO_CIRCLES, included=frozenset(included)), OURS)
+    mask = decide(
+        ExtractInput(5, chain.edges, chain.sink, chain.marked, 0, NO_CIRCLES, included=frozenset(included)), OURS
+    )
     assert (1 in mask.extracted) is gone
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import Path, address, child_path, parent_path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
@@ -88,13 +88,13 @@ def test_every_op_shows_once_in_each_place(graph: GraphDef) -> None:
             child = child_path(hierarchy, path, row)
             if child not in opened:
                 below = range(row, int(hierarchy.end[row]))
-                shown.update((*child[:-1], one) for one in below if hierarchy.kind[one] == Kind.OP)
+                shown.update((*child[:-1], one) for one in below if hierarchy.kind[one] == RowKind.OP)
     open_bodies = {(path, body) for path in opened for _, body in hierarchy.calls.get(path[-1], ())} | {((), 0)}
     expected = Counter(
         (*calls, row)
         for calls, body in open_bodies
         for row in range(body, int(hierarchy.end[body]))
-        if hierarchy.kind[row] == Kind.OP and (*calls, row) not in opened
+        if hierarchy.kind[row] == RowKind.OP and (*calls, row) not in opened
     )
     library = set(range(hierarchy.function_rows[0], len(hierarchy)))
     assert {path: count for path, count in shown.items() if not (len(path) == 1 and path[0] in library)} == expected
@@ -140,9 +140,9 @@ def test_counts_through_calls_are_those_of_the_places(graph: GraphDef) -> None:
         return sum(
             sum(walk(body) for body in {body for _, body in hierarchy.calls[one]}) if one in hierarchy.calls else 1
             for one in range(row, int(hierarchy.end[row]))
-            if hierarchy.kind[one] == Kind.OP and not hierarchy.mark[one]
+            if hierarchy.kind[one] == RowKind.OP and not hierarchy.mark[one]
         )
 
     for row in range(len(hierarchy)):
-        if hierarchy.kind[row] != Kind.OP or row in hierarchy.calls:
+        if hierarchy.kind[row] != RowKind.OP or row in hierarchy.calls:
             assert ops(row) == walk(row), hierarchy.name[row]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from graphviz_tb.model.paint import Caption, Fill, LegendRow, Paint, Tint, Tints
-from graphviz_tb.model.scene import Box, Point, Port, Route, Rule, Scene, Stub, Text, Web
+from graphviz_tb.model.scene import Box, Point, Port, Route, Scene, Separator, Stub, Text, Web
 from graphviz_tb.model.theme import THEMES
 
 GREY, RED = "#DDDDDD", "#CC0000"
@@ -88,7 +88,7 @@ def catalogue(theme: str, shift: int = 0) -> tuple[Scene, Paint, Caption]:
     scene = Scene(
         *(len(KINDS) * 3 * STEP, 9 * STEP, "BT" if not shift else "LR", boxes, routes, ports(), stubs),
         texts(len(boxes)),
-        (Rule(5, 500, 300, 500), Rule(300, 10, 300, 400)),
+        (Separator(5, 500, 300, 500), Separator(300, 10, 300, 400)),
         (Web("data", -1, (0, 1, -2, 3), (1, -1, 2, 4)), Web("control", 3, (5,) * 201, (6,) * 201)),
     )
     selected = tuple(box.address for box in boxes[shift::7])
@@ -211,7 +211,7 @@ def scattered(name: str) -> tuple[Scene, Paint, Caption]:
         )
         for _ in range(luck.randrange(3))
     )
-    rules = tuple(Rule(*place(), *place()) for _ in range(luck.randrange(2)))
+    rules = tuple(Separator(*place(), *place()) for _ in range(luck.randrange(2)))
     scene = Scene(wide, high, "BT", boxes, routes, (), stubs, written, tuple(map(upright, rules)))
     rows = [
         LegendRow(f"row {number} " * luck.choice((1, 2, 5, 8, 20)), PLAIN) for number in range(luck.randrange(0, 14))
@@ -234,6 +234,6 @@ def scattered(name: str) -> tuple[Scene, Paint, Caption]:
     return scene, replace(paint, stubs=paint.stubs[: len(stubs)]), Caption(title, "facts " * luck.randrange(1, 40))
 
 
-def upright(rule: Rule) -> Rule:
+def upright(rule: Separator) -> Separator:
     """A rule from its upper left to its lower right end."""
-    return Rule(min(rule.x1, rule.x2), min(rule.y1, rule.y2), max(rule.x1, rule.x2), max(rule.y1, rule.y2))
+    return Separator(min(rule.x1, rule.x2), min(rule.y1, rule.y2), max(rule.x1, rule.x2), max(rule.y1, rule.y2))

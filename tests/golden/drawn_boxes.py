@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphviz_tb.group.flow.box import Box, Symbols, group, stack, walk
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, stack, walk
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
@@ -34,16 +34,16 @@ class Drawn:
     """Boxes that were drawn, and what they share."""
 
     def __init__(self, name: str) -> None:
-        self.luck, self.symbols, self.rows = random.Random(name), Symbols(), 0
+        self.luck, self.symbols, self.rows = random.Random(name), SymbolNumbers(), 0
         self.setting = Setting(
             Vocabulary(NAMES), self.symbols, Budget(1000), *self.luck.choice(((16, 40), (4, 6), (3, 9)))
         )
 
-    def boxes(self, deep: int = 0) -> list[Box]:
+    def boxes(self, deep: int = 0) -> list[FlowBox]:
         """Some boxes."""
         return [self.box(deep) for _ in range(self.luck.randrange(1, self.luck.choice(MOST)))]
 
-    def box(self, deep: int) -> Box:
+    def box(self, deep: int) -> FlowBox:
         """An op, with small inputs now and then; a group; a stack."""
         kind = self.luck.random() if deep < DEEP else 0
         if kind < 0.6:
@@ -53,7 +53,7 @@ class Drawn:
             )
             feeders = [self.box(DEEP) for _ in range(self.luck.randrange(3))] if kind > 0.5 else []
             self.rows += 1
-            return Box(self.luck.choice(NAMES), self.symbols.of("op", number, ops), ops, self.rows, feeders=feeders)
+            return FlowBox(self.luck.choice(NAMES), self.symbols.of("op", number, ops), ops, self.rows, feeders=feeders)
         if kind < 0.8:
             members = self.boxes(deep + 1)
             how = self.luck.choice(GROUPS)
@@ -63,12 +63,12 @@ class Drawn:
         members = [unit, *(self.alike(unit) for _ in range(self.luck.choice((1, 2, 2, 6, 40))))]
         return stack(self.symbols, members, unit.symbol, sideways=self.luck.random() < 0.3)
 
-    def alike(self, box: Box) -> Box:
+    def alike(self, box: FlowBox) -> FlowBox:
         """Another box of the same structure."""
         self.rows += 1
         members = [self.alike(member) for member in box.members]
         row = self.rows if box.row >= 0 else -1
-        return Box(self.luck.choice(NAMES), box.symbol, box.ops, row, box.how, members, [], box.unit, box.sideways)
+        return FlowBox(self.luck.choice(NAMES), box.symbol, box.ops, row, box.how, members, [], box.unit, box.sideways)
 
     def sequence(self) -> list[Element]:
         """Elements along the flow, some of them in repeated templates, with odd ones between."""
@@ -84,7 +84,7 @@ class Drawn:
                     found.append(self.element(luck.choice(kinds), 1, False, False))
         return found
 
-    def element(self, box: Box, cut: int, fork: bool, side: bool) -> Element:
+    def element(self, box: FlowBox, cut: int, fork: bool, side: bool) -> Element:
         """One box of a sequence, of the structure of another."""
         made = self.alike(box)
         held = tuple(member.symbol for member in made.members) or (made.symbol,)
@@ -93,7 +93,7 @@ class Drawn:
         return Element(made, made.symbol, word, cut, fork, False, side, held, shortcut, source)
 
 
-def shape(boxes: Sequence[Box]) -> str:
+def shape(boxes: Sequence[FlowBox]) -> str:
     """What groups there are, as one line."""
     return " ".join(
         f"{How(box.how).name.lower()}{box.symbol}×{box.ops}({shape([*box.feeders, *box.members])})" if box.members

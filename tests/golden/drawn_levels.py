@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
-from graphviz_tb.arrange import Around, ArrangeOptions, around_children, arrange
+from graphviz_tb.arrange import ArrangeOptions, PortConstraints, around_children, arrange
 from graphviz_tb.arrange.large import plain as plain_rows
-from graphviz_tb.expand.extract import Level, decide
+from graphviz_tb.expand.extract import ExtractInput, decide
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.options import ExpandOptions
 
@@ -123,16 +123,16 @@ def mask(luck: random.Random, count: int, edges: int) -> Mask:
     )
 
 
-def outside(name: str, metagraph: Metagraph) -> Around:
+def outside(name: str, metagraph: Metagraph) -> PortConstraints:
     """What the level around says of the bridges."""
     luck = random.Random(name)
     others = sorted({(each.other, each.inbound) for each in metagraph.bridges})
     turned = frozenset(other for other in others if luck.random() < 0.15)
     order = luck.sample(others, len(others))
-    return Around(turned, tuple(order) if luck.random() < 0.7 else ())
+    return PortConstraints(turned, tuple(order) if luck.random() < 0.7 else ())
 
 
-def crowd(name: str) -> tuple[Level, ExpandOptions]:
+def crowd(name: str) -> tuple[ExtractInput, ExpandOptions]:
     """A level as the auxiliary area is decided from, and options of all sizes."""
     luck = random.Random(name)
     count = luck.choice((1, 3, 8, 9, 14, 15, 16, 25, 40, 41, 50))
@@ -146,7 +146,7 @@ def crowd(name: str) -> tuple[Level, ExpandOptions]:
     edges = [Metaedge(*pair, *(luck.choice(KINDS[-4:] if few else KINDS))) for pair in pairs if pair[0] != pair[1]]
     theirs = luck.random() < 0.4
     handing = [] if theirs else sorted({edge.source for edge in edges if edge.tensors})  # what circles hands data on
-    held = Level(
+    held = ExtractInput(
         count,
         edges,
         [luck.random() < 0.05 for _ in range(count)],

@@ -16,7 +16,7 @@ from graphviz_tb.model.scene import Text
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.auxiliary import beside_core
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.label_places import Label, Rect, place_labels
+from graphviz_tb.place.label_places import LineLabel, Rect, place_labels
 from graphviz_tb.place.steep import cross_steeply
 from graphviz_tb.place.tracks import Hop, gap_height, give_tracks, is_crossed, is_shut_in
 
@@ -56,7 +56,7 @@ def coordinated(name: str) -> Iterator[Any]:
             (x, y, x + wide, y + high) for (x, y), (wide, high) in zip(found.positions, sizes, strict=True) if wide
         ]
         labels = {
-            wire: Label(each.label, each.thick, wire in skeleton.spine)
+            wire: LineLabel(each.label, each.thick, wire in skeleton.spine)
             for wire, each in strokes.items()
             if each.label[0]
         }

@@ -40,7 +40,7 @@ import graphviz_tb
 from graphviz_tb.color import SCHEMES, colour
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.view import View
@@ -147,7 +147,7 @@ def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
     for row in range(len(hierarchy)):
         if hierarchy.opens(row):
             words = hierarchy.name[row], hierarchy.labels.get(row, "")
-            origin = Kind(hierarchy.kind[row]).name, How(hierarchy.how[row]).name
+            origin = RowKind(hierarchy.kind[row]).name, How(hierarchy.how[row]).name
             numbers = hierarchy.template[row], hierarchy.parent[row], len(hierarchy.children(row)), hierarchy.ops(row)
             found.append((*words, *origin, *map(int, numbers)))
     return found

@@ -19,7 +19,7 @@ from graphviz_tb.model.paths import address
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
-from graphviz_tb.view import Names, NodeLabels, open_groups, quiet_rows
+from graphviz_tb.view import NodeLabels, RowFinder, open_groups, quiet_rows
 from graphviz_tb.view.select import in_code
 from graphviz_tb.view.unrolled import unrolled
 
@@ -70,7 +70,7 @@ def sought(name: str) -> Iterator[Any]:
     model, luck = model_of(name), random.Random(name)
     found, _ = open_groups(model.hierarchy, model.metagraph, PictureOptions(open_all=True, max_open=60), model.names)
     addresses = [address(model.hierarchy, path) for path in found][1:]
-    names = Names(model.hierarchy)
+    names = RowFinder(model.hierarchy)
     for text in [luck.choice(addresses) for _ in range(8)] if addresses else ():
         for pattern in patterns(text, luck):
             try:

@@ -16,7 +16,7 @@ from rewrites import REWRITES, pair
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.training import training
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.picture.merge import Where, merge
@@ -111,7 +111,7 @@ def layered(layers: Layers) -> Iterator[Any]:
     yield [summed(column.astype(np.int64).view(np.uint64)) for column in roles]
 
 
-def columns(side: Side) -> Iterator[np.ndarray]:
+def columns(side: GraphColumns) -> Iterator[np.ndarray]:
     """The columns of hashes of one side."""
     labels = side.labels
     yield from (labels.op, labels.core, labels.shapes, labels.colocation, labels.constants, labels.devices, labels.own)

@@ -19,7 +19,7 @@ from graphviz_tb.render import compose
 from graphviz_tb.render.dot import dot
 from graphviz_tb.render.hatches import without_hatch
 from graphviz_tb.render.ink import Ink, ink_of
-from graphviz_tb.render.legend import Block, Entry
+from graphviz_tb.render.legend import LegendBlock, LegendEntry
 from graphviz_tb.render.pdf import pdf
 from graphviz_tb.render.png import raster
 from graphviz_tb.render.rows import shapes
@@ -82,7 +82,7 @@ def legend_columns(name: str) -> Iterator[Any]:
     """The shapes that a legend of two blocks may have, whose columns are so many pixels wide."""
     most = int(name.split()[1])
     texts = ["W" * 60] * (most % 9 + 1), ["W" * 60] * (most % 5 + 1)
-    one, other = (Block("H", tuple(Entry((), text) for text in each), most) for each in texts)
+    one, other = (LegendBlock("H", tuple(LegendEntry((), text) for text in each), most) for each in texts)
     wide = replace(other, most=2 * most % 211 + 40, heading=("a heading, another heading, " * 3)[: most % 70])
     single = [replace(one, entries=one.entries[:1], most=most + more) for more in range(4)]
     rows = [[single[0]] * count + [last] for count in range(1, 4) for last in single]  # of every width in all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, make_dag
 from graphviz_tb.group.flow.setting import Budget, Setting
 from graphviz_tb.group.flow.words import Vocabulary
@@ -10,12 +10,12 @@ from graphviz_tb.group.flow.words import Vocabulary
 
 def setting(*names: str, soft: int = 16, most: int = 40, budget: int = 100_000) -> Setting:
     """What all steps know of a level with such names."""
-    return Setting(Vocabulary(names), Symbols(), Budget(budget), soft, most)
+    return Setting(Vocabulary(names), SymbolNumbers(), Budget(budget), soft, most)
 
 
-def rows(*names: str, ops: int = 1, symbol: int | None = None) -> list[Box]:
+def rows(*names: str, ops: int = 1, symbol: int | None = None) -> list[FlowBox]:
     """One box for each name, of equal or of different structure."""
-    return [Box(name, number if symbol is None else symbol, ops, number) for number, name in enumerate(names)]
+    return [FlowBox(name, number if symbol is None else symbol, ops, number) for number, name in enumerate(names)]
 
 
 def wired(count: int, *pairs: tuple[int, int], outside: list[list[int]] | None = None) -> Dag:

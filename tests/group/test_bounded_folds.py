@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.repeats import fold_repeats
 from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 from tests.timing import seconds
 
@@ -23,11 +23,11 @@ def test_a_long_template_that_may_begin_in_any_of_its_places() -> None:
     luck = Random(1)
     template = [luck.randrange(300) for _ in range(12_000)]
     sequence = [
-        Element(Box(f"{place:x}", op, 1, row=place), op, op)
+        Element(FlowBox(f"{place:x}", op, 1, row=place), op, op)
         for place in range(12_000 * 39 // 10)
         for op in [template[place % 12_000]]
     ]
-    symbols = Symbols()
+    symbols = SymbolNumbers()
     setting = Setting(Vocabulary([each.box.name for each in sequence]), symbols, budget_of(len(sequence)))
     with seconds(20):
         folded = fold_repeats(sequence, setting)
@@ -48,7 +48,7 @@ def test_many_dense_and_regular_scopes() -> None:
         model = load(graph)
     assert any("too regular to compare fully" in notice.message for notice in model.notices)
     # What was looked at before is one structure.
-    first, second, *_ = model.hierarchy.template[1:][model.hierarchy.kind[1:] == Kind.SCOPE].tolist()
+    first, second, *_ = model.hierarchy.template[1:][model.hierarchy.kind[1:] == RowKind.SCOPE].tolist()
     assert first == second
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import graphviz_tb
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import make_dag
-from graphviz_tb.group.flow.order import Order
+from graphviz_tb.group.flow.order import FlowOrder
 from graphviz_tb.group.flow.regions import narrow_places
 from graphviz_tb.group.flow.setting import Budget, Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 
 BEHIND = 14  # different ops after the repetitions, so that the level is large enough to be folded
@@ -29,7 +29,7 @@ def stacks(ops: int, times: int) -> list[int]:
         {"name": name, "op": op, "input": [source]} for name, op, source in zip(names[1:], types, names, strict=False)
     ]
     hierarchy = graphviz_tb.load(GraphDef(node=nodes)).hierarchy
-    return [len(hierarchy.children(row)) for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    return [len(hierarchy.children(row)) for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
 
 
 @pytest.mark.parametrize(("ops", "worth"), [(2, False), (3, True), (4, True)])
@@ -73,9 +73,9 @@ def test_eight_boxes_need_no_stages(behind: int, stages: bool) -> None:
 def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: int) -> None:
     # 40 boxes; so many lines cross behind each tenth of them, more everywhere else; the end is always a place
     cut = np.array([lines if position % 10 == 9 else 20 for position in range(40)])
-    order = Order(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40, [0] * 40)
-    dag = make_dag([Box("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
-    found, ends = narrow_places(dag, order, Setting(Vocabulary([]), Symbols(), Budget(0)))
+    order = FlowOrder(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40, [0] * 40)
+    dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
+    found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Budget(0)))
     assert (found, len(ends)) == (wide, places)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.group.flow.box import Box, group
-from graphviz_tb.group.flow.columns import Edges
+from graphviz_tb.group.flow.box import FlowBox, group
+from graphviz_tb.group.flow.columns import ChildEdges
 from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.model.hierarchy import How
 from tests.each import each
@@ -13,15 +13,15 @@ from tests.each import each
 Tree = int | tuple[How, "list[Tree]"]
 
 
-def box_of(tree: Tree) -> Box:
+def box_of(tree: Tree) -> FlowBox:
     """Rows by number, groups as pairs of an origin and what they hold."""
     if isinstance(tree, int):
-        return Box(f"b{tree}", tree, 1, tree)
+        return FlowBox(f"b{tree}", tree, 1, tree)
     how, members = tree
     return group(how, [box_of(member) for member in members], 100)
 
 
-def tree_of(box: Box) -> Tree:
+def tree_of(box: FlowBox) -> Tree:
     """The other way round."""
     return box.row if box.row >= 0 else (box.how, [tree_of(member) for member in box.members])
 
@@ -32,7 +32,7 @@ def kept(trees: list[Tree], *pairs: tuple[int, int]) -> list[Tree]:
     no = np.zeros(len(pairs), bool)
     count = 1 + max(int(source.max()), int(target.max()))
     place = {row: row for row in range(count)}
-    found = without_lies([box_of(tree) for tree in trees], count, place, Edges(source, target, no, no))
+    found = without_lies([box_of(tree) for tree in trees], count, place, ChildEdges(source, target, no, no))
     return [tree_of(box) for box in found]
 
 
@@ -82,7 +82,7 @@ def test_a_feeder_is_in_the_group_of_its_consumer() -> None:
     held = group(NAME, [one, two], 100)
     place = {row: row for row in range(4)}
     no = np.zeros(3, bool)
-    on = Edges(np.array([0, 1, 2]), np.array([1, 2, 3]), no, no)
+    on = ChildEdges(np.array([0, 1, 2]), np.array([1, 2, 3]), no, no)
     assert without_lies([held, three], 4, place, on) == [held, three]
-    back = Edges(np.array([0, 0, 3]), np.array([1, 3, 2]), no, no)
+    back = ChildEdges(np.array([0, 0, 3]), np.array([1, 3, 2]), no, no)
     assert without_lies([held, three], 4, place, back) == [one, two, three]

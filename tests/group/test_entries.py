@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.proto import GraphDef
 
 
@@ -43,7 +43,7 @@ def blocks(count: int, *, memory: bool, first: bool, batch: bool = False) -> Hie
 @pytest.mark.parametrize("batch", [False, True], ids=["inputs", "batch"])
 def test_all_blocks_are_counted(count: int, memory: bool, first: bool, batch: bool) -> None:
     hierarchy = blocks(count, memory=memory, first=first, batch=batch)
-    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     assert count in [len(hierarchy.children(row)) for row in stacks]
     largest = max(stacks, key=hierarchy.ops)
     assert hierarchy.ops(largest) == 12 * count  # read 2, sum, norm 2, grow 2, shrink 2, sum, norm 2
@@ -68,6 +68,6 @@ def test_inputs_of_a_level_are_no_part_of_its_blocks(count: int) -> None:
     hierarchy = load(graph).hierarchy
     children = hierarchy.children(0)
     assert {"query", "memory", "mask"} < {hierarchy.name[row] for row in children}
-    [stack] = [row for row in children if hierarchy.kind[row] == Kind.SERIES]
+    [stack] = [row for row in children if hierarchy.kind[row] == RowKind.SERIES]
     assert len(hierarchy.children(stack)) == count
     assert hierarchy.ops(stack) == 7 * count

@@ -3,7 +3,7 @@ drawn beside what they pass: they hide no repetition."""
 
 from __future__ import annotations
 
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from tests.group.nameless import Network
 
 BLOCK = ("Conv2D", "Rsqrt", "Relu", "Conv2D", "Rsqrt")
@@ -12,7 +12,7 @@ BOTTLENECK = ("Conv2D", "Rsqrt", "Relu", "DepthwiseConv2dNative", "Rsqrt", "Relu
 
 def heights(hierarchy: Hierarchy) -> list[int]:
     """How many members each stack has that stands in no other, along the flow."""
-    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == int(Kind.SERIES)]
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == int(RowKind.SERIES)]
     outer = [row for row in stacks if not any(above < row < hierarchy.end[above] for above in stacks)]
     return [len(hierarchy.children(row)) for row in outer]
 

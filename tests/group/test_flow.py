@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphviz_tb
-from graphviz_tb.group.flow.box import Box, Symbols, group
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group
 from graphviz_tb.group.flow.dag import circles, make_dag
 from graphviz_tb.group.flow.regions import branch
 from graphviz_tb.group.flow.setting import Budget, Setting
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
 from tests.effort import examples
@@ -37,7 +37,7 @@ def graphs(draw: st.DrawFn) -> GraphDef:
 
 def made(hierarchy: Hierarchy) -> list[int]:
     """The groups that folding made."""
-    return [row for row in range(len(hierarchy)) if hierarchy.kind[row] in (Kind.SERIES, Kind.FOLD)]
+    return [row for row in range(len(hierarchy)) if hierarchy.kind[row] in (RowKind.SERIES, RowKind.FOLD)]
 
 
 def data_circles(hierarchy: Hierarchy, row: int) -> list[set[int]]:
@@ -58,10 +58,10 @@ def test_no_group_closes_a_circle(graph: GraphDef) -> None:
     """Scopes may: they were written. What folding makes never does."""
     hierarchy = graphviz_tb.load(graph).hierarchy
     raw = graphviz_tb.load(graph, folds=False, series_min=10_000).hierarchy
-    if any(data_circles(raw, row) for row in range(len(raw)) if raw.kind[row] != Kind.OP):
+    if any(data_circles(raw, row) for row in range(len(raw)) if raw.kind[row] != RowKind.OP):
         return
     for row in range(len(hierarchy)):
-        if hierarchy.kind[row] != Kind.OP:
+        if hierarchy.kind[row] != RowKind.OP:
             assert not data_circles(hierarchy, row)
 
 
@@ -69,7 +69,7 @@ def levels_of(graph: GraphDef) -> dict[str, dict[str, set[str]]]:
     """For each scope as it was written: its children by name, with the children that they feed."""
     raw = graphviz_tb.load(graph, folds=False, series_min=10_000).hierarchy
     found = {}
-    for row in (row for row in range(len(raw)) if raw.kind[row] != Kind.OP):
+    for row in (row for row in range(len(raw)) if raw.kind[row] != RowKind.OP):
         after: dict[str, set[str]] = {raw.name[child]: set() for child in raw.children(row)}
         for edge in raw.owned(row).tolist():
             after[raw.name[raw.edge_from[edge]]].add(raw.name[raw.edge_to[edge]])
@@ -117,7 +117,7 @@ def test_whatever_is_open_no_edge_is_lost_and_no_circle_is_made(graph: GraphDef,
         row = todo.pop()
         edges += len(hierarchy.owned(row))
         for child in hierarchy.children(row).tolist():
-            if hierarchy.kind[child] != Kind.OP and luck.random() < 0.5:
+            if hierarchy.kind[child] != RowKind.OP and luck.random() < 0.5:
                 todo.append(child)
             else:
                 inside = range(child, int(hierarchy.end[child]))
@@ -174,7 +174,7 @@ def residual(blocks: int) -> GraphDef:
 
 def test_equal_regions_are_one_stack_without_names() -> None:
     hierarchy = graphviz_tb.load(residual(12)).hierarchy
-    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
     assert len(hierarchy.children(stack)) == 12
     assert len({int(hierarchy.template[row]) for row in hierarchy.children(stack)}) == 1
     assert hierarchy.how[stack] == How.REPEAT
@@ -280,9 +280,10 @@ def test_time_grows_with_the_level(shape: str) -> None:
 
 def test_a_branch_opens_beside_what_is_around_it() -> None:
     """35 unlike groups without a narrow place between them: as one branch they must fit in a picture."""
-    symbols = Symbols()
+    symbols = SymbolNumbers()
     ops = [
-        [Box(f"g{at}_{one}", symbols.of("op", f"T{at}{one}"), 1, 3 * at + one) for one in range(3)] for at in range(35)
+        [FlowBox(f"g{at}_{one}", symbols.of("op", f"T{at}{one}"), 1, 3 * at + one) for one in range(3)]
+        for at in range(35)
     ]
     groups = [group(How.NAME, inside, symbols.of("group", *(box.symbol for box in inside))) for inside in ops]
     dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])

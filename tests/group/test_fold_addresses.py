@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.group.flow.addresses import addresses
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.hierarchy import How
 from graphviz_tb.model.paths import address
 from graphviz_tb.pipeline import Model
@@ -51,8 +51,10 @@ def test_each_address_means_one_group(nodes: list[tuple[str, str]]) -> None:
 
 
 def test_labels_are_short_and_addresses_tell_apart() -> None:
-    one, two, three = (Box(name, 0, 1, at) for at, name in enumerate(("first", "second", "third")))
-    groups = [Box("2 Relu", 0, 2, how=How.REGION, members=held) for held in ([one, two], [two, three], [one, three])]
+    one, two, three = (FlowBox(name, 0, 1, at) for at, name in enumerate(("first", "second", "third")))
+    groups = [
+        FlowBox("2 Relu", 0, 2, how=How.REGION, members=held) for held in ([one, two], [two, three], [one, three])
+    ]
     named = addresses(groups, ["2 Relu"])
     assert [named[id(box)] for box in groups] == [
         "2 Relu (second)",
@@ -85,8 +87,8 @@ def test_thousands_of_one_name_are_numbered_in_one_go(monkeypatch: pytest.Monkey
             return Number(int(self) + other)
 
     monkeypatch.setitem(addresses.__globals__, "FIRST_AGAIN", Number(2))
-    member = Box("m", 0, 1, 0)
-    groups = [Box("same", 0, 2, how=How.REGION, members=[member, member]) for _ in range(500)]
+    member = FlowBox("m", 0, 1, 0)
+    groups = [FlowBox("same", 0, 2, how=How.REGION, members=[member, member]) for _ in range(500)]
     named = addresses(groups, [])
     assert len(set(named.values())) == 500
     assert len(tried) < 2 * 500

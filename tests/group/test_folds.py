@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -18,7 +18,7 @@ REAL = Path(__file__).parents[2] / "fixtures/real"
 
 def folds(model: Model) -> Counter[str]:
     hierarchy = model.hierarchy
-    return Counter(hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.FOLD)
+    return Counter(hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.FOLD)
 
 
 def flat_training_graph() -> GraphDef:

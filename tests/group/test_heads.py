@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from tests.group.nameless import CHAIN, Network
 
 
@@ -21,9 +21,9 @@ def counts(hierarchy: Hierarchy) -> list[int]:
     found = []
     for row in range(len(hierarchy)):
         if hierarchy.how[row] == How.STAGE:
-            assert all(hierarchy.kind[child] != Kind.OP for child in hierarchy.children(row))
+            assert all(hierarchy.kind[child] != RowKind.OP for child in hierarchy.children(row))
             stacked = [
-                len(hierarchy.children(one)) for one in hierarchy.children(row) if hierarchy.kind[one] == Kind.SERIES
+                len(hierarchy.children(one)) for one in hierarchy.children(row) if hierarchy.kind[one] == RowKind.SERIES
             ]
             found.append((len(hierarchy.children(row)), sum(stacked) or 1))
     assert all(parts == 2 for parts, _ in found)
@@ -57,7 +57,7 @@ def test_repetitions_behind_an_odd_one_begin_as_those_before_it() -> None:
     top = made.chain(made.op("Placeholder"), block * 3)
     made.chain(made.chain(top, ("Conv2D", "Tanh", "Elu", "Relu")), (*block * 6, "Mean"))
     hierarchy = made.hierarchy()
-    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     types = hierarchy.graph.op_types
 
     def held(row: int) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
-from graphviz_tb.group.series import Run
+from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from tests.each import each
@@ -29,7 +29,7 @@ def hierarchy(**scopes: list[Node]) -> Hierarchy:
     return load(graph, folds=False, series_min=10_000).hierarchy
 
 
-def same(made: Hierarchy, runs: list[Run] = []) -> bool:  # noqa: B006
+def same(made: Hierarchy, runs: list[SeriesRun] = []) -> bool:  # noqa: B006
     """Whether scopes a and b are one kind of level."""
     held = columns(made)
     number = {made.name[row]: int(kind) for row, kind in zip(held.parent.tolist(), kinds(held, runs), strict=True)}
@@ -87,8 +87,8 @@ def test_series_and_parts_of_training_must_be_the_same() -> None:
     rows = {scope: [made.name.index(f"{scope}/n_{number}") for number in range(6)] for scope in "ab"}
     parent = {scope: made.name.index(scope) for scope in "ab"}
 
-    def run(scope: str, *members: int) -> Run:
-        return Run(parent[scope], "", tuple(rows[scope][member] for member in members))
+    def run(scope: str, *members: int) -> SeriesRun:
+        return SeriesRun(parent[scope], "", tuple(rows[scope][member] for member in members))
 
     assert same(made, [run("a", 0, 1, 2), run("b", 0, 1, 2)])
     assert not same(made, [run("a", 0, 1, 2)])
@@ -101,7 +101,7 @@ def test_series_and_parts_of_training_must_be_the_same() -> None:
         folds=False,
         series_min=100,
     ).hierarchy
-    assert not same(first_of_all, [Run(1, "", (2, 3, 4))])
+    assert not same(first_of_all, [SeriesRun(1, "", (2, 3, 4))])
     held = columns(made)
     first = int(held.child_start[held.parent.tolist().index(parent["a"])])
     part = held.part.copy()

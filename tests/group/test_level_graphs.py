@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.algorithms.components import weak_components
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.dag import (
     acyclic,
     circles,
@@ -85,4 +85,4 @@ def test_boxes_put_into_one_keep_its_place_and_its_lines_once() -> None:
 
 def test_a_line_inside_a_box_is_gone() -> None:
     dag = wired(3, (0, 1), (1, 2))
-    assert contract(dag, [([0, 1], Box("", 0, 2))]).before == [[], [0]]
+    assert contract(dag, [([0, 1], FlowBox("", 0, 2))]).before == [[], [0]]

@@ -7,7 +7,7 @@ import random
 from graphviz_tb import load
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.everywhere import memories
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 
 Node = dict[str, object]
@@ -43,7 +43,7 @@ def coded(encoder: int, decoder: int) -> GraphDef:
 def stacks(graph: GraphDef) -> set[int]:
     """How high the stacks of layers are."""
     hierarchy = load(graph).hierarchy
-    series = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    series = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
     return {len(hierarchy.children(row)) for row in series}
 
 

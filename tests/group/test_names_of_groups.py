@@ -9,7 +9,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
 
@@ -36,7 +36,7 @@ def blocks(exit_name: str) -> GraphDef:
 def stacks(graph: GraphDef) -> list[str]:
     """The names of the stacks of a graph, without scopes around them."""
     hierarchy = graphviz_tb.load(graph).hierarchy
-    return [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES]
+    return [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
 
 
 def test_a_block_that_ends_in_a_given_name_says_what_it_holds() -> None:
@@ -69,7 +69,7 @@ def tower(layers: int) -> GraphDef:
 def test_a_stack_in_ranges_is_called_and_counted_by_all_its_repetitions() -> None:
     model = graphviz_tb.load(tower(96))
     hierarchy = model.hierarchy
-    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
     ranges = hierarchy.children(stack).tolist()
     assert len(ranges) < 40
     assert hierarchy.leaf(stack) == "h[0-95]"
@@ -80,7 +80,7 @@ def test_a_stack_in_ranges_is_called_and_counted_by_all_its_repetitions() -> Non
 
 def test_a_stack_that_is_not_cut_counts_its_members() -> None:
     hierarchy = graphviz_tb.load(tower(12)).hierarchy
-    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+    (stack,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
     assert repetitions(hierarchy, stack) == len(hierarchy.children(stack)) == 12
 
 

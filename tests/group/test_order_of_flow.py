@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import Symbols
+from graphviz_tb.group.flow.box import SymbolNumbers
 from graphviz_tb.group.flow.dag import OUTSIDE, Dag
 from graphviz_tb.group.flow.order import cuts, demand_line, depths, last_part, order_of, without_far
 from graphviz_tb.group.flow.tokens import tokens
@@ -113,7 +113,7 @@ def of_tokens(dag: Dag, far: int = 64) -> list[int]:
     for box in dag.boxes:
         box.symbol = 7
     known: dict[int, int] = {}
-    return [known.setdefault(token, len(known)) for token in tokens(dag, order_of(dag), Symbols(), far)]
+    return [known.setdefault(token, len(known)) for token in tokens(dag, order_of(dag), SymbolNumbers(), far)]
 
 
 def test_equal_distances_are_equal_tokens() -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.dag import Dag, make_dag
 from graphviz_tb.group.flow.order import order_of
 from graphviz_tb.group.flow.regions import (
@@ -32,20 +32,20 @@ def chain(first: int, stop: int) -> list[tuple[int, int]]:
 
 def sized(dag: Dag, ops: int, symbols: Sequence[int] = ()) -> Dag:
     """The same graph of boxes of so many ops, and of such structures."""
-    boxes = [Box(box.name, box.symbol, ops, box.row) for box in dag.boxes]
+    boxes = [FlowBox(box.name, box.symbol, ops, box.row) for box in dag.boxes]
     for box, symbol in zip(boxes, symbols, strict=False):
         box.symbol = symbol
     return make_dag(boxes, dag.before, dag.outside)
 
 
-def heights(boxes: Sequence[Box]) -> list[int]:
+def heights(boxes: Sequence[FlowBox]) -> list[int]:
     """The members of each stack, 0 for other boxes."""
     return [len(box.members) if box.stack else 0 for box in boxes]
 
 
 @each(("ops", "fewest"), [(1, 1 << 30), (2, 1 << 30), (3, 3), (19, 3), (20, 2), (500, 2)])
 def test_three_equal_branches_are_a_stack_or_two_large_ones(ops: int, fewest: int) -> None:
-    assert stack_from(Box("", 1, ops)) == fewest
+    assert stack_from(FlowBox("", 1, ops)) == fewest
 
 
 def test_a_stack_stands_in_the_place_of_its_first_member() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.group.flow.box import Box, group, stack
+from graphviz_tb.group.flow.box import FlowBox, group, stack
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.repeats import (
     alone,
@@ -18,7 +18,7 @@ from graphviz_tb.group.flow.repeats import (
     with_first,
     worth,
 )
-from graphviz_tb.group.flow.sequence import Element, Found
+from graphviz_tb.group.flow.sequence import Element, Repetition
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.model.hierarchy import How
@@ -28,7 +28,7 @@ from tests.group.boxes import rows, setting
 
 def element(name: str, symbol: int, ops: int = 1, **more: bool | int) -> Element:
     """A box of a sequence."""
-    return Element(Box(name, symbol, ops, 1), symbol, symbol, **more)  # type: ignore[arg-type]
+    return Element(FlowBox(name, symbol, ops, 1), symbol, symbol, **more)  # type: ignore[arg-type]
 
 
 def sequence(text: str, ops: int = 1) -> list[Element]:
@@ -39,7 +39,7 @@ def sequence(text: str, ops: int = 1) -> list[Element]:
 def shown(folded: list[Element]) -> str:
     """Boxes as letters, groups in brackets, stacks with their height."""
 
-    def of(box: Box) -> str:
+    def of(box: FlowBox) -> str:
         if not box.members:
             return box.name
         inside = "".join(map(of, box.members[:1] if box.stack else box.members))
@@ -109,7 +109,7 @@ def test_groups_by_name_are_repeats_only_where_names_are_alike() -> None:
     assert not worth([block("query"), block("value")], 0, 2, 1)
 
 
-def counting(*names: str, how: How = How.NAME, ops: int = 3) -> Box:
+def counting(*names: str, how: How = How.NAME, ops: int = 3) -> FlowBox:
     """A group of groups by name."""
     return group(
         how, [group(How.NAME, rows(*"abcdefghi"[:ops]), 50 + number, name) for number, name in enumerate(names)], 60
@@ -129,11 +129,11 @@ def counting(*names: str, how: How = How.NAME, ops: int = 3) -> Box:
         (group(How.NAME, rows("a_1", "a_2", "a_3"), 9), False),
     ],
 )
-def test_a_group_that_counts_by_names_is_a_stage(box: Box, stage: bool) -> None:
+def test_a_group_that_counts_by_names_is_a_stage(box: FlowBox, stage: bool) -> None:
     assert is_stage(box) is stage
 
 
-def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> Box:
+def stage_of(height: int, ops: int, beside: int = 0, sideways: bool = False) -> FlowBox:
     """A group with a stack of so many boxes, each of some ops, and boxes beside it."""
     kit = setting()
     tall = stack(kit.symbols, rows(*(f"s{number}" for number in range(height)), ops=ops, symbol=5), 5, sideways)
@@ -159,36 +159,36 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
     def line(text: str) -> list[Element]:
         found = []
         for letter in text:
-            box = counting("block_1", "block_2") if letter == "S" else Box(letter, ord(letter), 1, 1)
+            box = counting("block_1", "block_2") if letter == "S" else FlowBox(letter, ord(letter), 1, 1)
             box.name = letter
             found.append(Element(box, box.symbol, box.symbol))
         return found
 
     kit = setting()
-    assert fold_one(line("SS"), Found(0, 1, 2), kit) is None
-    assert fold_one(line("SSS"), Found(0, 1, 3), kit) is not None
+    assert fold_one(line("SS"), Repetition(0, 1, 2), kit) is None
+    assert fold_one(line("SSS"), Repetition(0, 1, 3), kit) is not None
     assert len(fold_repeats(line("xSSy"), setting())) == 4
     assert len(fold_repeats(line("SStSSt"), setting())) == 1
 
 
 def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
     def block(symbol: int, inside: int, ops: int = 3) -> Element:
-        made = Box("b", symbol, ops, 1, inside=inside)
+        made = FlowBox("b", symbol, ops, 1, inside=inside)
         return Element(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    found = with_first(line, Found(4, 1, 2), 0)
+    found = with_first(line, Repetition(4, 1, 2), 0)
     assert (found.start, found.count, found.stop) == (2, 4, 6)
     assert [each.symbol for each in line] == [1, 2, 5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert with_first(line, Found(1, 1, 2), 0).start == 1
+    assert with_first(line, Repetition(1, 1, 2), 0).start == 1
     line = [block(1, 7), block(3, 7), block(5, 7), block(5, 7)]
-    assert with_first(line, Found(2, 1, 2), 1).start == 1  # what is taken stays so
+    assert with_first(line, Repetition(2, 1, 2), 1).start == 1  # what is taken stays so
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert with_first(line, Found(1, 1, 2), 0).start == 1  # two ops are accidents
-    assert same_inside(Box("", 1, 1), Box("", 1, 1))
-    assert not same_inside(Box("", 1, 1), Box("", 2, 1))
+    assert with_first(line, Repetition(1, 1, 2), 0).start == 1  # two ops are accidents
+    assert same_inside(FlowBox("", 1, 1), FlowBox("", 1, 1))
+    assert not same_inside(FlowBox("", 1, 1), FlowBox("", 2, 1))
 
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
@@ -204,9 +204,9 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = setting()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = fold_one(line, Found(0, 1, 3), kit) or []
+    [made] = fold_one(line, Repetition(0, 1, 3), kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = fold_one(line, Found(3, 2, 2), kit) or []
+    [made] = fold_one(line, Repetition(3, 2, 2), kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -216,9 +216,9 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     kit = setting()
     line = []
     for number, height in enumerate((0, 2, 0, 3)):
-        tall = stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else Box("d", 1, 1, 1)
+        tall = stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
         line.append(Element(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = fold_one(line, Found(0, 2, 2), kit) or []
+    found = fold_one(line, Repetition(0, 2, 2), kit) or []
     assert [(each.cut, each.stage, each.box.how) for each in found] == [(1, True, How.STAGE), (3, True, How.STAGE)]
     assert found[0].word == found[1].word == ("stage", 1, ("stack", 5))
 

@@ -9,7 +9,7 @@ import pytest
 import graphviz_tb
 import graphviz_tb.group.series as series_of
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -24,7 +24,7 @@ def series(model: Model) -> dict[str, list[str]]:
     return {
         hierarchy.name[row]: [hierarchy.name[child] for child in hierarchy.children(row)]
         for row in range(len(hierarchy))
-        if hierarchy.kind[row] == Kind.SERIES
+        if hierarchy.kind[row] == RowKind.SERIES
     }
 
 
@@ -73,7 +73,7 @@ def test_the_bare_name_stays_outside_where_zero_is_taken(rule: Rule) -> None:
 def test_members_that_feed_each_other_are_connected(rule: Rule) -> None:
     for name, wanted in (("series_connected", 1), ("series_underscore", 0)):
         hierarchy = rule(name).hierarchy
-        (row,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == Kind.SERIES)
+        (row,) = (row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES)
         assert hierarchy.connected[row] == wanted
 
 

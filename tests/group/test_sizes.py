@@ -6,19 +6,19 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.sizes import checksum, cut_into, cut_up, narrowed, width
 from graphviz_tb.model.hierarchy import How
 from tests.group.boxes import rows, setting
 
 
-def names(boxes: list[Box]) -> list[str]:
+def names(boxes: list[FlowBox]) -> list[str]:
     """Rows by name; groups as the names of what they hold, in brackets."""
     return [f"({' '.join(names(box.members))})" if box.members else box.name for box in boxes]
 
 
-def grouped(*inside: str) -> Box:
+def grouped(*inside: str) -> FlowBox:
     """A group by name."""
     return group(How.NAME, rows(*inside), 1000)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import graphviz_tb
 from graphviz_tb.color import colour
 from graphviz_tb.group import templates
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -27,7 +27,7 @@ def raw(graph: GraphDef) -> Model:
 
 
 def scopes(hierarchy: Hierarchy) -> list[int]:
-    return [row for row in range(1, len(hierarchy)) if hierarchy.kind[row] == Kind.SCOPE]
+    return [row for row in range(1, len(hierarchy)) if hierarchy.kind[row] == RowKind.SCOPE]
 
 
 def as_digraph(model: Model, row: int, label: dict[int, object]) -> nx.DiGraph:
@@ -48,7 +48,7 @@ def by_brute_force(model: Model) -> dict[int, int]:
     label: dict[int, object] = {}
     classes: list[nx.DiGraph] = []
     for row in range(len(hierarchy) - 1, 0, -1):
-        if hierarchy.kind[row] == Kind.OP:
+        if hierarchy.kind[row] == RowKind.OP:
             label[row] = "op", hierarchy.graph.op_types[hierarchy.graph.op[hierarchy.node[row]]]
             continue
         mine = as_digraph(model, row, label)

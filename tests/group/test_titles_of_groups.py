@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.box import Box, group, stack
+from graphviz_tb.group.flow.box import FlowBox, group, stack
 from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_groups, span, stack_name, type_of
 from graphviz_tb.group.flow.words import Vocabulary
@@ -51,7 +51,7 @@ def test_a_title_has_room_for_thirty_letters() -> None:
     assert joined(["a" * 40]) == "a" * 40
 
 
-def of_types(*types: str) -> tuple[list[Box], Hierarchy]:
+def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     """Ops of such types; "scope/3" is a scope of three ops."""
     graph = GraphDef()
     for number, op in enumerate(types):
@@ -60,7 +60,7 @@ def of_types(*types: str) -> tuple[list[Box], Hierarchy]:
             graph.node.add(name=f"{scope}_{number}/n{inner}" if count else f"n{number}", op="Tanh" if count else op)
     hierarchy = load(graph, folds=False, series_min=100).hierarchy
     children = hierarchy.children(0).tolist()
-    return [Box(hierarchy.leaf(row), row, hierarchy.ops(row), row) for row in children], hierarchy
+    return [FlowBox(hierarchy.leaf(row), row, hierarchy.ops(row), row) for row in children], hierarchy
 
 
 @each(
@@ -100,10 +100,10 @@ def test_a_scope_is_called_without_its_number() -> None:
     assert [type_of(box, hierarchy) for box in boxes] == ["dense", "Relu"]
 
 
-def tall(*names: str, how: How = How.NONE) -> Box:
+def tall(*names: str, how: How = How.NONE) -> FlowBox:
     """A stack of rows, or of ranges of two."""
     kit = setting()
-    members: Sequence[Box] = rows(*names)
+    members: Sequence[FlowBox] = rows(*names)
     if how != How.NONE:
         members = [group(how, members[at : at + 2], 7) for at in range(0, len(members), 2)]
     return stack(kit.symbols, members, 7)
@@ -143,7 +143,7 @@ def test_words_that_nearly_all_names_begin_with_say_nothing(names: list[str], is
     assert given(names[0], "Relu", Vocabulary(names)) is is_given
 
 
-def title_of(made: Box, *names: str) -> str:
+def title_of(made: FlowBox, *names: str) -> str:
     """What a group is called on a level of such names."""
     _, hierarchy = of_types(*["Exp"] * 9)
     name_groups([made], setting(*names), hierarchy)

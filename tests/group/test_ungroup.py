@@ -8,17 +8,17 @@ from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.ungroup import Regrouping, without_ungrouped
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
 # rows 1 … 6; a series in a series in a fold, and a fold beside the inner series
 GROUPS = [
-    NewGroup(Kind.SERIES, 0, "inner", (1, 2)),
-    NewGroup(Kind.FOLD, 0, "fold", (3, 4)),
-    NewGroup(Kind.SERIES, 0, "outer", (-1, -2, 5)),
-    NewGroup(Kind.FOLD, 0, "all", (-3, 6)),
+    NewGroup(RowKind.SERIES, 0, "inner", (1, 2)),
+    NewGroup(RowKind.FOLD, 0, "fold", (3, 4)),
+    NewGroup(RowKind.SERIES, 0, "outer", (-1, -2, 5)),
+    NewGroup(RowKind.FOLD, 0, "all", (-3, 6)),
 ]
 
 
@@ -53,6 +53,6 @@ def test_only_series_and_their_members_can_be_opened(name: str) -> None:
 
 
 def test_of_two_series_of_one_name_the_first_is_opened_and_neither_is_meant_alone() -> None:
-    twice = [NewGroup(Kind.SERIES, 0, "twice", (1, 2)), NewGroup(Kind.SERIES, 0, "twice", (3, 4)), *GROUPS[1:2]]
+    twice = [NewGroup(RowKind.SERIES, 0, "twice", (1, 2)), NewGroup(RowKind.SERIES, 0, "twice", (3, 4)), *GROUPS[1:2]]
     assert [group.members for group in without_ungrouped(hierarchy(), twice, ["twice"])] == [(3, 4), (3, 4)]
     assert Regrouping(hierarchy(), [*twice, GROUPS[0]], GroupOptions()).names() == {"inner"}

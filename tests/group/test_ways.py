@@ -7,7 +7,7 @@ import random
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.proto import GraphDef
 
 BLOCK = ("Conv2D", "Rsqrt", "Relu")
@@ -35,7 +35,7 @@ def towers(blocks: list[int], seed: int = 0) -> Hierarchy:
 def test_equal_towers_are_one_stack(seed: int) -> None:
     hierarchy = towers([6, 6, 6], seed)
     names = {name: row for row, name in enumerate(hierarchy.name)}
-    (stack,) = (row for row in hierarchy.children(0) if hierarchy.kind[row] == Kind.SERIES)
+    (stack,) = (row for row in hierarchy.children(0) if hierarchy.kind[row] == RowKind.SERIES)
     assert [hierarchy.ops(row) for row in hierarchy.children(stack)] == [20, 20, 20]
     assert all(hierarchy.parent[names[name]] == 0 for name in ("join", "logits", "out"))
 

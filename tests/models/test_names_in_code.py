@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.view.node_labels import numbered
@@ -22,7 +22,7 @@ KERAS3 = sorted((FIXTURES / "models" / "keras3").glob("*_saved"))
 def scopes(model: Model) -> list[str]:
     """What the scopes of a model are called, functions included."""
     hierarchy = model.hierarchy
-    return [hierarchy.leaf(row) for row in range(1, len(hierarchy)) if hierarchy.kind[row] == Kind.SCOPE]
+    return [hierarchy.leaf(row) for row in range(1, len(hierarchy)) if hierarchy.kind[row] == RowKind.SCOPE]
 
 
 def counted(tmp_path: Path, *scopes: str, variable: str = "", read: str = "Cast") -> Model:
@@ -62,7 +62,7 @@ def test_a_frozen_graph_has_no_names_of_variables_and_is_told_by_its_reads() -> 
 def test_a_file_of_others_keeps_its_counters() -> None:
     for path in (*(FIXTURES / "models" / "keras2").glob("*_saved"), FIXTURES / "real" / "gan_scopes.pb"):
         model = load(path)
-        rows = [row for row in range(1, len(model.hierarchy)) if model.hierarchy.kind[row] == Kind.SCOPE]
+        rows = [row for row in range(1, len(model.hierarchy)) if model.hierarchy.kind[row] == RowKind.SCOPE]
         assert not [row for row in rows if row in model.hierarchy.labels], path
 
 

@@ -8,14 +8,14 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, Level, Room, Stroke
+from graphviz_tb.model.level import GapMargins, Gaps, LevelLayout, Stroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
 from tests.place.geometry import faults
 
 
-def residual(blocks: int, room: Room = (0, 0, 0, 0)) -> tuple[Skeleton, Level]:
+def residual(blocks: int, room: GapMargins = (0, 0, 0, 0)) -> tuple[Skeleton, LevelLayout]:
     """Blocks of four boxes, each with a skip over it; each gap gets `room` more for labels."""
     count = 4 * blocks + 1
     pairs = [*pairwise(range(count)), *((4 * at, 4 * at + 4) for at in range(blocks))]
@@ -64,7 +64,7 @@ def test_lines_between_columns_run_apart() -> None:
 
 
 @pytest.mark.parametrize("room", [(100, 0, 0, 0), (0, 100, 0, 0), (0, 0, 100, 0), (0, 0, 0, 100)])
-def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: Room) -> None:
+def test_room_for_labels_ends_where_lines_turn_to_the_next_column(room: GapMargins) -> None:
     skeleton, level = residual(10, room)
     column = {item: at for at, items in enumerate(columns(skeleton)) for item in items}
     for wire, route in zip(skeleton.wires, level.routes, strict=True):

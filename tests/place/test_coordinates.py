@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import arrange
-from graphviz_tb.model.level import Gaps, Level, Stroke
+from graphviz_tb.model.level import Gaps, LevelLayout, Stroke
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.coordinates import coordinates
@@ -26,7 +26,7 @@ def level(count: int, *pairs: tuple[int, int]) -> Metagraph:
     return Metagraph(0, tuple(range(1, count + 1)), (2,) * count, edges, ())
 
 
-def placed(metagraph: Metagraph, sizes: list[Size], **more: object) -> tuple[Skeleton, Level]:
+def placed(metagraph: Metagraph, sizes: list[Size], **more: object) -> tuple[Skeleton, LevelLayout]:
     skeleton = arrange(metagraph)
     away = metagraph.mask.extracted
     drawn = [(0, 0) if child in away else one for child, one in enumerate(sizes)]
@@ -42,7 +42,7 @@ def test_nothing_overlaps_and_no_line_runs_through_a_box(given_level: Metagraph,
     check_routes(given_level, skeleton, found, sizes)
 
 
-def check_boxes(metagraph: Metagraph, found: Level, sizes: list[Size]) -> None:
+def check_boxes(metagraph: Metagraph, found: LevelLayout, sizes: list[Size]) -> None:
     boxes = [(*found.positions[child], *sizes[child]) for child in metagraph.core()]
     for at, (x, y, width, height) in enumerate(boxes):
         assert x >= 0
@@ -53,7 +53,7 @@ def check_boxes(metagraph: Metagraph, found: Level, sizes: list[Size]) -> None:
             assert x >= left + wide + 16 or left >= x + width + 16 or y >= top + high + 26 or top >= y + height + 26
 
 
-def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: Level, sizes: list[Size]) -> None:
+def check_routes(metagraph: Metagraph, skeleton: Skeleton, found: LevelLayout, sizes: list[Size]) -> None:
     boxes = {child: (*found.positions[child], *sizes[child]) for child in metagraph.core()}
     for wire, route in zip(skeleton.wires, found.routes, strict=True):
         assert all(0 <= x <= found.width and -12 <= y <= found.height + 12 for x, y in route)

@@ -14,7 +14,7 @@ from graphviz_tb.model.scene import Point
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import downward
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.funnel import Window, funnel
+from graphviz_tb.place.funnel import Portal, funnel
 from tests.arrange.levels import levels
 from tests.effort import examples
 
@@ -32,7 +32,7 @@ def test_the_way_is_the_shortest(start: int, middle: list[tuple[int, int]], end:
         assert low * (bottom - top) <= one * (bottom - top) + (two - one) * (y - top) <= high * (bottom - top)
 
 
-def brute(start: int, inner: list[Window], end: int) -> float:
+def brute(start: int, inner: list[Portal], end: int) -> float:
     """The shortest way over all whole numbers in the windows."""
     best = {start: 0.0}
     for _, low, high in [*inner, (0, end, end)]:

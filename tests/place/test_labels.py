@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import graphviz_tb
 from graphviz_tb.model.scene import Point
 from graphviz_tb.place.groups import in_order
-from graphviz_tb.place.label_places import CELL, Label, passed, place_labels, touches
+from graphviz_tb.place.label_places import CELL, LineLabel, passed, place_labels, touches
 from graphviz_tb.place.nested import lead_through
 from tests.effort import part
 from tests.timing import slowness
@@ -94,7 +94,8 @@ def shown_names(names: list[str]) -> list[str]:
 def test_a_label_stays_clear_of_a_thick_line() -> None:
     thin, thick = [(50, 0), (50, 60)], [(84, 0), (84, 60)]
     found = [
-        place_labels({0: thin, 1: thick}, {0: Label((24, 12))}, [], (0, 0, 99, 60), None, {1: at}) for at in (10, 60)
+        place_labels({0: thin, 1: thick}, {0: LineLabel((24, 12))}, [], (0, 0, 99, 60), None, {1: at})
+        for at in (10, 60)
     ]
     assert found == [{0: (67, 30)}, {0: (33, 30)}]
 
@@ -104,7 +105,7 @@ def test_a_label_stays_clear_of_a_thick_line() -> None:
 def test_thousands_of_long_lines_leave_no_time_for_labels(count: int) -> None:
     """Every line passes the places of every label: the work is bounded, what was placed stays, the rest is left out."""
     lines = {wire: [(0, wire % 50), (20_000, 40 + wire % 50)] for wire in range(count)}
-    labels = {wire: Label((40, 12)) for wire in lines}
+    labels = {wire: LineLabel((40, 12)) for wire in lines}
     start = time.process_time()
     assert len(place_labels(lines, labels, [], (0, -100, 20_000, 200))) < 1000
     assert time.process_time() - start < 20 * slowness()  # minutes, without a bound

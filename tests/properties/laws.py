@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.scene import Box, Scene
@@ -31,10 +31,10 @@ def well_formed(hierarchy: Hierarchy) -> None:
         assert (row in tops) == (not inside)
         assert row < end[row] <= (end[inside[-1]] if inside else rows)
         assert hierarchy.depth[row] == len(inside)
-        assert (hierarchy.node[row] >= 0) == (kind[row] == Kind.OP)
-        if kind[row] != Kind.OP:
+        assert (hierarchy.node[row] >= 0) == (kind[row] == RowKind.OP)
+        if kind[row] != RowKind.OP:
             inside.append(row)
-        assert kind[row] == Kind.OP or row in tops or end[row] > row + 1, "an empty group"
+        assert kind[row] == RowKind.OP or row in tops or end[row] > row + 1, "an empty group"
     graph = hierarchy.graph
     nodes = hierarchy.node[hierarchy.node >= 0]
     assert sorted(nodes.tolist()) == np.flatnonzero(graph.kept).tolist()
@@ -80,7 +80,7 @@ def each_op_shows_once(picture: Picture) -> None:
         elif box.row in hierarchy.calls:
             seen[box.row] += 1
             shown.setdefault(at, Counter())
-    ordinary = set(np.flatnonzero((hierarchy.kind == Kind.OP) & (hierarchy.mark == Mark.NONE)).tolist())
+    ordinary = set(np.flatnonzero((hierarchy.kind == RowKind.OP) & (hierarchy.mark == Mark.NONE)).tolist())
     for call, seen in shown.items():
         if call < 0:
             wanted = range(int(hierarchy.end[0]))

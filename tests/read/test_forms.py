@@ -12,7 +12,7 @@ import pytest
 from google.protobuf import text_format
 
 from graphviz_tb import load
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
 from graphviz_tb.read import read
@@ -133,7 +133,7 @@ def test_the_first_picture_of_a_log_shows_its_layers(folder: str, layers: list[s
     model = load(FIXTURES / "logdirs" / folder)
     scene, hierarchy = model.picture().scene, model.hierarchy
     shown = {word for text in scene.texts for word in (text.full, text.content)}
-    stacks = [box.row for box in scene.boxes if hierarchy.kind[box.row] == Kind.SERIES]
+    stacks = [box.row for box in scene.boxes if hierarchy.kind[box.row] == RowKind.SERIES]
     shown |= {hierarchy.leaf(member) for row in stacks for member in hierarchy.children(row).tolist()}
     assert [layer for layer in layers if layer not in shown] == []
 

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Part, Pen, Rect, Shape
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import png as module
 from graphviz_tb.render.bands import bands, extent
@@ -20,9 +20,9 @@ from tests.render.test_png import decode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BLACK = Pen("#000000")
-SHAPES: tuple[Shape, ...] = (
-    Rect(5, 10, 60, 20, 4, "#3366CC", Pen("#000000", 2)),
-    Rect(2, 2, 196, 196, pen=BLACK),  # in every band
+SHAPES: tuple[Primitive, ...] = (
+    Rectangle(5, 10, 60, 20, 4, "#3366CC", Pen("#000000", 2)),
+    Rectangle(2, 2, 196, 196, pen=BLACK),  # in every band
     Hatch(80, 30, 40, 50, 4, "#CC0000"),
     Disc(150, 100, 9, "#00AA00", BLACK),
     Curve((("M", (10, 190)), ("C", (10, 20, 190, 180, 190, 8))), pen=Pen("#880088", 3)),
@@ -32,9 +32,9 @@ SHAPES: tuple[Shape, ...] = (
 )
 
 
-def sheet(*shapes: Shape) -> Drawing:
+def sheet(*shapes: Primitive) -> Drawing:
     """A drawing of 200 × 200."""
-    return Drawing(200, 200, "t", "s", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+    return Drawing(200, 200, "t", "s", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
 
 
 def apart(one: list[bytes], other: list[bytes]) -> list[int]:
@@ -86,7 +86,7 @@ def test_each_shape_is_in_all_bands_that_it_reaches() -> None:
 def test_moved_groups_are_where_they_are_moved_to() -> None:
     disc = Disc(5, 5, 1, "#000000")
     group = Group((disc,), at=(0, 60))
-    drawing = Drawing(99, 200, "t", "s", "#FFFFFF", (Part("graph", (0, 70), (group,)),))
+    drawing = Drawing(99, 200, "t", "s", "#FFFFFF", (Section("graph", (0, 70), (group,)),))
     cut = [each.shapes() for each in bands(drawing, [0, 100, 134, 137])]
     assert [len(shapes) for shapes in cut] == [0, 0, 1, 0]
 

@@ -8,14 +8,14 @@ from math import hypot
 
 import pytest
 
-from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Part, Pen
+from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Pen, Section
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.hatches import lines, without_hatch
 from graphviz_tb.render.png import png
 
 
 def sheet(*shapes: Hatch | Label) -> Drawing:
-    return Drawing(400, 400, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+    return Drawing(400, 400, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
 
 
 def test_they_are_as_far_apart_as_in_svg_and_40_per_cent_of_the_colour() -> None:

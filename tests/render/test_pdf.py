@@ -14,7 +14,7 @@ from pdf_reader import Part, characters, document, texts
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.model.drawing import Drawing, Group, Label
-from graphviz_tb.model.drawing import Part as Layer
+from graphviz_tb.model.drawing import Section as Layer
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf_file
 from graphviz_tb.render.fonts import font_files

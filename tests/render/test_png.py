@@ -11,7 +11,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Part, Pen, Rect, Shape, Step
+from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.ink import DOWN, MOST_TEXTS, PIXELS, STEP, TEXT, Ink, ink_of
 from graphviz_tb.render.png import (
@@ -101,17 +101,17 @@ def test_never_more_pixels_than_the_cap_unless_asked() -> None:
 
 def thicket(lines: int) -> Drawing:
     """A square of 1,000 pixels with lines from side to side."""
-    across: tuple[Step, ...] = (("M", (0, 0)), ("L", (1000, 0)))
+    across: tuple[PathStep, ...] = (("M", (0, 0)), ("L", (1000, 0)))
     return sheet(*[Curve(across, pen=Pen("#000000"))] * lines)
 
 
 def stack(sheets: int) -> Drawing:
     """A square of 1,000 pixels with sheets of that size, one upon another."""
-    return sheet(*[Rect(0, 0, 1000, 1000, fill="#000000")] * sheets)
+    return sheet(*[Rectangle(0, 0, 1000, 1000, fill="#000000")] * sheets)
 
 
-def sheet(*shapes: Shape) -> Drawing:
-    return Drawing(1000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+def sheet(*shapes: Primitive) -> Drawing:
+    return Drawing(1000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
 
 
 def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
@@ -146,7 +146,7 @@ def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
 def test_lines_cost_what_they_take() -> None:
     """Up and down twice as long as across, slanting and bent two and a half times; the steps of an outline besides."""
 
-    def lines(*steps: Step) -> Ink:
+    def lines(*steps: PathStep) -> Ink:
         return ink_of(sheet(Curve((("M", (0, 0)), *steps), pen=Pen("#000000"))))
 
     assert lines(("H", (100,))).lines == lines(("V", (50,))).lines == lines(("L", (0, -50))).lines == 100
@@ -167,9 +167,9 @@ def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
 
 def test_outlines_are_lines_and_what_is_empty_fills_nothing() -> None:
     pen = Pen("#000000")
-    outlines = sheet(Rect(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))
+    outlines = sheet(Rectangle(0, 0, 30, 10, pen=pen), Disc(0, 0, 0, "#000000", pen))
     assert ink_of(outlines) == Ink(1000, 1000, lines=2 * (30 + DOWN * 10), shapes=((0, 1, 4), (80, 1, 4)))
-    square: tuple[Step, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
+    square: tuple[PathStep, ...] = (("M", (0, 0)), ("H", (10,)), ("V", (10,)), ("H", (0,)), ("Z", ()))
     assert ink_of(sheet(Curve(square, fill="#000000", scale=2))) == Ink(1000, 1000, filled=400, shapes=((400, 1, 5),))
 
 
@@ -268,11 +268,11 @@ def test_what_is_drawn_unasked_is_never_refused() -> None:
 
 def test_what_nobody_can_see_costs_nothing() -> None:
     """At a scale where letters are no pixel high, 300,000 of them took a minute and 3 GB."""
-    row = tuple(Rect(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(20_000))
+    row = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(20_000))
     texts = tuple(Label("an op", 30 * x, 25, 12, 20, "#000000") for x in range(20_000))
-    beam = Rect(0, 0, 8_000_000, 600, fill="#336699")
+    beam = Rectangle(0, 0, 8_000_000, 600, fill="#336699")
     bare, full = (
-        Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
         for shapes in ((beam,), (beam, *row, *texts))
     )
     with seconds(1.5):  # 2.5 s where all are drawn
@@ -285,7 +285,7 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
     small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(MOST_TEXTS))
     title = Label("the model", 24, 24, 16, 90, "#000000", semibold=True)
     full, bare, fits = (
-        Drawing(8000, 6000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        Drawing(8000, 6000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
         for shapes in ((title, *small), (title,), small)
     )
     assert png(full, PictureOptions(scale=0.2)) == png(bare, PictureOptions(scale=0.2))
@@ -298,10 +298,10 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
 def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
     monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 200)
-    boxes = tuple(Rect(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
+    boxes = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
     few, many, bare, equal = (
-        Drawing(1000, 200, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(shapes),)),))
+        Drawing(1000, 200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))
         for shapes in (boxes + marks[:20], boxes + marks, boxes, boxes * 2)
     )
     assert png(many, PictureOptions()) == png(bare, PictureOptions()) != png(few, PictureOptions())
@@ -313,14 +313,14 @@ def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatc
 
 def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 4)
-    beam = Rect(0, 0, 8_000_000, 600, fill="#336699")
-    sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group((beam, DOT)),)),))
+    beam = Rectangle(0, 0, 8_000_000, 600, fill="#336699")
+    sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((beam, DOT)),)),))
     assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]
 
 
 def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
-    boxes = tuple(Rect(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
-    drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group(boxes),)),))
+    boxes = tuple(Rectangle(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
+    drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(boxes),)),))
     small = PictureOptions(scale=1.0)
     size = raster(ink_of(drawing), small)
     assert bands_for(drawing, size) == 1
@@ -331,7 +331,7 @@ def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_can_be_seen_is_drawn_however_small() -> None:
-    sheet = Drawing(80_000, 1000, "", "", "#FFFFFF", (Part("graph", (0, 0), (Group((DOT,)),)),))
+    sheet = Drawing(80_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((DOT,)),)),))
     blank = replace(sheet, parts=())
     assert png(sheet, PictureOptions()) != png(blank, PictureOptions())
 

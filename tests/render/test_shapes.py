@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.drawing import Curve, Rect
+from graphviz_tb.model.drawing import Curve, Rectangle
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.scene import Box, Port, Scene, Web
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.boxes import bands
 from graphviz_tb.render.compose import lines
-from graphviz_tb.render.legend import SIGNS, Block, Entry
+from graphviz_tb.render.legend import SIGNS, LegendBlock, LegendEntry
 from graphviz_tb.render.lines import web
 from graphviz_tb.render.rows import ROW, columns_for
 from tests.each import each
@@ -79,13 +79,13 @@ def test_a_hundred_lines_make_one_outline(lines: int, outlined: list[int]) -> No
     ],
 )
 def test_rows_of_a_legend_fill_the_columns_that_fit(count: int, limit: int, shape: tuple[int, int]) -> None:
-    block = Block("Heading", (Entry((), "a very long label that is cut"),) * count, most=100)
+    block = LegendBlock("Heading", (LegendEntry((), "a very long label that is cut"),) * count, most=100)
     assert block.column == 100
     assert columns_for(block, block.column, limit) == shape
 
 
 def test_rows_of_two_lines_are_one_column() -> None:
-    block = Block("Heading", (Entry((), "label"), Entry((), "label", "more")), most=100)
+    block = LegendBlock("Heading", (LegendEntry((), "label"), LegendEntry((), "label", "more")), most=100)
     assert columns_for(block, block.column, 1000) == (1, 2)
 
 
@@ -101,5 +101,5 @@ def test_thick_lines_are_in_front_of_thin_ones() -> None:
 def test_samples_of_a_legend_lie_in_their_rows() -> None:
     plain = Fill(LIGHT.op, LIGHT.stroke, LIGHT.text, LIGHT.secondary)
     for name, _, draw in SIGNS:
-        rects = [shape for shape in draw(plain, LIGHT) if isinstance(shape, Rect)]
+        rects = [shape for shape in draw(plain, LIGHT) if isinstance(shape, Rectangle)]
         assert all(shape.y > -2 and shape.y + shape.height < ROW - 2 for shape in rects), name

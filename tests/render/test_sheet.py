@@ -6,17 +6,17 @@ import pytest
 
 from graphviz_tb.model.drawing import Label
 from graphviz_tb.model.paint import Caption
-from graphviz_tb.model.scene import Rule, Scene
+from graphviz_tb.model.scene import Scene, Separator
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.render.legend import Block, Entry
+from graphviz_tb.render.legend import LegendBlock, LegendEntry
 from graphviz_tb.render.sheet import LEGEND_GAP, MARGIN, Sheet, sheet, title_row
 
 
 def page(width: int, height: int) -> Sheet:
     """The sheet of a drawing that fills its rectangle."""
-    scene = Scene(width, height, "BT", (), (), (), (), (), (Rule(0, 0, width, height),))
-    rows = tuple(Entry((), f"row {number}") for number in range(6))
-    return sheet(scene, (Block("Signs", rows),), Caption("", ""))
+    scene = Scene(width, height, "BT", (), (), (), (), (), (Separator(0, 0, width, height),))
+    rows = tuple(LegendEntry((), f"row {number}") for number in range(6))
+    return sheet(scene, (LegendBlock("Signs", rows),), Caption("", ""))
 
 
 def test_the_legend_of_a_tall_drawing_takes_no_column() -> None:

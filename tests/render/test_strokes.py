@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.drawing import Curve, Place, Step
+from graphviz_tb.model.drawing import Curve, PathStep, Position
 from graphviz_tb.model.scene import Route
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.lines import arc, rounded, route
@@ -61,7 +61,7 @@ def radii(line: Route) -> Iterator[float]:
             yield min(circle(*three) for three in windows(places(handles)))
 
 
-def curves(steps: tuple[Step, ...]) -> list[list[Place]]:
+def curves(steps: tuple[PathStep, ...]) -> list[list[Position]]:
     """The start, handles and end of each curve of an outline."""
     found = []
     for (_, before), (command, numbers) in pairwise(steps):
@@ -71,7 +71,7 @@ def curves(steps: tuple[Step, ...]) -> list[list[Place]]:
     return found
 
 
-def places(handles: list[Place]) -> list[Place]:
+def places(handles: list[Position]) -> list[Position]:
     """Places along a Bézier curve, by de Casteljau."""
     found = []
     for part in range(21):
@@ -82,12 +82,12 @@ def places(handles: list[Place]) -> list[Place]:
     return found
 
 
-def windows(line: list[Place]) -> list[tuple[Place, Place, Place]]:
+def windows(line: list[Position]) -> list[tuple[Position, Position, Position]]:
     """Three places in a row."""
     return list(zip(line[::2], line[1::2], line[2::2], strict=False))
 
 
-def circle(a: Place, b: Place, c: Place) -> float:
+def circle(a: Position, b: Position, c: Position) -> float:
     """The radius of the circle through three places."""
     area = abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2
     return dist(a, b) * dist(b, c) * dist(a, c) / (4 * area) if area else 1e9

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 import graphviz_tb
-from graphviz_tb.model.drawing import Drawing, Group, Part
+from graphviz_tb.model.drawing import Drawing, Group, Section
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.svg import svg as write
 from tests.each import each
@@ -151,7 +151,9 @@ def test_the_facts_below_the_title_are_whole_in_a_narrow_picture() -> None:
 def test_long_names_are_not_there_twice() -> None:
     """Each group of a deep graph names all groups around it: the names alone fill an SVG."""
     groups = tuple(Group((), address=f"{number:04}" * 2_000) for number in range(2_000))
-    drawing = Drawing(100, 100, "", "", "#FFFFFF", (Part("graph", (8, 8), groups), Part("legend", (8, 90), groups)))
+    drawing = Drawing(
+        100, 100, "", "", "#FFFFFF", (Section("graph", (8, 8), groups), Section("legend", (8, 90), groups))
+    )
     tracemalloc.start()
     text = write(drawing)
     _, most = tracemalloc.get_traced_memory()

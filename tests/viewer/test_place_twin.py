@@ -20,11 +20,11 @@ from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.layout import opened_by
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import child_path, parent_path
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.apart import put_apart, same_rows
-from graphviz_tb.page.blocks import Words
+from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
@@ -179,7 +179,7 @@ def generated(count: int) -> list[Model]:
 def test_series_come_apart_as_python_ungroups_them(name: str, require: Callable[..., None], tmp_path: Path) -> None:
     require("node")
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
-    held = Held(model.hierarchy, Words(), 1 << 30)
+    held = Held(model.hierarchy, TextTable(), 1 << 30)
     levels = sorted(put_apart(model, held, {}, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
     assert levels
     cases = []
@@ -197,7 +197,7 @@ def series_on(model: Model, levels: list[int]) -> tuple[str, ...]:
     """The names of the series that stand on some levels."""
     hierarchy = model.hierarchy
     rows = (row for level in levels for row in hierarchy.children(level).tolist())
-    return tuple(hierarchy.name[row] for row in rows if hierarchy.kind[row] == Kind.SERIES)
+    return tuple(hierarchy.name[row] for row in rows if hierarchy.kind[row] == RowKind.SERIES)
 
 
 def with_all_around(whole: Model, opened: Paths, model: Model, levels: list[int]) -> Paths:

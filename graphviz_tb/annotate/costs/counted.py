@@ -13,7 +13,7 @@ Sizes = tuple[int, ...]
 MOST_ELEMENTS = 2**63 - 1  # what TensorFlow's own element counts hold
 
 
-class Work(NamedTuple):
+class OpCost(NamedTuple):
     """Multiply-adds, and floating point operations (their two included)."""
 
     macs: int = 0
@@ -24,7 +24,7 @@ class Unknown(Exception):
     """A shape that a rule needs is not known."""
 
 
-class Counted:
+class CountedOp:
     """One op with its inputs and outputs. Asking for a shape of unknown rank raises `Unknown`."""
 
     __slots__ = ("batch", "ins", "op", "outs")

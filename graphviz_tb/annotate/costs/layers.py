@@ -6,14 +6,14 @@ A recurrent layer counts all of its steps.
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, Sizes, Unknown, Work, elements
+from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, OpCost, Sizes, Unknown, elements
 from graphviz_tb.annotate.costs.rules import RULES
 from graphviz_tb.annotate.costs.steps import (
     Config,
+    CostStep,
+    CostSteps,
     Imagined,
-    Rule,
-    Step,
-    Steps,
+    LayerCostRule,
     activated,
     after,
     channels_of,
@@ -25,24 +25,24 @@ from graphviz_tb.annotate.costs.steps import (
 from graphviz_tb.model.layers import Call, Layer
 
 
-def layer_work(layer: Layer, batch: int) -> Work | None:
+def layer_work(layer: Layer, batch: int) -> OpCost | None:
     """What all calls of a layer take; None where nobody counts its class, or a shape is missing.
 
     >>> called = Call(takes=((None, 784),), gives=((None, 10),))
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
-    Work(macs=7840, flops=15690)
+    OpCost(macs=7840, flops=15690)
     """
     if layer.class_name in NOTHING:
-        return Work()
+        return OpCost()
     works = [call_work(layer, call, batch) for call in layer.calls]
     known = [work for work in works if work is not None]
     if layer.times is None or not works or len(known) < len(works):
         return None
     macs, flops = (min(MOST_ELEMENTS, sum(work[part] for work in known) * layer.times) for part in (0, 1))
-    return Work(macs, flops)
+    return OpCost(macs, flops)
 
 
-def call_work(layer: Layer, call: Call, batch: int) -> Work | None:
+def call_work(layer: Layer, call: Call, batch: int) -> OpCost | None:
     """What one call of a layer takes."""
     if not call.gives or None in (*call.takes, call.gives[0]):
         return None
@@ -52,10 +52,10 @@ def call_work(layer: Layer, call: Call, batch: int) -> Work | None:
     except ILL_FORMED:
         return None  # a class without a rule, or a configuration that it would refuse
     # Steps are run `times` times in one call of the layer.
-    return Work(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
+    return OpCost(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
 
 
-def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> Steps:
+def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> CostSteps:
     """The ops of a layer. One that wraps another runs both ways, or with the steps as part of the batch."""
     kind, config, times = layer.class_name, layer.config, 1
     # A wrapper may wrap a wrapper.
@@ -75,40 +75,40 @@ WRAPPERS = ("Bidirectional", "TimeDistributed")
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, Unknown)
 
 
-def dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     yield product(takes[0], out)
     yield from after(config, out)
 
 
-def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
     # From the right: dots, which stand for the batch, are on the left ("...x,xy->...y").
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
-    yield Step("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
+    yield CostStep("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
     yield from after({**config, "use_bias": config.get("bias_axes") is not None}, out)
 
 
-def convolution(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def convolution(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     places = each(config["kernel_size"], len(out) - 2)
     # Keras's kernel is (places…, channels in, filters); a group sees its own channels only.
     into = channels_of(config, takes[0]) // config.get("groups", 1)
-    yield Step("Conv2D", [takes[0], (*places, into, config["filters"])], out)
+    yield CostStep("Conv2D", [takes[0], (*places, into, config["filters"])], out)
     yield from after(config, out)
 
 
-def transposed(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def transposed(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     places = each(config["kernel_size"], len(out) - 2)
     # (places…, filters, channels in): the kernel of the convolution that is turned round
     kernel = (*places, config["filters"], channels_of(config, takes[0]))
-    yield Step("Conv2DBackpropInput", [(), kernel, takes[0]], out)
+    yield CostStep("Conv2DBackpropInput", [(), kernel, takes[0]], out)
     yield from after(config, out)
 
 
-def depthwise(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
-    yield Step("DepthwiseConv2dNative", [takes[0], places_of(config, out)], out)
+def depthwise(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield CostStep("DepthwiseConv2dNative", [takes[0], places_of(config, out)], out)
     yield from after(config, out)
 
 
@@ -117,36 +117,36 @@ def places_of(config: Config, out: Sizes) -> Sizes:
     return (elements(each(config["kernel_size"], len(out) - 2)), 1)
 
 
-def separable(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def separable(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     many = channels_of(config, takes[0]) * config.get("depth_multiplier", 1)
     filters = config["filters"]
     # (positions, channels between): a product along the second is what the pointwise half does.
     between = (elements(out) // filters, many)
-    yield Step("DepthwiseConv2dNative", [takes[0], places_of(config, out)], between)
+    yield CostStep("DepthwiseConv2dNative", [takes[0], places_of(config, out)], between)
     yield product(between, out)
     yield from after(config, out)
 
 
-def pooling(op: str) -> Rule:
-    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
-        yield Step(op, [takes[0]], out, {"ksize": each(config["pool_size"], len(out) - 2)})
+def pooling(op: str) -> LayerCostRule:
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+        yield CostStep(op, [takes[0]], out, {"ksize": each(config["pool_size"], len(out) - 2)})
 
     return steps
 
 
-def reduced(op: str) -> Rule:
-    return lambda config, takes, out: iter([Step(op, [takes[0]], out)])
+def reduced(op: str) -> LayerCostRule:
+    return lambda config, takes, out: iter([CostStep(op, [takes[0]], out)])
 
 
-def on_each(ops: str) -> Rule:
+def on_each(ops: str) -> LayerCostRule:
     """Ops on every element of the result."""
     return lambda config, takes, out: elementwise(ops, out)
 
 
-def merged(ops: str, last: str = "") -> Rule:
+def merged(ops: str, last: str = "") -> LayerCostRule:
     """An op for each input but the first."""
 
-    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
         for _ in takes[1:]:
             yield from elementwise(ops, out)
         yield from elementwise(last, out)
@@ -154,35 +154,35 @@ def merged(ops: str, last: str = "") -> Rule:
     return steps
 
 
-def dotted(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def dotted(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     axes = config["axes"]
     # One axis for both operands, or one each.
     along = axes if isinstance(axes, int) else axes[0]
     for shape in takes if config.get("normalize") else ():
         yield from elementwise("Square", shape)
-        yield Step("Sum", [shape], tuple(size for axis, size in enumerate(shape) if axis != along % len(shape)))
+        yield CostStep("Sum", [shape], tuple(size for axis, size in enumerate(shape) if axis != along % len(shape)))
         yield from elementwise("Mul", shape)
     yield product((takes[0][along],) * 2, out)
 
 
-def batch_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
-    yield Step("FusedBatchNormV3", [takes[0]], out, {"is_training": False})
+def batch_norm(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield CostStep("FusedBatchNormV3", [takes[0]], out, {"is_training": False})
 
 
-def layer_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
-    yield Step("Mean", [out], out[:-1])
-    yield Step("SquaredDifference", [out], out)
-    yield Step("Mean", [out], out[:-1])
+def layer_norm(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield CostStep("Mean", [out], out[:-1])
+    yield CostStep("SquaredDifference", [out], out)
+    yield CostStep("Mean", [out], out[:-1])
     yield from elementwise("Mul Sub AddV2", out)
 
 
-def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def rms_norm(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     yield from elementwise("Square", out)
-    yield Step("Mean", [out], out[:-1])
+    yield CostStep("Mean", [out], out[:-1])
     yield from elementwise("Mul Mul", out)
 
 
-def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     """`MultiHeadAttention`: three projections, scores, what they weigh, and the projection back."""
     # Shapes: query (batch, T, width), value and key (batch, S, width); T and S may be several sizes.
     query, value = takes[0], takes[min(1, len(takes) - 1)]
@@ -208,7 +208,7 @@ def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
     yield from elementwise(bias, out)
 
 
-def attention(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
     yield product(query, scored)
@@ -224,11 +224,11 @@ GATES = {
 }
 
 
-def recurrent(kind: str) -> Rule:
+def recurrent(kind: str) -> LayerCostRule:
     """At each step: a product with what comes in, one with the state, the gates."""
     gates, ops = GATES[kind]
 
-    def steps(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
         batch, times, width = takes[0]
         units = config["units"]
         gate_shape, state_shape = (batch, gates * units), (batch, units)
@@ -237,17 +237,17 @@ def recurrent(kind: str) -> Rule:
         parts = [
             product((batch, width), gate_shape),
             product(state_shape, gate_shape),
-            Step("AddV2", [gate_shape], gate_shape),
+            CostStep("AddV2", [gate_shape], gate_shape),
         ]
-        parts += [Step("BiasAdd", [gate_shape], gate_shape)] * (twice if config.get("use_bias", True) else 0)
+        parts += [CostStep("BiasAdd", [gate_shape], gate_shape)] * (twice if config.get("use_bias", True) else 0)
         yield from (part._replace(times=times) for part in [*parts, *elementwise(ops, state_shape)])
 
     return steps
 
 
-def resized(config: Config, takes: list[Sizes], out: Sizes) -> Steps:
+def resized(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     if config.get("interpolation", "nearest") == "bilinear":
-        yield Step("ResizeBilinear", [takes[0]], out)
+        yield CostStep("ResizeBilinear", [takes[0]], out)
 
 
 NOTHING = frozenset(
@@ -260,7 +260,7 @@ NOTHING = frozenset(
         *("CenterCrop", "FixedDropout"),
     )
 )
-LAYERS: dict[str, Rule] = {
+LAYERS: dict[str, LayerCostRule] = {
     "Dense": dense,
     "EinsumDense": einsum_dense,
     **{f"Conv{many}D": convolution for many in (1, 2, 3)},

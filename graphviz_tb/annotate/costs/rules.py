@@ -10,27 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from graphviz_tb.annotate.costs.counted import Counted, Unknown, Work, elements
+from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Unknown, elements
 from graphviz_tb.annotate.infer.rules import arrays, elementwise, indexing, lists, random, records
 from graphviz_tb.annotate.infer.rules import state as states
 from graphviz_tb.annotate.infer.rules.common import layouts_channels
 
-Rule = Callable[[Counted], Work]
+CostRule = Callable[[CountedOp], OpCost]
 
 
-def products(macs: int) -> Work:
+def products(macs: int) -> OpCost:
     """Multiply-adds alone."""
-    return Work(macs, 2 * macs)
+    return OpCost(macs, 2 * macs)
 
 
-def matmul(op: Counted) -> Work:
+def matmul(op: CountedOp) -> OpCost:
     """Every element of the result is a sum of products along the shared dimension."""
     a = op.shape(0)
     turned = bool(op.op.attr("transpose_a") or op.op.attr("adj_x"))
-    return products(op.outputs() * a[-2 if turned else -1]) if len(a) > 1 else Work()
+    return products(op.outputs() * a[-2 if turned else -1]) if len(a) > 1 else OpCost()
 
 
-def einsum(op: Counted) -> Work:
+def einsum(op: CountedOp) -> OpCost:
     """All letters together; no product where there is one operand."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
     # Letter ─▶ size; dims that `...` stands for are stretched together, so the largest product of them counts.
@@ -45,70 +45,70 @@ def einsum(op: Counted) -> Work:
         for letter, size in zip(before + after, ends, strict=False):
             # A size of 1 is stretched to the other operand's.
             letters[letter] = max(size, letters.get(letter, 1))
-    return products(elements(tuple(letters.values())) * dotted) if "," in left else Work()
+    return products(elements(tuple(letters.values())) * dotted) if "," in left else OpCost()
 
 
-def convolution(op: Counted) -> Work:
+def convolution(op: CountedOp) -> OpCost:
     """Every element of the result takes height × width × channels of the filter."""
     return products(op.outputs() * elements(op.shape(1)[:-1]))
 
 
-def depthwise(op: Counted) -> Work:
+def depthwise(op: CountedOp) -> OpCost:
     """Every element of the result takes height × width of the filter."""
     return products(op.outputs() * elements(op.shape(1)[:2]))
 
 
-def convolution_input(op: Counted) -> Work:
+def convolution_input(op: CountedOp) -> OpCost:
     """As the convolution: sizes, filter, the gradient of its result."""
     return products(op.inputs(2) * elements(op.shape(1)[:-1]))
 
 
-def convolution_filter(op: Counted) -> Work:
+def convolution_filter(op: CountedOp) -> OpCost:
     """As the convolution: its input, sizes, the gradient of its result."""
     return products(op.inputs(2) * elements(op.out()[:-1]))
 
 
-def depthwise_input(op: Counted) -> Work:
+def depthwise_input(op: CountedOp) -> OpCost:
     """As the depthwise convolution."""
     return products(op.inputs(2) * elements(op.shape(1)[:2]))
 
 
-def depthwise_filter(op: Counted) -> Work:
+def depthwise_filter(op: CountedOp) -> OpCost:
     """As the depthwise convolution."""
     return products(op.inputs(2) * elements(op.out()[:2]))
 
 
-def dilation(op: Counted) -> Work:
+def dilation(op: CountedOp) -> OpCost:
     """An addition and a comparison for each place of the filter."""
-    return Work(0, 2 * op.outputs() * elements(op.shape(1)[:2]))
+    return OpCost(0, 2 * op.outputs() * elements(op.shape(1)[:2]))
 
 
-def each_output(times: int) -> Rule:
+def each_output(times: int) -> CostRule:
     """So many operations for each element of the result."""
-    return lambda op: Work(0, times * op.outputs())
+    return lambda op: OpCost(0, times * op.outputs())
 
 
-def each_input(times: int, index: int = 0) -> Rule:
+def each_input(times: int, index: int = 0) -> CostRule:
     """So many operations for each element of an input."""
-    return lambda op: Work(0, times * op.inputs(index))
+    return lambda op: OpCost(0, times * op.inputs(index))
 
 
-def reduction(op: Counted) -> Work:
+def reduction(op: CountedOp) -> OpCost:
     """One operation fewer than elements for each element of the result."""
-    return Work(0, max(0, op.inputs() - op.outputs()))
+    return OpCost(0, max(0, op.inputs() - op.outputs()))
 
 
-def add_n(op: Counted) -> Work:
+def add_n(op: CountedOp) -> OpCost:
     """One addition fewer than inputs."""
-    return Work(0, op.inputs() * max(0, len(op.ins) - 1)) if op.ins else Work()
+    return OpCost(0, op.inputs() * max(0, len(op.ins) - 1)) if op.ins else OpCost()
 
 
-def l2_loss(op: Counted) -> Work:
+def l2_loss(op: CountedOp) -> OpCost:
     """Square, halve, add."""
-    return Work(0, max(0, 3 * op.inputs() - 1))
+    return OpCost(0, max(0, 3 * op.inputs() - 1))
 
 
-def kernel(op: Counted) -> int:
+def kernel(op: CountedOp) -> int:
     """Elements of a pooling window."""
     window = tuple(op.op.attr("ksize") or ())
     if not all(type(size) is int and size > 0 for size in window):
@@ -116,52 +116,52 @@ def kernel(op: Counted) -> int:
     return elements(window)
 
 
-def pool(op: Counted) -> Work:
+def pool(op: CountedOp) -> OpCost:
     """One operation for each place of the window."""
-    return Work(0, op.outputs() * kernel(op))
+    return OpCost(0, op.outputs() * kernel(op))
 
 
-def max_pool_gradient(op: Counted) -> Work:
+def max_pool_gradient(op: CountedOp) -> OpCost:
     """The pooling again, and one more for each of its results."""
-    return Work(0, op.inputs(1) * (kernel(op) + 1))
+    return OpCost(0, op.inputs(1) * (kernel(op) + 1))
 
 
-def average_pool_gradient(op: Counted) -> Work:
+def average_pool_gradient(op: CountedOp) -> OpCost:
     """Multiply and add in each place of the window."""
-    return Work(0, 2 * op.inputs(1) * kernel(op))
+    return OpCost(0, 2 * op.inputs(1) * kernel(op))
 
 
-def batch_norm(op: Counted) -> Work:
+def batch_norm(op: CountedOp) -> OpCost:
     """A multiply-add for each element; in training mean and variance too."""
     training = op.op.attr("is_training") is not False
     # Absent, it is true: the default of the attribute.
-    return Work(0, (5 if training else 2) * op.inputs())
+    return OpCost(0, (5 if training else 2) * op.inputs())
 
 
-def lstm_cell(op: Counted) -> Work:
+def lstm_cell(op: CountedOp) -> OpCost:
     """`BlockLSTM` and its cell: a product with the weights at each time, then some ten operations for each unit."""
     # The block takes how many times to run first; `w` is (inputs + cells, 4 gates of cells) in both.
     weights = op.shape(3 if op.op.definition.op == "LSTMBlockCell" else 4)
     # (time, batch) or (batch,): each row of the output is a product with all weights.
     macs = elements(op.out()[:-1]) * elements(weights)
-    return Work(macs, 2 * macs + 10 * op.outputs())
+    return OpCost(macs, 2 * macs + 10 * op.outputs())
 
 
-def sparse_product(op: Counted) -> Work:
+def sparse_product(op: CountedOp) -> OpCost:
     """`SparseTensorDenseMatMul`: every value times a row."""
     return products(op.inputs(1) * op.shape(3)[-1])
 
 
-def sparse_segments(op: Counted) -> Work:
+def sparse_segments(op: CountedOp) -> OpCost:
     """`SparseSegmentSum` and its like: an addition for each element of the rows that are picked."""
-    return Work(0, op.inputs(1) * elements(op.shape(0)[1:]))
+    return OpCost(0, op.inputs(1) * elements(op.shape(0)[1:]))
 
 
-def bias_gradient(op: Counted) -> Work:
+def bias_gradient(op: CountedOp) -> OpCost:
     """A sum over all but the channels."""
     shape = op.shape(0)
     channels = shape[layouts_channels(op.op.attr("data_format"), len(shape))] if shape else 0
-    return Work(0, max(0, op.inputs() - channels))
+    return OpCost(0, max(0, op.inputs() - channels))
 
 
 # https://www.tensorflow.org/api_docs/python/tf/raw_ops: what an optimizer does for each element of the variable.
@@ -181,18 +181,18 @@ SEGMENTS = ("Sum", "Mean", "Max", "Min", "Prod")
 TWICE = {"SquaredDifference": 2, "Rsqrt": 2, "RsqrtGrad": 4, "SigmoidGrad": 3, "TanhGrad": 3, "SqrtGrad": 2}
 
 
-def update(times: int) -> Rule:
+def update(times: int) -> CostRule:
     """`ApplyAdam` and the like, for each element of the gradient, which is the largest input."""
-    return lambda op: Work(0, times * max((elements(op.shape(index)) for index in range(1, len(op.ins))), default=0))
+    return lambda op: OpCost(0, times * max((elements(op.shape(index)) for index in range(1, len(op.ins))), default=0))
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, CostRule] = {
     **dict.fromkeys(elementwise.UNARY.split(), each_output(1)),
     **dict.fromkeys(elementwise.BINARY.split(), each_output(1)),
     **dict.fromkeys(elementwise.GRADIENTS.split(), each_output(1)),
     **{op: each_output(times) for op, times in TWICE.items()},
     **dict.fromkeys(["Select", "SelectV2", "ClipByValue", "Erfc", "Complex"], each_output(1)),
-    **dict.fromkeys(MOVING.split(), lambda op: Work()),
+    **dict.fromkeys(MOVING.split(), lambda op: OpCost()),
     **dict.fromkeys(["MatMul", "_FusedMatMul", "SparseMatMul", "QuantizedMatMul"], matmul),
     **dict.fromkeys(["BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"], matmul),
     **dict.fromkeys(["Einsum", "XlaEinsum"], einsum),
@@ -228,7 +228,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(["BlockLSTM", "BlockLSTMV2", "LSTMBlockCell"], lstm_cell),
     **dict.fromkeys(["LRN", "LRNGrad"], each_output(10)),
     **dict.fromkeys(["ResizeBilinear", "ResizeBilinearGrad", "CropAndResize"], each_output(8)),
-    "ResizeNearestNeighbor": lambda op: Work(),
+    "ResizeNearestNeighbor": lambda op: OpCost(),
     **{
         f"{prefix}{optimizer}": update(times)
         for optimizer, times in UPDATES.items()
@@ -244,10 +244,10 @@ MOVERS = frozenset(
 )
 
 
-def work(op: Counted) -> Work | None:
+def work(op: CountedOp) -> OpCost | None:
     """What an op takes; None where nobody counts it. Raises `Unknown` where a shape is missing."""
     name = op.op.definition.op
     rule = RULES.get(name)
     if rule is None:
-        return Work() if name in MOVERS else None
+        return OpCost() if name in MOVERS else None
     return rule(op)

@@ -11,7 +11,7 @@ from graphviz_tb.model.tensors import Shape
 Config = Mapping[str, Any]
 
 
-class Step(NamedTuple):
+class CostStep(NamedTuple):
     """One op: its type, the shapes that it takes and gives, its attributes; run so many times."""
 
     op: str
@@ -21,8 +21,8 @@ class Step(NamedTuple):
     times: int = 1
 
 
-Steps = Iterator[Step]
-Rule = Callable[[Config, list[Sizes], Sizes], Steps]
+CostSteps = Iterator[CostStep]
+LayerCostRule = Callable[[Config, list[Sizes], Sizes], CostSteps]
 
 
 class Imagined:
@@ -30,7 +30,7 @@ class Imagined:
 
     __slots__ = ("_step", "ins")
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: CostStep) -> None:
         self._step = step
         self.ins = step.ins
 
@@ -64,11 +64,11 @@ def each(value: Any, count: int) -> Sizes:
     return (int(value),) * count if isinstance(value, int) else tuple(map(int, value))
 
 
-def elementwise(ops: str, shape: Sizes) -> Steps:
+def elementwise(ops: str, shape: Sizes) -> CostSteps:
     """Ops on every element, one after the other."""
     for op in ops.split():
         # Rules of elementwise ops count the result, so that a second operand does no harm.
-        yield Step(op, [shape, shape], shape)
+        yield CostStep(op, [shape, shape], shape)
 
 
 # https://github.com/keras-team/keras/blob/v3.15.0/keras/src/backend/tensorflow/nn.py
@@ -86,14 +86,14 @@ ACTIVATIONS = {
 }
 
 
-def after(config: Config, out: Sizes) -> Steps:
+def after(config: Config, out: Sizes) -> CostSteps:
     """The bias and the activation of a layer."""
     if config.get("use_bias", True):
-        yield Step("BiasAdd", [out], out)
+        yield CostStep("BiasAdd", [out], out)
     yield from activated(config, out)
 
 
-def activated(config: Config, out: Sizes) -> Steps:
+def activated(config: Config, out: Sizes) -> CostSteps:
     function = config.get("activation")
     # Anything else is a function of the program, whose ops are not known.
     if isinstance(function, str):
@@ -104,7 +104,7 @@ def channels_of(config: Config, shape: Sizes) -> int:
     return shape[1] if config.get("data_format") == "channels_first" else shape[-1]
 
 
-def product(a: Sizes, out: Sizes) -> Step:
+def product(a: Sizes, out: Sizes) -> CostStep:
     """A product with the last dimension of `a`."""
     # `matmul` takes only the summed dimension from its operands: one will do.
-    return Step("MatMul", [a], out)
+    return CostStep("MatMul", [a], out)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from graphviz_tb.annotate.costs.counted import Counted, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.layers import layer_work
 from graphviz_tb.annotate.costs.owners import owners, slots_of_optimizers
 from graphviz_tb.annotate.costs.parameters import unsized_weights, weights_of
@@ -14,7 +14,7 @@ from graphviz_tb.annotate.costs.roles import OPTIMIZER, role
 from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
-from graphviz_tb.annotate.infer.frame import Frame
+from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.layer_nodes import layer_nodes
@@ -81,7 +81,7 @@ class Bill:
         self.batch = batch
         self.uncounted: Counter[str] = Counter()
         self._layers = layer_nodes(inference.graph)
-        self._frames: dict[Frame, Cost] = {}
+        self._frames: dict[CallFrame, Cost] = {}
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -99,11 +99,11 @@ class Bill:
             costs.append(self.cost(frame, node))
         return costs
 
-    def cost(self, frame: Frame, node: int) -> Cost:
+    def cost(self, frame: CallFrame, node: int) -> Cost:
         """One node in one frame; the frames that it calls are added up first, a call that leads back counts nothing."""
         # A stack, not recursion: calls may be thousands deep.
         waiting = [frame_of for frame_of in self.called(frame, node) if frame_of not in self._frames]
-        begun: set[Frame] = set()
+        begun: set[CallFrame] = set()
         while waiting:
             sub = waiting[-1]
             if sub in self._frames:
@@ -127,11 +127,11 @@ class Bill:
             waiting.pop()
         return self._alone(frame, node)
 
-    def called(self, frame: Frame, node: int) -> tuple[Frame, ...]:
+    def called(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
         """The frames that a node opens."""
         return self.inference.calls.opened.get((frame, node), ())
 
-    def _alone(self, frame: Frame, node: int) -> Cost:
+    def _alone(self, frame: CallFrame, node: int) -> Cost:
         subs = [self._frames.get(sub, NOTHING) for sub in self.called(frame, node)]
         if subs:
             # One branch runs: the dearest, so that a cost is never less than what may happen.
@@ -146,7 +146,7 @@ class Bill:
             return NOTHING
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         outs = frame.outs[node]
-        op = Counted(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
+        op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
         layer = self._layers.get(node)
         done = layer_work(layer, self.batch) if layer else self._work(op)
         if done is None:
@@ -160,13 +160,13 @@ class Bill:
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
         )
 
-    def _work(self, op: Counted) -> tuple[int, int] | None:
+    def _work(self, op: CountedOp) -> tuple[int, int] | None:
         try:
             return work(op)
         except (Unknown, *ILL_FORMED):  # a shape that is not known, or not what the op takes
             return None
 
-    def _bytes(self, op: Counted) -> int:
+    def _bytes(self, op: CountedOp) -> int:
         shaped = [(index, out.shape) for index, out in enumerate(op.outs) if out.shape is not None]
         if not shaped:
             return 0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
 from graphviz_tb.annotate.infer.rules.common import axis_of
 from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
-from graphviz_tb.annotate.infer.values import Dims, Value, broadcast
+from graphviz_tb.annotate.infer.values import Dims, Elements, broadcast
 
 WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"})
 
@@ -18,7 +18,7 @@ WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32
 def folded_to(number: int) -> Fold:
     """Ones or zeros, as many as the input has elements."""
 
-    def fold(op: Op) -> Value | None:
+    def fold(op: Op) -> Elements | None:
         dims = op.shape(0)
         count = 1
         for each in dims or ():
@@ -31,7 +31,7 @@ def folded_to(number: int) -> Fold:
 def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
     """Two operands of whole numbers, stretched to one another."""
 
-    def fold(op: Op) -> Value | None:
+    def fold(op: Op) -> Elements | None:
         if op.attr("T") not in WHOLE:
             return None
         a, b = op.value(0), op.value(1)
@@ -44,7 +44,7 @@ def pairwise(calculate: Callable[[Op, int, int], int]) -> Fold:
     return fold
 
 
-def stretched(value: Value, dims: Dims, to: tuple[int, ...]) -> Value:
+def stretched(value: Elements, dims: Dims, to: tuple[int, ...]) -> Elements:
     """Elements repeated as a broadcast repeats them."""
     if dims == to or dims is None:
         return value
@@ -54,7 +54,7 @@ def stretched(value: Value, dims: Dims, to: tuple[int, ...]) -> Value:
     return picked(value, dims, ranges)
 
 
-def picked(value: Value, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Value:
+def picked(value: Elements, dims: tuple[int, ...], ranges: Sequence[Sequence[int]]) -> Elements:
     """The elements at all combinations of positions."""
     # Row by row: a step along an axis passes all elements of the axes after it.
     steps = [1] * len(dims)
@@ -85,7 +85,7 @@ def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[
 def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
     """A reduction of a vector or of all elements."""
 
-    def fold(op: Op) -> Value | None:
+    def fold(op: Op) -> Elements | None:
         value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
         # `All` has no attribute T: its input is always bool.
         if value is None or axes is None or dims is None or op.attr("T") not in (WHOLE | {None}):
@@ -125,13 +125,13 @@ def all_true(op: Op, numbers: list[int]) -> int:
     return 0 if 0 in numbers else 1 if all(number > HIDDEN for number in numbers) else op.symbols.fresh()
 
 
-def negated(op: Op) -> Value | None:
+def negated(op: Op) -> Elements | None:
     """`Neg`."""
     value = op.value(0)
     return None if value is None else tuple(op.symbols.difference(0, number) for number in value)
 
 
-def inverted(op: Op) -> Value | None:
+def inverted(op: Op) -> Elements | None:
     """`LogicalNot`."""
     value = op.value(0)
     return (

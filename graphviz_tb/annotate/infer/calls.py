@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.annotate.infer.frame import Frame, Task
+from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
-from graphviz_tb.annotate.infer.wiring import Input
+from graphviz_tb.annotate.infer.wiring import OutputRef
 from graphviz_tb.ops.roles import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
@@ -28,30 +28,32 @@ MOST_RESULTS = 2_000_000  # of all calls: a function with thousands of them may 
 MOST_ROUNDS = 8  # of a loop, before what still changes is not known
 
 
-class Calls:
+class CallInference:
     """The functions of one inference."""
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
         self.graph = inference.graph
-        self.opened: dict[tuple[Frame, int], tuple[Frame, ...]] = {}  # what a call came to
-        self._frames: dict[tuple[int, tuple[Out, ...]], Frame] = {}
-        self._made: dict[int, list[Frame]] = {}  # by function
-        self._rounds: dict[tuple[Frame, int], Round] = {}
+        self.opened: dict[tuple[CallFrame, int], tuple[CallFrame, ...]] = {}  # what a call came to
+        self._frames: dict[tuple[int, tuple[Out, ...]], CallFrame] = {}
+        self._made: dict[int, list[CallFrame]] = {}  # by function
+        self._rounds: dict[tuple[CallFrame, int], Round] = {}
         self.limited = False  # whether a body was not inferred for all arguments that were handed in
         self._again = 0  # nodes of bodies that were inferred for further sets of arguments
         self._given = 0  # results of calls that were looked at
-        self._ends: dict[int, list[Input | None]] = {}  # what makes the results of a function
-        self._born: dict[tuple[Frame, tuple[Out, ...]], list[int]] = {}  # symbols that results do not owe to arguments
+        self._ends: dict[int, list[OutputRef | None]] = {}  # what makes the results of a function
+        self._born: dict[
+            tuple[CallFrame, tuple[Out, ...]], list[int]
+        ] = {}  # symbols that results do not owe to arguments
 
-    def argument(self, frame: Frame, node: int) -> Out:
+    def argument(self, frame: CallFrame, node: int) -> Out:
         """What is known of an argument: what the caller hands in and what the file says of it."""
         position = self.graph.functions[int(self.graph.function[node])].place(node)
         given = frame.args[position] if position < len(frame.args) else UNKNOWN
         declared = self.inference.with_declared(node, (given,), self.inference.declared(node, None))
         return declared[0]
 
-    def needs(self, frame: Frame, node: int) -> list[Task]:
+    def needs(self, frame: CallFrame, node: int) -> list[Task]:
         """The results of functions that a call waits for now; none when all is there."""
         if self.full:
             return []
@@ -59,7 +61,7 @@ class Calls:
             return self._round(frame, node).needs()
         return unmet(task for sub in self._entered(frame, node) for task in self.returns(sub))
 
-    def results(self, frame: Frame, node: int) -> tuple[Out, ...]:
+    def results(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """The outputs of a call whose functions are inferred."""
         if self.full:
             return ()
@@ -77,12 +79,12 @@ class Calls:
             joined = tuple(join_outs(mine, another, self.inference.symbols) for mine, another in pairs)
         return joined
 
-    def arguments(self, frame: Frame, node: int) -> tuple[Out, ...]:
+    def arguments(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """The inputs of a call that are arguments of its functions."""
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         return tuple(ins[1:] if self.inference.op(node) in BRANCHES else ins)
 
-    def _entered(self, frame: Frame, node: int) -> list[Frame]:
+    def _entered(self, frame: CallFrame, node: int) -> list[CallFrame]:
         args = self.arguments(frame, node)
         # No function is given more than it has arguments: thousands may have none.
         counts = ((function, len(self.graph.functions[function].args)) for function in self._functions(node))
@@ -93,7 +95,7 @@ class Calls:
         """The functions that a node calls, each once: it may name one of them thousands of times."""
         return list(dict.fromkeys(call.function for call in self.inference.wiring.calls[node]))
 
-    def enter(self, caller: Frame, function: int, args: tuple[Out, ...]) -> Frame | None:
+    def enter(self, caller: CallFrame, function: int, args: tuple[Out, ...]) -> CallFrame | None:
         """The frame of a function with these arguments; None where it calls itself."""
         made = self._made.setdefault(function, [])
         if any(frame.holds(caller) for frame in made):
@@ -107,15 +109,15 @@ class Calls:
         frame = self._frames.get((function, args))
         if frame is None:
             self._again += self._sizes[function] if made else 0
-            frame = self._frames[function, args] = Frame(function, args, caller)
+            frame = self._frames[function, args] = CallFrame(function, args, caller)
             made.append(frame)
         return frame
 
-    def returns(self, frame: Frame) -> list[Task]:
+    def returns(self, frame: CallFrame) -> list[Task]:
         """The nodes that make the results of a frame."""
         return [(frame, end[0]) for end in self._ends_of(frame.function) if end is not None]
 
-    def given(self, frame: Frame) -> tuple[Out, ...]:
+    def given(self, frame: CallFrame) -> tuple[Out, ...]:
         """The results of a frame that is inferred; none after which `full` holds."""
         ends = self._ends_of(frame.function)
         self._given += len(ends)
@@ -129,7 +131,7 @@ class Calls:
         """Whether the results of no more calls are looked at."""
         return self._given > MOST_RESULTS
 
-    def _ends_of(self, function: int) -> list[Input | None]:
+    def _ends_of(self, function: int) -> list[OutputRef | None]:
         """What makes each result of a function: a node and which of its outputs."""
         if function not in self._ends:
             place = self.inference.wiring.place
@@ -137,7 +139,7 @@ class Calls:
             self._ends[function] = [(node, place(node, key)) if node >= 0 else None for node, key in returns]
         return self._ends[function]
 
-    def fresh(self, frame: Frame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
+    def fresh(self, frame: CallFrame, outs: tuple[Out, ...]) -> tuple[Out, ...]:
         """Results as one call sees them: sizes born in the body are new in each call, those of arguments are not."""
         symbols = self.inference.symbols
         born = self._born.get((frame, outs))
@@ -149,24 +151,24 @@ class Calls:
         new = {symbol: symbols.fresh() for symbol in born}
         return tuple(Out(renamed(out.shape, new), renamed(out.value, new), renamed(out.held, new)) for out in outs)
 
-    def _round(self, frame: Frame, node: int) -> Round:
+    def _round(self, frame: CallFrame, node: int) -> Round:
         known = self._rounds.get((frame, node))
         if known is None:
             known = self._rounds[frame, node] = Round(self, frame, node)
         return known
 
-    def forget(self, frame: Frame, node: int) -> None:
+    def forget(self, frame: CallFrame, node: int) -> None:
         """What was found under an assumption that did not hold."""
         self._rounds.pop((frame, node), None)
         self.opened.pop((frame, node), None)
 
-    def frames_of(self, function: int) -> list[Frame]:
+    def frames_of(self, function: int) -> list[CallFrame]:
         """All frames of a function that calls lead to; one with nothing known of its arguments where none does."""
         frames = self._reached.get(function)
         if not frames:
             frame = self._frames.get((function, ()))
             if frame is None:
-                frame = self._frames[function, ()] = Frame(function)
+                frame = self._frames[function, ()] = CallFrame(function)
                 self._made.setdefault(function, []).append(frame)
             frames = [frame]
         return frames
@@ -180,10 +182,10 @@ class Calls:
 
     @cached_property
     # Functions by the frames that calls lead to, from the main graph on.
-    def _reached(self) -> dict[int, list[Frame]]:
+    def _reached(self) -> dict[int, list[CallFrame]]:
         inference = self.inference
         waiting = [inference.main]
-        seen: dict[Frame, None] = {inference.main: None}
+        seen: dict[CallFrame, None] = {inference.main: None}
         while waiting:
             frame = waiting.pop()
             for node in inference.wiring.calls_in.get(frame.function, ()):
@@ -191,7 +193,7 @@ class Calls:
                 new = [sub for sub in self.opened.get((frame, node), ()) if sub not in seen]
                 seen.update(dict.fromkeys(new))
                 waiting += new
-        frames: dict[int, list[Frame]] = {}
+        frames: dict[int, list[CallFrame]] = {}
         for frame in seen:
             frames.setdefault(frame.function, []).append(frame)
         return frames
@@ -200,7 +202,7 @@ class Calls:
 class Round:
     """One While: the body is inferred with what goes in; what changes between rounds is not known."""
 
-    def __init__(self, calls: Calls, frame: Frame, node: int) -> None:
+    def __init__(self, calls: CallInference, frame: CallFrame, node: int) -> None:
         self.calls = calls
         self.frame = frame
         bodies = {call.attr: call.function for call in calls.inference.wiring.calls[node]}

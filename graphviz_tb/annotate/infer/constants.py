@@ -7,10 +7,10 @@ from typing import Any
 from graphviz_tb.algorithms.constants import claimed, filled, stored, values
 from graphviz_tb.annotate.infer.op import MOST_FOLDED
 from graphviz_tb.annotate.infer.symbols import stated
-from graphviz_tb.annotate.infer.values import Value
+from graphviz_tb.annotate.infer.values import Elements
 
 
-def elements_of(tensor: Any) -> Value | None:
+def elements_of(tensor: Any) -> Elements | None:
     """The elements of a TensorProto; the last of a short list represents all that follow.
 
     >>> from graphviz_tb.proto import TensorProto

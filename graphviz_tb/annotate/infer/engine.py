@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import RLock
 
-from graphviz_tb.annotate.infer.calls import Calls
+from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.fold import FOLDS
-from graphviz_tb.annotate.infer.frame import Frame, Task
+from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.loops import Loops
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Given, Op
+from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op, RuleResult
 from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
-from graphviz_tb.annotate.infer.wiring import Input, Wiring
+from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
 from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
@@ -37,14 +37,14 @@ class Inference:
         self.graph = graph
         self.declared = declared
         self.lock = RLock()  # threads may draw one model at once: what waits here waits for one of them
-        self.wiring = Wiring(graph)
+        self.wiring = NodeInputs(graph)
         self.symbols = Symbols()
-        self.main = Frame(-1)
-        self.calls = Calls(self)
+        self.main = CallFrame(-1)
+        self.calls = CallInference(self)
         self.loops = Loops(self)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
-        self._sources: dict[int, list[Input | None]] = {}  # inputs of nodes that are waiting
+        self._sources: dict[int, list[OutputRef | None]] = {}  # inputs of nodes that are waiting
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
@@ -80,13 +80,13 @@ class Inference:
         """What is known of the first output of a node; nothing where none is followed."""
         return next(iter(self.outs(node)), UNKNOWN)
 
-    def ask(self, frame: Frame, node: int) -> tuple[Out, ...]:
+    def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """The outputs of a node of a frame, inferred with all that they need."""
         if node not in frame.outs:
             self.loops.settle(frame, node)
         return frame.outs[node]
 
-    def run(self, frame: Frame, node: int) -> None:
+    def run(self, frame: CallFrame, node: int) -> None:
         """Infer a node and what it needs. What a loop brings back is assumed (`Loops`)."""
         stack: list[Task] = [(frame, node)]
         while stack:
@@ -109,7 +109,7 @@ class Inference:
             self.loops.note(frame, node)
             stack.pop()
 
-    def needs(self, frame: Frame, node: int) -> list[Task]:
+    def needs(self, frame: CallFrame, node: int) -> list[Task]:
         """The nodes that have to be inferred before a node; not what comes back to the head of a loop."""
         sources = self._sources[node] = self.wiring.inputs(node)
         done, waiting = frame.outs, frame.waiting
@@ -128,14 +128,14 @@ class Inference:
         """The op type of a node."""
         return self._ops[node]
 
-    def input(self, frame: Frame, source: Input | None) -> Out:
+    def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
         """What is known of an input; nothing where it is part of a circle that is no loop."""
         if source is None:
             return UNKNOWN
         outs = frame.outs.get(source[0])
         return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN
 
-    def apply(self, frame: Frame, node: int) -> tuple[Out, ...]:
+    def apply(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Before: the inputs are inferred, as far as they can be. After: the outputs of one node."""
         definition = self.graph.node_def(node)
         if definition is None:
@@ -181,7 +181,7 @@ class Inference:
         number = count(shape)
         return number <= MOST_DIMENSIONS or (number <= MOST_FOLDED and self.symbols.room_for(number))
 
-    def kept(self, given: Given) -> bool:
+    def kept(self, given: RuleResult) -> bool:
         """Whether there is room for the sizes of some outputs; a few always find it. A few bytes make an op whose many
         outputs have the longest shape, or a call of it."""
         number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)

@@ -25,21 +25,21 @@ from graphviz_tb.annotate.infer.constants import elements_of
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
 from graphviz_tb.annotate.infer.strided import entries
 from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
-from graphviz_tb.annotate.infer.values import Value, broadcast
+from graphviz_tb.annotate.infer.values import Elements, broadcast
 
 
-def constant(op: Op) -> Value | None:
+def constant(op: Op) -> Elements | None:
     """`Const`."""
     attrs = op.definition.attr
     return elements_of(attrs["value"].tensor) if "value" in attrs else None
 
 
-def passed(op: Op) -> Value | None:
+def passed(op: Op) -> Elements | None:
     """The same elements, in the same order."""
     return op.value(0)
 
 
-def cast(op: Op) -> Value | None:
+def cast(op: Op) -> Elements | None:
     """`Cast` between whole numbers, and to truth values."""
     if op.attr("SrcT") not in WHOLE or op.attr("DstT") not in WHOLE:
         return None
@@ -49,29 +49,29 @@ def cast(op: Op) -> Value | None:
     return tuple(int(number != 0) if number > HIDDEN else op.symbols.fresh() for number in value)
 
 
-def shape(op: Op) -> Value | None:
+def shape(op: Op) -> Elements | None:
     """`Shape`: the dimensions themselves."""
     return op.shape(0)
 
 
-def variable_shape(op: Op) -> Value | None:
+def variable_shape(op: Op) -> Elements | None:
     """`VariableShape`."""
     return op.held(0)
 
 
-def rank(op: Op) -> Value | None:
+def rank(op: Op) -> Elements | None:
     """`Rank`."""
     known = op.rank(0)
     return None if known is None else (known,)
 
 
-def size(op: Op) -> Value | None:
+def size(op: Op) -> Elements | None:
     """`Size`."""
     dims = op.shape(0)
     return None if dims is None else (op.symbols.product(dims),)
 
 
-def packed(op: Op) -> Value | None:
+def packed(op: Op) -> Elements | None:
     """`Pack` of scalars, or of vectors along the first axis."""
     parts = op.listed()
     values = [each.value for each in parts]
@@ -89,7 +89,7 @@ def packed(op: Op) -> Value | None:
 def joined(axis_first: bool) -> Fold:
     """`Concat` of vectors."""
 
-    def fold(op: Op) -> Value | None:
+    def fold(op: Op) -> Elements | None:
         parts = op.listed(1 if axis_first else 0, 1)
         if any(each.shape is None or len(each.shape) != 1 or not fixed(each.shape) for each in parts):
             return None
@@ -101,7 +101,7 @@ def joined(axis_first: bool) -> Fold:
     return fold
 
 
-def sliced(op: Op) -> Value | None:
+def sliced(op: Op) -> Elements | None:
     """`StridedSlice` of any small tensor with a known specification."""
     value, dims = op.value(0), op.shape(0)
     plan = entries(op, len(dims), 1) if value is not None and dims is not None else None
@@ -129,7 +129,7 @@ def sliced(op: Op) -> Value | None:
     return picked(value, dims, ranges)
 
 
-def cut(op: Op) -> Value | None:
+def cut(op: Op) -> Elements | None:
     """`Slice` of a vector."""
     value, begin, count = op.value(0), op.numbers(1), op.numbers(2)
     if value is None or op.rank(0) != 1 or not begin or not count:
@@ -137,7 +137,7 @@ def cut(op: Op) -> Value | None:
     return value[begin[0] : len(value) if count[0] == -1 else begin[0] + count[0]]
 
 
-def gathered(op: Op) -> Value | None:
+def gathered(op: Op) -> Elements | None:
     """`Gather` of a vector."""
     value, indices, axis = op.value(0), op.numbers(1), op.number(2) if len(op.ins) > 2 else 0
     if value is None or indices is None or op.rank(0) != 1 or axis not in (0, -1) or op.attr("batch_dims"):
@@ -146,7 +146,7 @@ def gathered(op: Op) -> Value | None:
     return tuple(value[index] for index in indices) if all(0 <= index < len(value) for index in indices) else None
 
 
-def span(op: Op) -> Value | None:
+def span(op: Op) -> Elements | None:
     """`Range`."""
     # `range` counts without being made: a hostile limit takes no memory.
     start, stop, step = (op.number(input_index) for input_index in range(3))
@@ -155,7 +155,7 @@ def span(op: Op) -> Value | None:
     return tuple(range(start, stop, step))
 
 
-def filled(op: Op) -> Value | None:
+def filled(op: Op) -> Elements | None:
     """`Fill` with one number."""
     sizes, value = op.numbers(0), op.value(1)
     if sizes is None or value is None or len(value) != 1:
@@ -166,7 +166,7 @@ def filled(op: Op) -> Value | None:
     return value * count if 0 <= count <= MOST_FOLDED else None
 
 
-def chosen(op: Op) -> Value | None:
+def chosen(op: Op) -> Elements | None:
     """`Select` by a truth value that is known."""
     condition, yes, no = op.value(0), op.value(1), op.value(2)
     dims = op.shape(1)
@@ -182,7 +182,7 @@ def chosen(op: Op) -> Value | None:
     return tuple(op.symbols.fresh() if known <= HIDDEN and a != b else a if known else b for known, a, b in each)
 
 
-def turned(op: Op) -> Value | None:
+def turned(op: Op) -> Elements | None:
     """`InvertPermutation`."""
     order = op.numbers(0)
     if order is None or sorted(order) != list(range(len(order))):
@@ -190,18 +190,18 @@ def turned(op: Op) -> Value | None:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def reversed_(op: Op) -> Value | None:
+def reversed_(op: Op) -> Elements | None:
     """`ReverseV2` of a vector."""
     value = op.value(0)
     return value[::-1] if value is not None and op.rank(0) == 1 and op.numbers(1) in ([0], [-1]) else None
 
 
-def transposed(op: Op) -> Value | None:
+def transposed(op: Op) -> Elements | None:
     """`Transpose` of what has at most one dimension."""
     return op.value(0) if (op.rank(0) or 0) < 2 else None
 
 
-def broadcast_shapes(op: Op) -> Value | None:
+def broadcast_shapes(op: Op) -> Elements | None:
     """`BroadcastArgs`: the shape of a broadcast of two shapes."""
     return broadcast(op.value(0), op.value(1), op.symbols)
 

@@ -8,18 +8,18 @@ from graphviz_tb.annotate.infer.values import Out
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class CallFrame:
     """One place where nodes are inferred: `function` is -1 for the main graph, `caller` the frame of the first call."""
 
     function: int
     args: tuple[Out, ...] = ()
-    caller: Frame | None = None
+    caller: CallFrame | None = None
     outs: dict[int, tuple[Out, ...]] = field(default_factory=dict)
     waiting: set[int] = field(default_factory=set)
     heads: dict[int, Out] = field(default_factory=dict)  # what merges of loops are assumed to carry
 
     depth: int = field(init=False)
-    far: Frame = field(init=False)  # one further out, twice as far as the one before where that is possible
+    far: CallFrame = field(init=False)  # one further out, twice as far as the one before where that is possible
 
     def __post_init__(self) -> None:
         caller = self.caller
@@ -32,7 +32,7 @@ class Frame:
         step, next_step = caller.depth - caller.far.depth, caller.far.depth - caller.far.far.depth
         self.far = caller.far.far if step == next_step else caller
 
-    def holds(self, other: Frame) -> bool:
+    def holds(self, other: CallFrame) -> bool:
         """Whether another frame is this one or lies in it."""
         while other.depth > self.depth:
             caller = other.caller
@@ -41,4 +41,4 @@ class Frame:
         return other is self
 
 
-Task = tuple[Frame, int]  # a node to infer, and where
+Task = tuple[CallFrame, int]  # a node to infer, and where

@@ -10,7 +10,7 @@ from graphviz_tb.ops.roles import FRAME_NEXTS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
-    from graphviz_tb.annotate.infer.frame import Frame, Task
+    from graphviz_tb.annotate.infer.frame import CallFrame, Task
 
 
 # Rounds after which a head that still changes is not known, and then no head is: nested loops widen one another.
@@ -27,7 +27,7 @@ class Loops:
         self._order: list[Task] = []
         self._since: list[Task] = []  # what was inferred since the first of them
 
-    def head(self, frame: Frame, node: int) -> Out | None:
+    def head(self, frame: CallFrame, node: int) -> Out | None:
         """What the head of a loop carries, as far as is assumed; None where a Merge is no head."""
         inputs, backs = self.inference.wiring.inputs(node), set(self.backs(node))
         if not backs:
@@ -51,12 +51,12 @@ class Loops:
         inputs = self.inference.wiring.inputs(node)
         return [source for source in inputs if source is not None and self.inference.op(source[0]) in FRAME_NEXTS]
 
-    def note(self, frame: Frame, node: int) -> None:
+    def note(self, frame: CallFrame, node: int) -> None:
         """Remember what may depend on an assumption."""
         if self._open:
             self._since.append((frame, node))
 
-    def settle(self, frame: Frame, node: int) -> None:
+    def settle(self, frame: CallFrame, node: int) -> None:
         """Infer a node; after, all that was assumed on the way holds."""
         # First as they enter, then widened; heads that still change then are not known, at last no open one is.
         for rounds in range(MOST_ROUNDS + 2):

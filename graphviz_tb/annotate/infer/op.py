@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
-from graphviz_tb.annotate.infer.values import Dims, Out, Value
+from graphviz_tb.annotate.infer.values import Dims, Elements, Out
 from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 from graphviz_tb.ops.outputs import op_def
@@ -14,9 +14,9 @@ from graphviz_tb.ops.outputs import op_def
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
-Given = Sequence[Dims | Out]
-Rule = Callable[["Op"], Given]
-Fold = Callable[["Op"], Value | None]
+RuleResult = Sequence[Dims | Out]
+Rule = Callable[["Op"], RuleResult]
+Fold = Callable[["Op"], Elements | None]
 FEW_OUTPUTS = 64  # that an attribute may claim as often as there are ops: a name takes as many bytes
 MOST_FOLDED = 1024  # elements of a tensor whose values are followed; shapes, axes and the like have fewer
 
@@ -40,7 +40,7 @@ class Op:
         shape = self.shape(index)
         return None if shape is None else len(shape)
 
-    def value(self, index: int) -> Value | None:
+    def value(self, index: int) -> Elements | None:
         """The elements of an input."""
         return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 

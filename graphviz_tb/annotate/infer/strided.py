@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op
 from graphviz_tb.annotate.infer.symbols import HIDDEN
-from graphviz_tb.annotate.infer.values import Dims, Value
+from graphviz_tb.annotate.infer.values import Dims, Elements
 from graphviz_tb.model.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SliceEntry:
     """What a slice does with a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
 
     kind: str
@@ -21,7 +21,7 @@ class Entry:
     stride: int = 1
 
 
-def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
+def entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
     """The specification in full; inputs `first` and on are begin, end, strides. None where it cannot be read."""
     begins, ends, strides = op.value(first), op.value(first + 1), op.numbers(first + 2)
     lengths = [len(each) for each in (strides, begins, ends) if each is not None]
@@ -37,18 +37,18 @@ def entries(op: Op, rank: int, first: int) -> list[Entry] | None:
         return None
     # Entries that take a dimension of the input: all but new axes and the ellipsis, which takes what is left over.
     used = sum(not masks["new_axis"] >> place & 1 for place in range(count)) - bool(masks["ellipsis"])
-    specification: list[Entry] = []
+    specification: list[SliceEntry] = []
     for place in range(count):
         if masks["ellipsis"] >> place & 1:
             # x[..., 1] of four dimensions: the ellipsis is three.
-            specification += [Entry("all")] * max(0, rank - used)
+            specification += [SliceEntry("all")] * max(0, rank - used)
         elif masks["new_axis"] >> place & 1:
-            specification.append(Entry("new"))
+            specification.append(SliceEntry("new"))
         else:
             specification.append(_entry(place, begins, ends, strides, masks))
     dims = sum(entry.kind != "new" for entry in specification)
     # Dimensions behind the last entry are taken whole.
-    return specification + [Entry("all")] * (rank - dims) if dims <= rank else None
+    return specification + [SliceEntry("all")] * (rank - dims) if dims <= rank else None
 
 
 def _length(op: Op, first: int) -> int | None:
@@ -57,15 +57,15 @@ def _length(op: Op, first: int) -> int | None:
 
 
 def _entry(
-    place: int, begins: Value | None, ends: Value | None, strides: list[int] | None, masks: dict[str, int]
-) -> Entry:
+    place: int, begins: Elements | None, ends: Elements | None, strides: list[int] | None, masks: dict[str, int]
+) -> SliceEntry:
     begin = begins[place] if begins is not None else HIDDEN
     end = ends[place] if ends is not None else HIDDEN
     stride = strides[place] if strides is not None else HIDDEN
     # "end[i] and strides[i] are ignored in this case" (tf.strided_slice).
     if masks["shrink_axis"] >> place & 1:
-        return Entry("shrink", begin, None, 1)
-    return Entry(
+        return SliceEntry("shrink", begin, None, 1)
+    return SliceEntry(
         "part",
         None if masks["begin"] >> place & 1 else begin,
         None if masks["end"] >> place & 1 else end,
@@ -95,7 +95,7 @@ def strided(op: Op, shape: Dims, first: int) -> Dims:
     return tuple(values)
 
 
-def part(op: Op, size: int, entry: Entry) -> int:
+def part(op: Op, size: int, entry: SliceEntry) -> int:
     """How many positions a slice of one dimension takes."""
     if entry.begin in (None, 0) and entry.end is None and entry.stride == 1:
         return size
@@ -108,14 +108,14 @@ def part(op: Op, size: int, entry: Entry) -> int:
     return len(range(*slice(entry.begin, entry.end, entry.stride).indices(size)))
 
 
-def _of_unknown_size(op: Op, size: int, entry: Entry) -> int:
+def _of_unknown_size(op: Op, size: int, entry: SliceEntry) -> int:
     """`x[::k]` of an unknown size: the size divided by k, rounded up. Any other cut may lie beyond the end."""
     if not entry.begin and entry.end is None:
         return op.symbols.calc("ceil", size, entry.stride) if entry.stride > 0 else op.symbols.fresh()
     return op.symbols.fresh()
 
 
-def _of_symbols(op: Op, size: int, entry: Entry) -> int:
+def _of_symbols(op: Op, size: int, entry: SliceEntry) -> int:
     """`x[:n]` with a symbol that is the size itself; nothing else is certain."""
     if entry.begin in (None, 0) and entry.stride == 1 and entry.end == size:
         return size

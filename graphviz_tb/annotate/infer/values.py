@@ -7,7 +7,7 @@ from typing import NamedTuple
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 
 Dims = tuple[int, ...] | None  # sizes and symbols; None: the rank is not known
-Value = tuple[int, ...]  # the elements of a small integer tensor, row by row
+Elements = tuple[int, ...]  # the elements of a small integer tensor, row by row
 
 
 class Out(NamedTuple):  # one is made for every output of a graph: in a third of a frozen dataclass's time
@@ -17,7 +17,7 @@ class Out(NamedTuple):  # one is made for every output of a graph: in a third of
     """
 
     shape: Dims = None
-    value: Value | None = None
+    value: Elements | None = None
     held: Dims = None
 
 

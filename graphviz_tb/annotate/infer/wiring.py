@@ -12,10 +12,10 @@ from graphviz_tb.ops.roles import BRANCHES, CALLS, LAUNCHES, LOOPS
 
 DIRECT = ("f", "function")  # attributes by which an op calls a function with its own inputs
 MOST_KEPT = np.iinfo(np.int32).max  # as a position; only hostile files count further
-Input = tuple[int, int]  # node, position of its output
+OutputRef = tuple[int, int]  # node, position of its output
 
 
-class Wiring:
+class NodeInputs:
     """The inputs of every node, found when they are asked for."""
 
     def __init__(self, graph: Graph) -> None:
@@ -32,7 +32,7 @@ class Wiring:
         self._key = graph.key[data]
         self._starts = memoryview(starts)  # type: ignore[arg-type,unused-ignore]  # gives plain ints, in a fifth of the time
 
-    def inputs(self, node: int) -> list[Input | None]:
+    def inputs(self, node: int) -> list[OutputRef | None]:
         """The outputs that a node takes, by slot; None where an input names nothing."""
         start, stop = self._starts[node], self._starts[node + 1]
         if start == stop:
@@ -45,10 +45,10 @@ class Wiring:
             # Looked up once: a body is inferred for many sets of arguments.
             if max(positions) <= MOST_KEPT:
                 self._position[start:stop] = positions
-        pairs: list[Input | None] = list(zip(sources, positions, strict=True))
+        pairs: list[OutputRef | None] = list(zip(sources, positions, strict=True))
         if self._whole:
             return pairs
-        slots: list[Input | None] = []
+        slots: list[OutputRef | None] = []
         for slot, pair in zip(self._slot[start:stop].tolist(), pairs, strict=True):
             # An input that names no node has no edge: its slot stays empty.
             slots += [None] * (slot - len(slots))

@@ -13,18 +13,18 @@ from graphviz_tb.arrange.layered.normalize import normalize
 from graphviz_tb.arrange.layered.order import order
 from graphviz_tb.arrange.layered.rank import rank
 from graphviz_tb.arrange.options import ArrangeOptions
-from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.arrange.part import Component, Ranks
 
 
-def layered(parts: Sequence[Part], options: ArrangeOptions) -> list[Layers]:
+def layered(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """The layers of each part."""
     return [lay(part, options.quick) for part in parts]
 
 
-def lay(part: Part, quick: bool = False) -> Layers:
+def lay(part: Component, quick: bool = False) -> Ranks:
     """The steps, one after the other.
 
-    >>> lay(Part(3, ((0, 1), (1, 2), (0, 2)))).ranks
+    >>> lay(Component(3, ((0, 1), (1, 2), (0, 2)))).ranks
     [[0], [1, 3], [2]]
     """
     ranks = rank(part)
@@ -33,7 +33,7 @@ def lay(part: Part, quick: bool = False) -> Layers:
     return order(part, layers, quick)
 
 
-def check(part: Part, ranks: Sequence[int]) -> None:
+def check(part: Component, ranks: Sequence[int]) -> None:
     """Refuse what would take minutes: lines that pass too many ranks."""
     # Before `normalize` makes an item for each of them.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])

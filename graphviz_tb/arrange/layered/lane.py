@@ -6,13 +6,13 @@ from itertools import pairwise
 
 from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
-from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.arrange.part import Component, Ranks
 
 PASSES = 2  # rarely does a third move anything
 HEAVY = 3  # a line rather crosses two others than the main path: a skip that changes sides breaks the lane
 
 
-def lane_of(part: Part, layers: Layers) -> list[int]:
+def lane_of(part: Component, layers: Ranks) -> list[int]:
     """The items of the main path, one a rank, from its first rank on."""
     lane: list[int] = []
     for edge in part.spine:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.arrange.part import Component, Ranks
 
 
-def normalize(part: Part, ranks: Sequence[int]) -> Layers:
+def normalize(part: Component, ranks: Sequence[int]) -> Ranks:
     """Give every edge one item a rank.
 
     Before: `ranks[source] < ranks[target]` for every edge. After: no rank is empty, each link of a chain joins
     neighbouring ranks.
 
-    >>> normalize(Part(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
-    Layers(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
+    >>> normalize(Component(3, ((0, 1), (1, 2), (0, 2))), [0, 1, 2])
+    Ranks(ranks=[[0], [1, 3], [2]], chains=[[0, 1], [1, 2], [0, 3, 2]], notices=())
     """
     dense = {rank: place for place, rank in enumerate(sorted(set(ranks)))}  # engines may leave ranks empty
     ranks = [dense[rank] for rank in ranks]
@@ -30,4 +30,4 @@ def normalize(part: Part, ranks: Sequence[int]) -> Layers:
         for rank in range(low + 1, high):
             rows[rank].append(fresh)
             fresh += 1
-    return Layers(rows, chains)
+    return Ranks(rows, chains)

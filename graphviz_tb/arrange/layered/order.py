@@ -12,7 +12,7 @@ from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
 from graphviz_tb.arrange.layered.reroute import WIDE, Rerouter, edge_paths
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
-from graphviz_tb.arrange.part import Layers, Part
+from graphviz_tb.arrange.part import Component, Ranks
 
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)
@@ -31,7 +31,7 @@ MANY = 30_000  # items up to which sweeps are cheap: then more of them, and edge
 WORK = 250_000  # about a second of rerouting
 
 
-def order(part: Part, layers: Layers, quick: bool = False) -> Layers:
+def order(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
     """Order each rank so that few lines cross, and fewest the main path; `quick`: by sweeps from one start alone.
 
     Before: any order; ports by their numbers where these are held. After: the same items on the same ranks.
@@ -45,15 +45,15 @@ def order(part: Part, layers: Layers, quick: bool = False) -> Layers:
     if quick:
         begin(state, DOWN_UP)
         keep_lane(state, lane_of(part, layers), [])
-        return Layers(state.ranks, layers.chains)
+        return Ranks(state.ranks, layers.chains)
     free = [[item for item in path if state.rank[item] not in held] for path in edge_paths(state.above, state.below)]
     paths = affordable(state, [path for path in free if path])
     few_crossings(state, part.count, paths)
     keep_lane(state, lane_of(part, layers), paths)
-    return Layers(state.ranks, layers.chains)
+    return Ranks(state.ranks, layers.chains)
 
 
-def sides_with_ports(part: Part, ranks: int) -> frozenset[int]:
+def sides_with_ports(part: Component, ranks: int) -> frozenset[int]:
     """The ranks of ports: the first, the last, or both."""
     return frozenset(rank for rank, ports in ((0, part.first), (ranks - 1, part.last)) if ports)
 

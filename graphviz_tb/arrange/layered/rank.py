@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.arrange.part import Part
+from graphviz_tb.arrange.part import Component
 
 PASSES = 8  # rarely does a ninth move anything
 
 
-def rank(part: Part) -> list[int]:
+def rank(part: Component) -> list[int]:
     """All nodes as early as they can be, or all as late; then each is drawn to the side where edges get shorter; the
     better of both.
 
     Before: no cycle. After: every edge runs at least one rank down; ports are alone on the outer ranks.
 
-    >>> rank(Part(4, ((0, 1), (1, 2), (3, 2))))
+    >>> rank(Component(4, ((0, 1), (1, 2), (3, 2))))
     [0, 1, 2, 1]
     """
     graph = Ranking(part)
@@ -34,7 +34,7 @@ def rank(part: Part) -> list[int]:
 class Ranking:
     """A part with its neighbours above and below each node; `free` nodes, no ports, lie on ranks `base` … `bottom`."""
 
-    part: Part
+    part: Component
     above: list[list[int]] = field(init=False)
     below: list[list[int]] = field(init=False)
     topological: list[int] = field(init=False)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from graphviz_tb.arrange.layered.state import State
 
-Table = NDArray[np.int64]
-Link = tuple[int, int]  # an item and one below it
+WeightTable = NDArray[np.int64]
+ItemStep = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots from … up to, but without …
 WIDE = 80  # items in a rank up to which an edge path may go anywhere
 NEAR = 32  # else: how far from its place
@@ -45,7 +45,7 @@ def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]
     return paths
 
 
-def column(links: list[Link], end: int) -> Table:
+def column(links: list[ItemStep], end: int) -> WeightTable:
     """The upper (0) or lower (1) ends of links."""
     return np.array([link[end] for link in links], np.int64)
 
@@ -53,21 +53,21 @@ def column(links: list[Link], end: int) -> Table:
 class Rerouter:
     """Tables of crossings for the gaps between ranks, made when asked for, dropped when an order changes."""
 
-    def __init__(self, state: State, paths: list[list[int]], lane: Collection[Link] = (), heavy: int = 1) -> None:
+    def __init__(self, state: State, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1) -> None:
         """`lane` are links that count `heavy` times when they are crossed; no path may hold one."""
         self.state = state
         self.paths = paths
         self.lane, self.heavy = lane, heavy
         self.place = np.array(state.place, np.int64)
-        self.table: list[Table | None] = [None] * len(state.ranks)
-        self.cross: list[Table | None] = [None] * len(state.ranks)
+        self.table: list[WeightTable | None] = [None] * len(state.ranks)
+        self.cross: list[WeightTable | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # whether no lines cross there
         self.count = np.arange(max(map(len, state.ranks)) + 1)
         # A path is tried again when something around it has changed: that only saves time.
         self.clock = 1  # only saves time
         self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
         self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
-        self.ends: list[tuple[Table, Table] | None] = [None] * len(state.ranks)
+        self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)
 
     def pass_over(self) -> bool:
         """Move each edge path round which something has changed; whether any moved."""
@@ -120,7 +120,7 @@ class Rerouter:
         ranks = self.state.ranks
         return len(ranks[gap]) <= WIDE and len(ranks[gap + 1]) <= WIDE
 
-    def links(self, gap: int) -> tuple[Table, Table]:
+    def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
         """The upper and the lower ends of the links in a gap, in any order; few gaps of a small level need them."""
         ends = self.ends[gap]
         if ends is None:
@@ -129,7 +129,7 @@ class Rerouter:
             ends = self.ends[gap] = column(links, 0), column(links, 1)
         return ends
 
-    def count_left(self, gap: int, upper: Span, lower: Span) -> Table:
+    def count_left(self, gap: int, upper: Span, lower: Span) -> WeightTable:
         """How many lines start left of slot i and end left of slot j; the last row and column count all."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
         starts, ends = self.links(gap)
@@ -141,7 +141,7 @@ class Rerouter:
         table.cumsum(1, out=table)
         return table
 
-    def prefix(self, gap: int) -> Table:
+    def prefix(self, gap: int) -> WeightTable:
         """The same for all slots of a narrow gap, kept until an order changes."""
         table = self.table[gap]
         if table is None:
@@ -155,7 +155,7 @@ class Rerouter:
             self.table[gap] = table
         return table
 
-    def block(self, gap: int, upper: Span, lower: Span) -> Table:
+    def block(self, gap: int, upper: Span, lower: Span) -> WeightTable:
         """For slots i and j of two windows, how many lines a line from i to j crosses, times `SCALE`."""
         narrow = self.narrow(gap)
         crossed = self.cross[gap] if narrow else None
@@ -204,19 +204,19 @@ class Rerouter:
         count = len(self.state.ranks[rank])
         return (0, count + 1) if count <= WIDE else (max(0, place - NEAR), min(count, place + NEAR) + 1)
 
-    def start(self, path: list[int], top: int, span: Span) -> Table:
+    def start(self, path: list[int], top: int, span: Span) -> WeightTable:
         """For each slot of the first item the crossings of the line above it."""
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
         if self.narrow(top - 1):
             table, slot = self.prefix(top - 1), self.state.place[above[0]]
-            cost: Table = table[-1] - table[slot] - table[slot + 1] + table[slot, -1]
+            cost: WeightTable = table[-1] - table[slot] - table[slot + 1] + table[slot, -1]
             return cost * SCALE
         upper, lower = self.links(top - 1)
         return self.ray(self.place[upper], self.place[lower], self.state.place[above[0]], span)
 
-    def end(self, path: list[int], top: int, span: Span, cost: Table) -> Table:
+    def end(self, path: list[int], top: int, span: Span, cost: WeightTable) -> WeightTable:
         """Add, for each slot of the last item, the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
@@ -224,12 +224,12 @@ class Rerouter:
         gap = top + len(path) - 1
         if self.narrow(gap):
             table, slot = self.prefix(gap), self.state.place[below[0]]
-            more: Table = table[:, -1] - table[:, slot + 1] - table[:, slot] + table[-1, slot]
+            more: WeightTable = table[:, -1] - table[:, slot + 1] - table[:, slot] + table[-1, slot]
             return cost + more * SCALE
         upper, lower = self.links(gap)
         return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
 
-    def ray(self, held: Table, free: Table, place: int, span: Span) -> Table:
+    def ray(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
         """How many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
         cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
@@ -237,10 +237,10 @@ class Rerouter:
         left = np.bincount(cells[held < place], minlength=width + 1)
         right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
-        crossed: Table = (passed[:width] + left.sum()) * SCALE
+        crossed: WeightTable = (passed[:width] + left.sum()) * SCALE
         return crossed
 
-    def move(self, path: list[int], top: int, spans: list[Span], back: list[Table], slot: int) -> bool:
+    def move(self, path: list[int], top: int, spans: list[Span], back: list[WeightTable], slot: int) -> bool:
         """Follow the way back from the slot of the last item."""
         moved = False
         for number in range(len(path) - 1, -1, -1):

@@ -27,7 +27,7 @@ from graphviz_tb.diff.changes.follows import (
     is_independent,
     no_more_trained,
 )
-from graphviz_tb.diff.changes.items import Item, Layer, item_of
+from graphviz_tb.diff.changes.items import Item, LayerKey, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
@@ -147,7 +147,7 @@ def with_names(
     return causes, [change for change in others if change not in named]
 
 
-def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[Layer]:
+def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:
     """The scopes that bear the names of weights of other shapes: their initialisers are in them."""
     name = layers[1].side.graph.name
     names = {

@@ -36,12 +36,12 @@ from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Place, Severity, in_order, united
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
 from graphviz_tb.model.tensors import shape_word
 
 PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
@@ -54,7 +54,7 @@ FOLLOWING = frozenset(
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
-Found = tuple[Change, bool]  # a change, and whether it may only follow from another one
+Finding = tuple[Change, bool]  # a change, and whether it may only follow from another one
 
 
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
@@ -72,12 +72,12 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
     return in_order([*folded(m, layers, main, training), *versions(m, options)])
 
 
-def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Found]]:
+def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
     """Everything that is different, by block of the new graph, and whether it may only follow from something else."""
     old_units, old_of = units_of(m.a, m.to_b, m.scope_to_b, compared_blocks(m)[0])
     new_units, new_of = units_of(m.b, m.to_a, m.scope_to_a, compared_blocks(m)[1])
     wires = unit_links(m, old_units, old_of, new_units, new_of)
-    by_block: dict[int, list[Found]] = defaultdict(list)
+    by_block: dict[int, list[Finding]] = defaultdict(list)
     for blocks in (name_changes(m), wire_changes(m, wires), unit_changes(m, layers, old_units, new_units)):
         for block, changes in blocks.items():
             by_block[block] += [(change, False) for change in changes]
@@ -211,15 +211,15 @@ def _unit(m: Matching, layers: tuple[Layers, Layers], group: list[Unit], new: bo
         detail["equal"] = equals
     inputs = tuple(dict.fromkeys(link.pair for unit in group for link in unit.links))
     edits = Edits(added=tuple(nodes), inputs=inputs) if new else Edits(removed=tuple(nodes), inputs=inputs)
-    names: list[Place] = [(None, unit.name) if new else (unit.name, None) for unit in group]
+    names: list[NamePair] = [(None, unit.name) if new else (unit.name, None) for unit in group]
     signature = not exists(first.row) and (any(is_input(side, node) for node in nodes) or is_result(side, nodes))
-    kind: Kind = "added" if new else "removed"
+    kind: ChangeKind = "added" if new else "removed"
     old_name, new_name = names[0]
     severity: Severity = "signature" if signature else "op"
     return Change(kind, severity, old_name, new_name, len(shown), detail, tuple(names[1:]), edits=edits)
 
 
-def is_input(side: Side, node: int) -> bool:
+def is_input(side: GraphColumns, node: int) -> bool:
     """Whether an op is fed from outside: no handle of a variable that a function captured."""
     definition = side.graph.node_def(node)
     if side.graph.op_types[side.graph.op[node]] not in PLACEHOLDERS:
@@ -227,7 +227,7 @@ def is_input(side: Side, node: int) -> bool:
     return definition is None or "dtype" not in definition.attr or definition.attr["dtype"].type not in HANDLES
 
 
-def is_result(side: Side, nodes: list[int]) -> bool:
+def is_result(side: GraphColumns, nodes: list[int]) -> bool:
     """Whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that nobody
     uses."""
     graph = side.graph
@@ -273,13 +273,13 @@ def whole_functions(m: Matching) -> list[Change]:
             nodes = shown_ops(side, side.body(index))
             detail = {"scope": True, "function": base_name(function.name), "op_types": op_types(side, nodes)}
             edits = Edits(added_functions=(index,)) if new else Edits(removed_functions=(index,))
-            kind: Kind = "added" if new else "removed"
+            kind: ChangeKind = "added" if new else "removed"
             old_name, new_name = (None, function.name) if new else (function.name, None)
             changes.append(Change(kind, "op", old_name, new_name, len(nodes), detail, edits=edits))
     return changes
 
 
-def left_over(side: Side) -> set[int]:
+def left_over(side: GraphColumns) -> set[int]:
     """Functions that freezing left behind: there are no variables, and nobody calls them."""
     frozen = not exists(side.graph.function).all() and not VARIABLES & set(side.graph.op_types)
     return set(range(len(side.graph.functions))).difference(side.calls[2].tolist()) if frozen else set()

@@ -19,10 +19,10 @@ from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import READS
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import SEVERITIES, Change, Edits, Kind, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
@@ -76,7 +76,7 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
 
 
 def came_or_went(
-    m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: Kind, severity: Severity
+    m: Matching, layers: tuple[Layers, Layers], changes: list[Change], kind: ChangeKind, severity: Severity
 ) -> Change:
     """A chain of ops or scopes that came, or went, as one."""
     parts = [change for change in changes if change.kind == kind]
@@ -118,7 +118,7 @@ def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
     return sorted(owners)
 
 
-def names_of(m: Matching, change: Change, kind: Kind) -> list[str]:
+def names_of(m: Matching, change: Change, kind: ChangeKind) -> list[str]:
     """The names of the nodes that came or went."""
     if kind == "added":
         return [m.b.graph.name[node] for node in change.edits.added]
@@ -187,7 +187,7 @@ def in_types(layers: Layers, nodes: Sequence[int]) -> str:
     return " + ".join(sorted(first)) + (" + …" if len(loud) > 3 else "")
 
 
-def word_of(side: Side, node: int) -> str:
+def word_of(side: GraphColumns, node: int) -> str:
     """The type of an op; of a call the function, where there is one."""
     called = side.called.get(node, [])
     if len(called) == 1:
@@ -209,7 +209,7 @@ def dilated(m: Matching, changes: Sequence[Change]) -> Change | None:
     return None
 
 
-def block_shape(side: Side, node: int) -> list[int]:
+def block_shape(side: GraphColumns, node: int) -> list[int]:
     """The second input of an op that cuts in blocks; nothing where it is no constant."""
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == 1) & ~side.graph.control[edges]]].tolist()
@@ -243,7 +243,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
         detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]
     also = first.also if first.detail.get("key") != "dtype" else places_of(changes, first)
     ops = sum(change.ops for change in changes)
-    kind: Kind = first.kind
+    kind: ChangeKind = first.kind
     return Change(kind, severity, first.old, first.new, ops, detail, also, edits=edits_of(changes))
 
 

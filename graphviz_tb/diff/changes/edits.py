@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphviz_tb.algorithms.components import weak_components
-from graphviz_tb.diff.changes.items import Item, Layer
+from graphviz_tb.diff.changes.items import Item, LayerKey
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
@@ -24,7 +24,7 @@ def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Items of one layer, or of the same layers."""
-    first: dict[frozenset[Layer], int] = {}
+    first: dict[frozenset[LayerKey], int] = {}
     for number, item in enumerate(items):
         if item.layers:
             yield first.setdefault(item.layers, number), number
@@ -108,7 +108,7 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
 
 def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
     """Wires that lead to and from the same layers: a swap."""
-    first: dict[Layer, int] = {}
+    first: dict[LayerKey, int] = {}
     for number, item in enumerate(items):
         if item.change.kind == "rewired":
             for layer in sorted(item.layers | item.near):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
-from graphviz_tb.diff.changes.items import Item, Layer, layer_of
+from graphviz_tb.diff.changes.items import Item, LayerKey, layer_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import GRADIENT_SCOPE
 from graphviz_tb.diff.changes.several import wording
@@ -19,7 +19,7 @@ ENTAILED = frozenset(
 )  # fmt: skip
 
 
-def is_independent(item: Item, near: frozenset[Layer], said: set[str]) -> bool:
+def is_independent(item: Item, near: frozenset[LayerKey], said: set[str]) -> bool:
     """Whether a change of something derived is no consequence: a rate or an attribute that somebody set.
 
     Types, sizes and numbers of inputs follow from the model, and so does what an initialiser holds for a layer that
@@ -44,8 +44,8 @@ def inner_name(
     m: Matching,
     layers: tuple[Layers, Layers],
     change: Change,
-    near: frozenset[Layer],
-    exchanged: frozenset[Layer],
+    near: frozenset[LayerKey],
+    exchanged: frozenset[LayerKey],
     trained: bool,
 ) -> bool:
     """Whether only names inside layers that changed are others, of layers whose ops were `exchanged`, of single derived

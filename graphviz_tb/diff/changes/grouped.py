@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.layers import CONVOLUTIONS, SHAPING, Layers
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.tensors import Shape
 
@@ -57,7 +57,7 @@ def kernels(layers: Layers, node: int, steps: int) -> tuple[int, ...]:
     return known
 
 
-def weight_shape(side: Side, node: int) -> Shape:
+def weight_shape(side: GraphColumns, node: int) -> Shape:
     """The shape of a weight, or of a constant."""
     known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:

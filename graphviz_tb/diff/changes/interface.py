@@ -9,7 +9,7 @@ from typing import Any
 from graphviz_tb.diff.changes.attributes import argument_type
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import Change, Edits
@@ -72,16 +72,16 @@ def other_op(m: Matching, old: int, new: int) -> bool:
     return bool(before.op_types[before.op[old]] != after.op_types[after.op[new]])
 
 
-def _arguments(side: Side, function: int) -> list[str]:
+def _arguments(side: GraphColumns, function: int) -> list[str]:
     return [argument_type(side.graph, node) for node in side.graph.functions[function].args]
 
 
-def _results(side: Side, function: int) -> list[str]:
+def _results(side: GraphColumns, function: int) -> list[str]:
     library = side.graph.graph_def.library.function[side.graph.functions[function].index]
     return [dtype_word(result.type) if result.type else result.type_attr for result in library.signature.output_arg]
 
 
-def _returned(side: Side, function: int) -> list[str]:
+def _returned(side: GraphColumns, function: int) -> list[str]:
     return [
         f"{side.graph.name[node]}:{key}" if exists(node) else key
         for node, key in side.graph.functions[function].returns

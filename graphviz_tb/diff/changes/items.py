@@ -13,7 +13,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
-Layer = tuple[str, int]  # "new" or "old", and the layer
+LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Item:
     change: Change
     follows: bool
     forward: bool
-    layers: frozenset[Layer]
-    near: frozenset[Layer]
+    layers: frozenset[LayerKey]
+    near: frozenset[LayerKey]
 
 
 def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
@@ -109,7 +109,7 @@ def touched(change: Change) -> tuple[set[int], set[int]]:
     return set(edits.removed), new
 
 
-def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> Layer:
+def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -> LayerKey:
     """The layer of a node; that of an old node as the new graph has it, where it has one."""
     if new:
         return "new", layers[1].of(node)
@@ -118,7 +118,7 @@ def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -
     return ("new", partner) if exists(partner) else ("old", layer)
 
 
-def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[Layer]:
+def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
     """The layers that rewired inputs come from and came from."""
     for old, new in change.edits.inputs:
         before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}

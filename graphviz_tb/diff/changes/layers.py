@@ -14,7 +14,7 @@ from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.roles import forward_nodes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.columns import Bools, Ints
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
@@ -42,7 +42,7 @@ class Layers:
     """The layers of one side. A layer is the row of its scope, or `-1 - node` for an op by itself, for which no scope
     exists."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: GraphColumns) -> None:
         self.side = side
         self.kernels: dict[tuple[int, int], tuple[int, ...]] = {}  # what `grouped` has found, by op and steps
         self._using: dict[int, int | None] = {}
@@ -158,7 +158,7 @@ class Layers:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
 
-def attentions(side: Side) -> list[int]:
+def attentions(side: GraphColumns) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
     rows = np.unique(scopes.of_node[nodes_of(graph, PRODUCTS.__contains__)])

@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import configuration, setting_differences
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints
@@ -29,7 +29,7 @@ def model_settings(m: Matching) -> Iterator[Change]:
             yield from other_results(m, name, other, rows)
 
 
-def rows_by_name(side: Side) -> dict[str, int]:
+def rows_by_name(side: GraphColumns) -> dict[str, int]:
     """The first scope of each name."""
     return {name: row for row, name in reversed(list(enumerate(side.scopes.name)))}
 
@@ -50,7 +50,7 @@ def other_results(m: Matching, name: str, other: str, rows: tuple[Mapping[str, i
 
 
 def partner_name(
-    name: str, sides: tuple[Side, Side], partner: Ints, scope_partner: Ints, rows: Mapping[str, int]
+    name: str, sides: tuple[GraphColumns, GraphColumns], partner: Ints, scope_partner: Ints, rows: Mapping[str, int]
 ) -> str:
     """The name that a layer, or a model in the model, has on the other side; "" for none. `rows` are its scopes."""
     mine, other = sides

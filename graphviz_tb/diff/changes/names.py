@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.renamed import Renamed, around, leaf, name
+from graphviz_tb.diff.changes.renamed import NameChange, around, leaf, name
 from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
-from graphviz_tb.model.change import Change, Edits, Place, Severity
+from graphviz_tb.model.change import Change, Edits, NamePair, Severity
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)
-Key = tuple[object, ...]
-Groups = dict[Key, list[Renamed]]  # names by the edit that made them: `_key`
-Numbers = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
+EditKey = tuple[object, ...]
+NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made them: `_key`
+NumberPairs = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
 # The largest edits look at the others first, for two seconds: letters of what was exchanged times letters of the names
 # that may hold it; a pair of edits takes the time of so many.
 MOST_COMPARED, PAIR = 10_000_000_000, 10_000
@@ -36,18 +36,18 @@ def shifts(m: Matching) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     return scopes, nodes
 
 
-def other_names(m: Matching) -> list[Renamed]:
+def other_names(m: Matching) -> list[NameChange]:
     """Everything whose own name changed; what an insertion in a series renumbered is left out."""
     return [renamed for renamed in all_names(m) if renamed.moved or not is_shift(m, renamed)]
 
 
-def is_shift(m: Matching, renamed: Renamed) -> bool:
+def is_shift(m: Matching, renamed: NameChange) -> bool:
     """Whether a name has only another number, because members of a series came or went."""
     known = (m.renumbered_scopes if renamed.scope else m.renumbered).get(renamed.old, False)
     return known or shifted(m, renamed)
 
 
-def all_names(m: Matching) -> list[Renamed]:
+def all_names(m: Matching) -> list[NameChange]:
     """Everything whose own name changed."""
     a, b = m.a.scopes, m.b.scopes
     rows = np.flatnonzero(exists(m.scope_to_b) & exists(a.parent))
@@ -57,14 +57,14 @@ def all_names(m: Matching) -> list[Renamed]:
     # Where only a scope further out has another name, that scope is reported, and nothing in it.
     other = (a.leaf_hash[rows] != b.leaf_hash[partner]) | moved
     renamed = [
-        Renamed(old, new, True, gone, int(b.block[new]))
+        NameChange(old, new, True, gone, int(b.block[new]))
         for old, new, gone in zip(rows[other].tolist(), partner[other].tolist(), moved[other].tolist(), strict=True)
     ]
     old_nodes, new_nodes = m.together()
     moved = ~m.parents_match(old_nodes, new_nodes)
     other = ((a.node_leaf_hash[old_nodes] != b.node_leaf_hash[new_nodes]) | moved) & ~left_behind(m.a)[old_nodes]
     renamed += [
-        Renamed(old, new, False, gone, int(m.b.block[new]))
+        NameChange(old, new, False, gone, int(m.b.block[new]))
         for old, new, gone in zip(
             old_nodes[other].tolist(), new_nodes[other].tolist(), moved[other].tolist(), strict=True
         )
@@ -72,7 +72,7 @@ def all_names(m: Matching) -> list[Renamed]:
     return renamed
 
 
-def shifted(m: Matching, renamed: Renamed) -> bool:
+def shifted(m: Matching, renamed: NameChange) -> bool:
     """Whether a new number follows from an insertion into another series of the same words."""
     before, after = leaf(m, renamed, True), leaf(m, renamed, False)
     here, there = numbered(before), numbered(after)
@@ -102,7 +102,7 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     names = other_names(m)
     recounted = counted_anew(m, names)
     m.recounted = len(recounted)
-    groups: Groups = defaultdict(list)
+    groups: NamesByEdit = defaultdict(list)
     for renamed in names:
         if renamed not in recounted:
             groups[_key(m, renamed)].append(renamed)
@@ -112,7 +112,7 @@ def name_changes(m: Matching) -> dict[int, list[Change]]:
     return by_block
 
 
-def one_substitution(m: Matching, groups: Groups) -> Groups:
+def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     """Groups put together whose names are all made by one substitution, the largest group's first; of very many
     groups only the largest ones look at the others.
 
@@ -121,14 +121,14 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
     # Numbers last: they join no other group. Then the largest, as it says best what was exchanged.
     order = sorted(groups, key=lambda key: (key[0] == "number", -_ops(m, groups[key]), str(key)))
     uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
-    merged: Groups = {}
-    taken: set[Key] = set()
+    merged: NamesByEdit = {}
+    taken: set[EditKey] = set()
     left = MOST_COMPARED
     for place, first in enumerate(order):
         if first in taken:
             continue
         old, new = exchanged(*uncounted[first][0])
-        alike: list[Key] = []
+        alike: list[EditKey] = []
         if old and left > 0:
             left -= PAIR * (len(order) - place)
             for key in order[place + 1 :]:
@@ -146,7 +146,7 @@ def one_substitution(m: Matching, groups: Groups) -> Groups:
     return merged
 
 
-def uncounted_names(m: Matching, renamed: Renamed) -> tuple[str, str]:
+def uncounted_names(m: Matching, renamed: NameChange) -> tuple[str, str]:
     """The whole old and new name, without counted numbers."""
     return COUNTED.sub("", name(m, renamed, True)), COUNTED.sub("", name(m, renamed, False))
 
@@ -165,14 +165,14 @@ def exchanged(before: str, after: str) -> tuple[str, str]:
     return "/".join(old), "/".join(new)
 
 
-def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
+def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
     """Names that only have another number behind them, where all of their kind in a scope keep their order.
 
     `conv2d, conv2d_1` and `conv2d_3, conv2d_4` are the same two layers, built later in a process; where two exchanged
     their numbers, somebody did it. What a function captured, and what was traced, has a number that nobody gave.
     """
-    groups: dict[tuple[bool, int, str], list[Renamed]] = defaultdict(list)
-    anew: set[Renamed] = set()
+    groups: dict[tuple[bool, int, str], list[NameChange]] = defaultdict(list)
+    anew: set[NameChange] = set()
     for renamed in names:
         base = counter(leaf(m, renamed, True))
         counted = not renamed.moved and base[0] == counter(leaf(m, renamed, False))[0]
@@ -180,7 +180,7 @@ def counted_anew(m: Matching, names: list[Renamed]) -> set[Renamed]:
             anew.add(renamed)
         elif counted:
             groups[renamed.scope, around(m, renamed, True), base[0]].append(renamed)
-    known: dict[tuple[bool, int], Numbers] = {}  # by scope: thousands of groups may be in one
+    known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
             known[scope, row] = _numbers(m, scope, row)
@@ -201,7 +201,7 @@ def unnumbered(name: str) -> str:
     return bare.removesuffix(".") if bare != name else name
 
 
-def is_made_up(m: Matching, renamed: Renamed) -> bool:
+def is_made_up(m: Matching, renamed: NameChange) -> bool:
     """Whether both names are nothing but a number, or PyTorch's tracer numbered a value in them: `input.35`."""
     names = leaf(m, renamed, True), leaf(m, renamed, False)
     # "aten::add": PyTorch's op types have their namespace in front.
@@ -210,22 +210,22 @@ def is_made_up(m: Matching, renamed: Renamed) -> bool:
     return not renamed.moved and all(name.isdecimal() for name in names)
 
 
-def is_argument(m: Matching, renamed: Renamed) -> bool:
+def is_argument(m: Matching, renamed: NameChange) -> bool:
     """Whether it is an argument of a function: those are known by their place."""
     return not renamed.scope and not exists(int(m.a.graph.definition[renamed.old]))
 
 
-def is_constant(m: Matching, renamed: Renamed) -> bool:
+def is_constant(m: Matching, renamed: NameChange) -> bool:
     """Whether it is a constant: those are known by their user."""
     return not renamed.scope and m.a.graph.op_types[m.a.graph.op[renamed.old]] in CONSTANTS
 
 
-def _numbers(m: Matching, scope: bool, row: int) -> Numbers:
+def _numbers(m: Matching, scope: bool, row: int) -> NumberPairs:
     """Old and new numbers of everything in a scope that kept its name but for these, by that name."""
     a, b = m.a.scopes, m.b.scopes
     rows = a.children(row) if scope else a.own_nodes(row).tolist()
     leaves, others, partner = (a.leaf, b.leaf, m.scope_to_b) if scope else (a.node_leaf, b.node_leaf, m.to_b)
-    numbers: Numbers = defaultdict(set)
+    numbers: NumberPairs = defaultdict(set)
     for member in rows:
         new = int(partner[member])
         if exists(new):
@@ -244,7 +244,7 @@ def counter(leaf: str) -> tuple[str, tuple[int, ...]]:
     return COUNTED.sub("", leaf), tuple(int(number) for number in COUNTED.findall(leaf))
 
 
-def _key(m: Matching, renamed: Renamed) -> tuple[object, ...]:
+def _key(m: Matching, renamed: NameChange) -> tuple[object, ...]:
     before, after = leaf(m, renamed, True), leaf(m, renamed, False)
     if renamed.moved:
         same = before == after
@@ -262,25 +262,25 @@ def _key(m: Matching, renamed: Renamed) -> tuple[object, ...]:
     return ("renamed", renamed.block, *substitution(before, after))
 
 
-def _ops(m: Matching, members: list[Renamed]) -> int:
+def _ops(m: Matching, members: list[NameChange]) -> int:
     return sum(m.b.scopes.size(renamed.new) if renamed.scope else 1 for renamed in members)
 
 
-def _edits(members: list[Renamed]) -> Edits:
+def _edits(members: list[NameChange]) -> Edits:
     return Edits(
         scopes=tuple((renamed.old, renamed.new) for renamed in members if renamed.scope),
         nodes=tuple((renamed.old, renamed.new) for renamed in members if not renamed.scope),
     )
 
 
-def _places(m: Matching, members: list[Renamed]) -> list[Place]:
+def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
     """Where, the outermost first; an op and the scope of its name are one place."""
     places = sorted({(name(m, renamed, True), name(m, renamed, False)) for renamed in members})
     # Stable: by name among those of one depth.
     return sorted(places, key=lambda place: (place[0] or "").count("/"))
 
 
-def _moved(m: Matching, members: list[Renamed]) -> Change:
+def _moved(m: Matching, members: list[NameChange]) -> Change:
     places = _places(m, members)
     old_row, new_row = around(m, members[0], True), around(m, members[0], False)
     scopes = {"old": _root_word(m, old_row, True), "new": _root_word(m, new_row, False)}
@@ -294,7 +294,7 @@ def _root_word(m: Matching, row: int, old: bool) -> str:
     return scopes.name[row] if exists(scopes.parent[row]) else ""
 
 
-def _renamed(m: Matching, members: list[Renamed], key: tuple[object, ...]) -> Change:
+def _renamed(m: Matching, members: list[NameChange], key: tuple[object, ...]) -> Change:
     places = _places(m, members)
     cosmetic = key[0] == "number"
     if cosmetic:

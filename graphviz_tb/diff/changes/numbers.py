@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from graphviz_tb.annotate import costs_by_node
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.model.change import QUANTITIES, Change, Pair
+from graphviz_tb.model.change import QUANTITIES, Change, ValuePair
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.graph import Graph, Mark
@@ -34,7 +34,7 @@ class Inside:
     sums: Mapping[str, tuple[int, int]]
 
 
-class Numbers:
+class NodeQuantities:
     """What the nodes of both graphs come to; nothing is counted before it is asked for."""
 
     def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
@@ -51,11 +51,11 @@ class Numbers:
         return {word: (of[word](old), of[word](new)) for word in QUANTITIES}
 
     @cached_property
-    def whole(self) -> dict[str, Pair]:
+    def whole(self) -> dict[str, ValuePair]:
         """The sums over either graph."""
         return {word: (total(pair[0]), total(pair[1])) for word, pair in self.columns.items()}
 
-    def of(self, change: Change, alone: bool) -> dict[str, Pair]:
+    def of(self, change: Change, alone: bool) -> dict[str, ValuePair]:
         """The sums over the layers that a change is about and over all that follows from it, where they differ.
 
         Of a change that is `alone` all follows: ops behind it that have another cost too.
@@ -70,9 +70,9 @@ class Numbers:
         }
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
 
-    def apart(self, old: Longs, new: Longs) -> dict[str, Pair]:
+    def apart(self, old: Longs, new: Longs) -> dict[str, ValuePair]:
         """The sums over some nodes and over all of which a quantity is another, where they differ."""
-        sums: dict[str, Pair] = {}
+        sums: dict[str, ValuePair] = {}
         for word, (before, after) in self.known.items():
             here, there = self.differing(before, after, old, new)
             pair = summed(before[here]), summed(after[there])

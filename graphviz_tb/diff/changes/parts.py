@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change
 
 # Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
@@ -14,7 +14,7 @@ QUIET = frozenset(
 )  # fmt: skip
 
 
-def in_flow(side: Side, parts: list[Change]) -> list[Change]:
+def in_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     """Parts as data runs through them, those by themselves by name; what holds only constants and reads last."""
     # By node its part; by part those that feed it and are not in the order yet (`ahead`), and those that it feeds.
     of = {node: number for number, part in enumerate(parts) for node in (*part.edits.added, *part.edits.removed)}
@@ -45,7 +45,7 @@ def in_flow(side: Side, parts: list[Change]) -> list[Change]:
     return [parts[number] for number in sorted(ordered, key=ordered.__getitem__)]
 
 
-def is_quiet(side: Side, change: Change) -> bool:
+def is_quiet(side: GraphColumns, change: Change) -> bool:
     """Whether only constants, reads and their like came or went."""
     nodes = (*change.edits.added, *change.edits.removed)
     return all(side.graph.op_types[side.graph.op[node]] in QUIET for node in nodes)

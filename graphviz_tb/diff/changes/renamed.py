@@ -8,7 +8,7 @@ from graphviz_tb.diff.match.matching import Matching
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
+class NameChange:
     """One matched scope or node whose own name (not that of a scope around it) is another.
 
     `moved` says that the scope around it is another too.
@@ -21,19 +21,19 @@ class Renamed:
     block: int
 
 
-def leaf(m: Matching, renamed: Renamed, old: bool) -> str:
+def leaf(m: Matching, renamed: NameChange, old: bool) -> str:
     """The last segment of the old or the new name."""
     scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
     return scopes.leaf[row_or_node] if renamed.scope else scopes.node_leaf[row_or_node]
 
 
-def name(m: Matching, renamed: Renamed, old: bool) -> str:
+def name(m: Matching, renamed: NameChange, old: bool) -> str:
     """The whole name."""
     side, row_or_node = (m.a, renamed.old) if old else (m.b, renamed.new)
     return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
 
 
-def around(m: Matching, renamed: Renamed, old: bool) -> int:
+def around(m: Matching, renamed: NameChange, old: bool) -> int:
     """The row of the scope around it."""
     scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
     return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])

@@ -15,7 +15,7 @@ import numpy as np
 from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 
@@ -35,7 +35,7 @@ SOURCES = VARIABLES | {"Const", "HostConst", "Placeholder"}
 READS = frozenset({"ReadVariableOp", "Identity"})
 
 
-def forward_nodes(side: Side) -> Bools:
+def forward_nodes(side: GraphColumns) -> Bools:
     """Which nodes are the model itself; of a graph in which all is derived, every one."""
     graph = side.graph
     gradient, behind = gradients(side)
@@ -53,7 +53,7 @@ def forward_nodes(side: Side) -> Bools:
     return forward if forward.any() else np.ones(len(side), bool)
 
 
-def left_over(side: Side) -> list[int]:
+def left_over(side: GraphColumns) -> list[int]:
     """The ops of the main graph that nobody uses and that are no results, where a trace says which are."""
     graph = side.graph
     used = np.zeros(len(side), bool)
@@ -72,7 +72,7 @@ def read_edges(graph: Graph) -> Bools:
     return reads
 
 
-def gradients(side: Side) -> tuple[Bools, Bools]:
+def gradients(side: GraphColumns) -> tuple[Bools, Bools]:
     """The ops of gradients with what leads from one to another, and all that is computed from them."""
     own = in_gradient_scopes(side) | nodes_of(side.graph, GRADIENT_OP.search)
     own &= ~nodes_of(side.graph, ACCUMULATORS.__contains__)
@@ -81,13 +81,13 @@ def gradients(side: Side) -> tuple[Bools, Bools]:
     return behind & reached(side, np.flatnonzero(own), backward=True), behind
 
 
-def is_trained(side: Side) -> bool:
+def is_trained(side: GraphColumns) -> bool:
     """Whether there are gradients."""
     gradient, _ = gradients(side)
     return bool(gradient.any())
 
 
-def in_gradient_scopes(side: Side) -> Bools:
+def in_gradient_scopes(side: GraphColumns) -> Bools:
     """Which nodes are named as gradients."""
     return np.fromiter((bool(GRADIENT_SCOPE.search(name)) for name in side.graph.name), bool, len(side))
 
@@ -100,7 +100,7 @@ def _kind(op: str) -> str:
     return "source" if op in SOURCES else ""
 
 
-def reached(side: Side, starts: Iterable[int], backward: bool, barred: Bools | None = None) -> Bools:
+def reached(side: GraphColumns, starts: Iterable[int], backward: bool, barred: Bools | None = None) -> Bools:
     """Everything that data leads to from `starts`, or (`backward`) comes from; `barred` nodes are not entered."""
     graph, entered = side.graph, np.zeros(len(side), bool)
     entered[np.asarray(list(starts), np.int64)] = True

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
@@ -73,7 +73,7 @@ def lenders(m: Matching, layers: tuple[Layers, Layers], change: Change, which: i
     return names
 
 
-def variable(side: Side, node: int) -> int:
+def variable(side: GraphColumns, node: int) -> int:
     """The variable that a node reads; the node itself where it reads none."""
     graph = side.graph
     first, stop = side.in_start[node : node + 2]

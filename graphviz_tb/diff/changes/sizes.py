@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.diff.changes.settings import SIZES
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 
@@ -30,7 +30,7 @@ def only_sizes(m: Matching, change: Change) -> bool:
     )
 
 
-def sizing(side: Side, node: int) -> bool:
+def sizing(side: GraphColumns, node: int) -> bool:
     """Whether an op asks for a size or computes with whole numbers alone."""
     op = side.graph.op_types[side.graph.op[node]]
     if op in ASKING or op == "Const":

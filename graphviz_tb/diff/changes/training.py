@@ -12,7 +12,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import is_trained, reached
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools
@@ -56,12 +56,12 @@ def training(layers: Layers) -> Training:
     return Training(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
 
 
-def from_state(side: Side) -> Bools:
+def from_state(side: GraphColumns) -> Bools:
     """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
     return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.match)), backward=False)
 
 
-def is_whole(side: Side, node: int) -> bool:
+def is_whole(side: GraphColumns, node: int) -> bool:
     """Whether an update is one of whole numbers: counters and the states of random numbers are not trained."""
     definition = side.graph.node_def(node)
     return definition is not None and "dtype" in definition.attr and definition.attr["dtype"].type in WHOLE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Bools, Ints
 
@@ -18,7 +18,7 @@ LEFT_BEHIND = "unused_control_flow_input"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class UnitWire:
     """A wire of a matched node that came or went with a unit: the node, and the wire as plain values."""
 
     pair: tuple[int, int]
@@ -34,10 +34,10 @@ class Unit:
     row: int
     nodes: list[int]
     block: int
-    links: list[Link] = field(default_factory=list)
+    links: list[UnitWire] = field(default_factory=list)
 
 
-def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int]) -> tuple[list[Unit], Ints]:
+def units_of(side: GraphColumns, partner: Ints, scope_partner: Ints, compared: set[int]) -> tuple[list[Unit], Ints]:
     """The units of one side, and for each node its unit (-1 for matched ones).
 
     A scope is a unit when none of its nodes and no scope in it has a partner, and the scope around it is none. A node
@@ -75,7 +75,7 @@ def units_of(side: Side, partner: Ints, scope_partner: Ints, compared: set[int])
     return units, unit_of
 
 
-def left_behind(side: Side) -> Bools:
+def left_behind(side: GraphColumns) -> Bools:
     """Placeholders that TensorFlow left when it froze a loop: nothing is joined to them."""
     left = np.fromiter((name.startswith(LEFT_BEHIND) for name in side.graph.name), bool, len(side))
     left[side.graph.source] = False
@@ -83,12 +83,12 @@ def left_behind(side: Side) -> Bools:
     return left
 
 
-def shown_ops(side: Side, nodes: list[int]) -> list[int]:
+def shown_ops(side: GraphColumns, nodes: list[int]) -> list[int]:
     """The nodes that a picture shows as ops: no constants, weights or summaries, unless there is nothing else."""
     return [node for node in nodes if side.unmarked[node]] or nodes
 
 
-def op_types(side: Side, nodes: list[int]) -> dict[str, int]:
+def op_types(side: GraphColumns, nodes: list[int]) -> dict[str, int]:
     """How often each op type occurs, the most frequent first."""
     known = side.labels.configurations
     counts = Counter(

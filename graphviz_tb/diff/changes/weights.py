@@ -12,7 +12,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
-Words = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
+ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
 GATES = (3, 4)  # of a GRU, of an LSTM: what each keeps one matrix for
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
@@ -58,7 +58,7 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
     return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
 
 
-def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
+def heads(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     """What the weights of a multi-head attention say: queries are width×heads×key, results heads×key×width.
 
     >>> heads([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), heads([("3×3×16", "5×5×16")])
@@ -67,7 +67,7 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     known = {
         tuple(old.split("×")): tuple(new.split("×")) for old, new in shapes if old.count("×") == new.count("×") == 2
     }
-    phrases: list[Words] = []
+    phrases: list[ValueChange] = []
     for old, new in known.items():
         # width×heads×key is there as heads×key×width too, before and after: queries and results.
         if known.get((*old[1:], old[0])) == (*new[1:], new[0]):
@@ -76,7 +76,7 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[Words]:
     return phrases
 
 
-def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
+def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
     """What the weights of a recurrent layer say: of `units` a GRU keeps units×3·units beside in×3·units, an LSTM four.
 
     >>> recurrent([("16×36", "16×84"), ("12×36", "28×84")]), recurrent([("12×36", "28×84")])
@@ -87,7 +87,7 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[Words]:
         for old, new in shapes
         if old.replace("×", "").isdecimal() and new.replace("×", "").isdecimal() and old.count("×") == 1
     ]
-    phrases: list[Words] = []
+    phrases: list[ValueChange] = []
     columns = Counter(shape[1] for shape in {old for old, _ in known})
     for old, new in known:
         # The input kernel has as many columns as the recurrent one: gates × units.
@@ -104,7 +104,7 @@ def telling(ops: Iterable[str]) -> list[str]:
     return [op for op in found if op is not None]
 
 
-def words(ops: Sequence[str], old: str, new: str) -> Words:
+def words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     """A weight's shapes in the words of the program.
 
     >>> words(["Conv2D"], "3×3×16×32", "5×5×16×32"), words(["MatMul"], "32×64", "32×128")

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from graphviz_tb.diff.changes.units import Link, Unit
+from graphviz_tb.diff.changes.units import Unit, UnitWire
 from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.columns import Ints
@@ -27,9 +27,9 @@ def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list
             came = int(new_of[m.b.graph.source[wire.after]]) if exists(wire.after) else -1
             went = int(old_of[m.a.graph.source[wire.before]]) if exists(wire.before) else -1
             if exists(came):
-                new_units[came].links.append(Link((old, new), described(m, wire)))
+                new_units[came].links.append(UnitWire((old, new), described(m, wire)))
             elif exists(went):
-                old_units[went].links.append(Link((old, new), described(m, wire)))
+                old_units[went].links.append(UnitWire((old, new), described(m, wire)))
             else:
                 others.append(wire)
     return others
@@ -60,7 +60,7 @@ def in_order(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     )
 
 
-def source_name(side: Side, edge: int) -> str | None:
+def source_name(side: GraphColumns, edge: int) -> str | None:
     """What comes along an edge: the node, and its output where it is not the first."""
     if not exists(edge):
         return None

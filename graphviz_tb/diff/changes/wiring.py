@@ -11,7 +11,7 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined, run_sums
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import MOST_CELLS
 from graphviz_tb.model.columns import Ints
@@ -46,7 +46,7 @@ def rewired(m: Matching) -> tuple[Ints, Ints]:
     return old[differ], new[differ]
 
 
-def input_sums(side: Side, names: np.ndarray) -> Hashes:
+def input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
     """A hash for each node of what comes in where."""
     sums = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
@@ -66,7 +66,9 @@ def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
     return found
 
 
-def _inputs(m: Matching, side: Side, node: int, old: bool) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
+def _inputs(
+    m: Matching, side: GraphColumns, node: int, old: bool
+) -> tuple[list[tuple[Token, int]], list[tuple[Token, int]]]:
     """Data inputs in order and control inputs, each with its edge."""
     graph = side.graph
     inputs: tuple[list[tuple[Token, int]], list[tuple[Token, int]]] = ([], [])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined
-from graphviz_tb.diff.columns.meaning import Configurations, Weights, configurations, hashed, settings, weights
+from graphviz_tb.diff.columns.meaning import Configurations, WeightTypes, configurations, hashed, settings, weights
 from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.columns import Bools, freeze
@@ -54,7 +54,7 @@ class Labels:
     devices: Hashes
     own: Hashes
     settings: Bools
-    weights: Weights
+    weights: WeightTypes
     configurations: Configurations
 
 

@@ -35,7 +35,7 @@ NO_SETTINGS = frozenset(
      "seed"}
 )  # fmt: skip
 
-Weights = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
+WeightTypes = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
 Configurations = dict[int, dict[str, Any]]
 
 
@@ -73,7 +73,7 @@ def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     return learned, seeds
 
 
-def weights(graph: Graph) -> Weights:
+def weights(graph: Graph) -> WeightTypes:
     """Type and shape of every weight, where the graph knows them."""
     known = {
         node: (weight.dtype, shape_word(weight.shape))

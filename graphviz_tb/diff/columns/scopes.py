@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.algorithms.preorder import Numbered, number
+from graphviz_tb.algorithms.preorder import Preorder, number
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
@@ -113,7 +113,7 @@ def powers(exponents: NDArray[np.int32]) -> Hashes:
 
 
 @dataclass(slots=True, eq=False)
-class Tree:
+class ScopeTree:
     """Growing columns: `parent` (-1 for roots; always an earlier id) and `name`."""
 
     parent: list[int] = field(default_factory=list)
@@ -128,7 +128,7 @@ class Tree:
 
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
-    tree, room = Tree(), Room(SCOPE_NAMES // 4)  # two graphs, and the picture of both
+    tree, room = ScopeTree(), Room(SCOPE_NAMES // 4)  # two graphs, and the picture of both
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
@@ -144,7 +144,7 @@ def build_scopes(graph: Graph) -> Scopes:
     return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
 
 
-def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: Room) -> None:
+def add_names(tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: Room) -> None:
     """Add the scopes of one block; say for each name its scope, and what of the name is below that."""
     scopes: dict[str, int] = {}
     for name in names:
@@ -162,7 +162,7 @@ def add_names(tree: Tree, root: int, names: list[str], of_node: list[int], leave
         leaves.append(name[cut + 1 :])
 
 
-def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Room) -> int:
+def add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: Room) -> int:
     """Add a scope and those around it that are missing."""
     # Upwards to the first scope that is there, then downwards again: parents are added before their children.
     missing, parent = [name], root
@@ -178,7 +178,7 @@ def add_scope(tree: Tree, scopes: dict[str, int], root: int, name: str, room: Ro
     return parent
 
 
-def _columns(numbered: Numbered, names: list[str], of_node: Ints, leaves: list[str], roots: list[int]) -> Scopes:
+def _columns(numbered: Preorder, names: list[str], of_node: Ints, leaves: list[str], roots: list[int]) -> Scopes:
     parent, end, depth = numbered.parent, numbered.end, numbered.depth
     leaf = [last_segment(name) for name in names]
     leaf_hash, node_leaf_hash = _hashed(leaf), _hashed(leaves)

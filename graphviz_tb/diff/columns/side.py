@@ -21,7 +21,7 @@ CONTROL = np.uint64(0xC0117801)
 OUTWARD = np.uint64(0x0B5E55ED)
 
 
-class Side:
+class GraphColumns:
     """Columns of nodes, edges and scopes of one graph.
 
     `function_class` is a hash for each function that equals that of the function it is compared with; `node_label`

@@ -9,11 +9,11 @@ from functools import cache, partial
 from itertools import groupby
 
 from graphviz_tb.diff.columns.hashing import Hashes
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Aligned, Member
 from graphviz_tb.diff.match.functions import bag, dice
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import Words, align, between, runs_of
+from graphviz_tb.diff.match.series import NameAffixes, align, between, runs_of
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
 MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
@@ -22,7 +22,7 @@ ALIKE = 0.5  # share of ops that two scopes of one series must have in common to
 
 def shared_runs(
     there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]
-) -> list[tuple[Words, list[Member], list[Member]]]:
+) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
     """The series on both sides that differ in their numbers or, by all of some hashes, in what their members are."""
     runs_b = runs_of(there_b, there_a)
     runs = []
@@ -41,7 +41,7 @@ def shared_runs(
     return runs
 
 
-def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
+def likely_pairs(m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]) -> dict[int, int]:
     """Places that go together if nothing speaks against it: as in an earlier series of these words, or by number; where
     no number is on both sides, of as many, by place."""
     known = m.shifts.get(words, {})
@@ -53,7 +53,7 @@ def likely_pairs(m: Matching, words: Words, mine: Sequence[Member], others: Sequ
 
 
 def align_scopes(
-    m: Matching, words: Words, mine: Sequence[Member], others: Sequence[Member]
+    m: Matching, words: NameAffixes, mine: Sequence[Member], others: Sequence[Member]
 ) -> list[tuple[int, int]] | None:
     """Align the members of a series of scopes: same content, same structure, then alike."""
     tiers = [
@@ -123,7 +123,7 @@ def heaviest(weights: dict[tuple[int, int], float]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def bag_of(side: Side, row: int) -> Counter[int]:
+def bag_of(side: GraphColumns, row: int) -> Counter[int]:
     """How often each op type occurs in a scope."""
     return bag(side, side.scopes.nodes(row))
 
@@ -142,7 +142,7 @@ def alike(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool
 def series(
     m: Matching,
     scopes: bool,
-    words: Words,
+    words: NameAffixes,
     mine: Sequence[Member],
     others: Sequence[Member],
     pairs: list[tuple[int, int]],
@@ -153,7 +153,7 @@ def series(
     return Aligned(scopes, words, mine, others, pairs, gone, come)
 
 
-def equal_neighbours(side: Side, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
+def equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
     """For each member without a partner: how many neighbours in the series are the same, itself counted."""
     counts: dict[int, int] = {}
     hashes = [int(side.structural[member.id]) for member in members]

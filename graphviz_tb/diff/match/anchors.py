@@ -10,7 +10,7 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
 from graphviz_tb.diff.match.follow import follow
-from graphviz_tb.diff.match.found import Findings, Nodes, Reason
+from graphviz_tb.diff.match.found import Findings, NodePairs, Reason
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.model.columns import Ints
@@ -28,7 +28,7 @@ def anchors(m: Matching, radii: tuple[tuple[int, str], ...] = RADII) -> Findings
         old, new = unique_pairs(m, m.a.around(radius, direction), m.b.around(radius, direction), free_a, free_b)
         old, new = plausible(m, old, new, radius)
         if len(old):
-            yield Nodes(old, new, Reason.ANCHOR)
+            yield NodePairs(old, new, Reason.ANCHOR)
             # What an anchor leads to is matched before smaller, more ambiguous neighbourhoods are compared.
             yield from follow(m)
             yield from spread(m)

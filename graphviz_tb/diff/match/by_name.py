@@ -11,11 +11,11 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import align_scopes, equal_neighbours, likely_pairs, series, shared_runs
-from graphviz_tb.diff.match.found import Findings, Found, Member, Nodes, Reason, Scopes, nodes, scopes
+from graphviz_tb.diff.match.found import Findings, Member, NodePairs, Proposal, Reason, ScopePairs, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.series import Words, align
+from graphviz_tb.diff.match.series import NameAffixes, align
 from graphviz_tb.model.columns import Ints
 
 
@@ -69,7 +69,7 @@ def free_children(m: Matching, old: int, new: int) -> tuple[dict[str, int], dict
 
 def scopes_apart(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
-) -> list[tuple[Words, list[Member], list[Member]]]:
+) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
     """The series of scopes that differ in more than settings: of those where every name and every wire is the same,
     each member changed in its place, whatever another one is like now."""
     same = (m.a.exact, m.b.exact), (m.a.scopes_in_place, m.b.scopes_in_place)
@@ -86,16 +86,16 @@ def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
     rows_b, names_b = b.scopes_below(new)
     # Equal hashes of what they hold and of names below: sorted by the latter both columns agree, row by row.
     if len(rows_a) == len(rows_b):
-        yield Scopes(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
+        yield ScopePairs(rows_a[np.argsort(names_a, kind="stable")], rows_b[np.argsort(names_b, kind="stable")], reason)
     nodes_a, nodes_b = a.nodes(old), b.nodes(new)
     # By name below the scope, then by label and neighbourhood: a damaged file may have a name twice.
     order_a = np.lexsort((m.a.around(1)[nodes_a], m.a.node_label[nodes_a], a.below(old, nodes_a)))
     order_b = np.lexsort((m.b.around(1)[nodes_b], m.b.node_label[nodes_b], b.below(new, nodes_b)))
     if len(nodes_a) == len(nodes_b):
-        yield Nodes(nodes_a[order_a], nodes_b[order_b], reason)
+        yield NodePairs(nodes_a[order_a], nodes_b[order_b], reason)
 
 
-def match_children(m: Matching, old: int, new: int) -> Generator[Found, None, list[tuple[int, int]]]:
+def match_children(m: Matching, old: int, new: int) -> Generator[Proposal, None, list[tuple[int, int]]]:
     """Match the scopes directly in two matched scopes; give back the pairs made."""
     a, b = m.a.scopes, m.b.scopes
     there_a, there_b = free_children(m, old, new)
@@ -157,7 +157,7 @@ def match_ops(m: Matching, old: int, new: int) -> Findings:
         yield nodes([(node, others_of[leaf]) for leaf, node in mine_of.items() if leaf in others_of], Reason.NAME)
 
 
-def by_leaf(side: Side, nodes: Ints, partner: Ints) -> dict[str, int]:
+def by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
     """Free nodes by the last segment of their name; of those that occur twice the first by label is taken."""
     leaves = side.scopes.node_leaf
     by_name: dict[str, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Apart, Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 
@@ -27,7 +27,7 @@ def constants(m: Matching) -> Findings:
     yield nodes(pairs, Reason.SPREAD)
 
 
-def single_uses(side: Side) -> dict[tuple[int, int], int]:
+def single_uses(side: GraphColumns) -> dict[tuple[int, int], int]:
     """The constants that feed one input alone, by the user and the place of the input."""
     graph = side.graph
     data = np.flatnonzero(~graph.control & side.constants()[graph.source])

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
 from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
@@ -31,7 +31,7 @@ def wrapped(m: Matching) -> Findings:
             yield from match_whole(m, inner[1], other, Reason.SUBTREE)
 
 
-def same_inside(side: Side, root: int, partner: Side, other: int) -> int:
+def same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
     """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
     scopes = partner.scopes
     same = other + 1 + np.flatnonzero(partner.exact[other + 1 : scopes.end[other]] == side.exact[root])

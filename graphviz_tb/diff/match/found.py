@@ -25,7 +25,7 @@ class Reason(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
+class NodePairs:
     """Nodes that go together, `old[i]` with `new[i]`; one that has a partner by then keeps it."""
 
     old: Ints
@@ -34,7 +34,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scopes:
+class ScopePairs:
     """Scopes that go together, in the same way."""
 
     old: Ints | Longs
@@ -84,18 +84,18 @@ class Exchanged:
     shifted: Mapping[int, bool]
 
 
-Found = Nodes | Scopes | Apart | Aligned | Exchanged
-Findings = Iterator[Found]
+Proposal = NodePairs | ScopePairs | Apart | Aligned | Exchanged
+Findings = Iterator[Proposal]
 
 
-def nodes(pairs: Sequence[tuple[int, int]], reason: Reason) -> Nodes:
+def nodes(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
     """Pairs of nodes as columns."""
-    return Nodes(*columns(pairs), reason)
+    return NodePairs(*columns(pairs), reason)
 
 
-def scopes(pairs: Sequence[tuple[int, int]], reason: Reason) -> Scopes:
+def scopes(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
     """Pairs of scopes as columns."""
-    return Scopes(*columns(pairs), reason)
+    return ScopePairs(*columns(pairs), reason)
 
 
 def columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:

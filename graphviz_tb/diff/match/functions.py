@@ -14,7 +14,7 @@ import numpy as np
 from graphviz_tb.algorithms.components import join, root
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, sums_by
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 
@@ -33,7 +33,7 @@ def natural(word: str) -> tuple[tuple[int, str, str], ...]:
     return tuple((len(digits), digits, part) for part, digits in parts)
 
 
-def body_hashes(side: Side) -> Hashes:
+def body_hashes(side: GraphColumns) -> Hashes:
     """A hash for each function of its body, arguments and results, callees by their own bodies."""
     count = len(side.graph.functions)
     # At first callers see no difference between functions; each round tells apart what differs one call deeper.
@@ -50,7 +50,7 @@ def body_hashes(side: Side) -> Hashes:
     return side.function_class
 
 
-def _one_round(side: Side) -> Hashes:
+def _one_round(side: GraphColumns) -> Hashes:
     functions = side.graph.functions
     inside = np.flatnonzero(side.block > 0)
     around = side.around(2)
@@ -153,7 +153,7 @@ def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) ->
             taken.add(partner)
 
 
-def bag(side: Side, nodes: Iterable[int]) -> Counter[int]:
+def bag(side: GraphColumns, nodes: Iterable[int]) -> Counter[int]:
     """How often each op type occurs."""
     return Counter(side.labels.op[np.fromiter(nodes, np.int64)].tolist())
 

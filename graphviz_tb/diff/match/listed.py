@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import unique_pairs
-from graphviz_tb.diff.match.found import Findings, Nodes, Reason, nodes
+from graphviz_tb.diff.match.found import Findings, NodePairs, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import align, numbered, runs_of
 
@@ -33,10 +33,10 @@ def listed(m: Matching) -> Findings:
     named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
-        yield Nodes(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+        yield NodePairs(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
 
 
-def given(side: Side, other: Side) -> list[tuple[int, int]]:
+def given(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
     """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
     of the other side has."""
     leaves = side.scopes.node_leaf
@@ -61,12 +61,12 @@ def likely(m: Matching) -> dict[int, int]:
     return same
 
 
-def kinds(side: Side) -> Hashes:
+def kinds(side: GraphColumns) -> Hashes:
     """A number for the class of each layer."""
     return np.array([hash_of(side, node) for node in range(len(side))], np.uint64)
 
 
-def hash_of(side: Side, node: int) -> int:
+def hash_of(side: GraphColumns, node: int) -> int:
     """A number for the class of a layer."""
     known = side.labels.configurations.get(node)
     return digest(str(known["class"]) if known else side.graph.op_types[side.graph.op[node]])

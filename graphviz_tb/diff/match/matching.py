@@ -10,8 +10,8 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
-from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, Found, Nodes, Reason, Scopes
+from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, NodePairs, Proposal, Reason, ScopePairs
 from graphviz_tb.diff.match.series import MOST_CELLS, common
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
@@ -46,8 +46,8 @@ class Matching:
     `cells` how many cells the tables of common subsequences had.
     """
 
-    a: Side
-    b: Side
+    a: GraphColumns
+    b: GraphColumns
     to_b: Ints = field(init=False)
     to_a: Ints = field(init=False)
     scope_to_b: Ints = field(init=False)
@@ -76,11 +76,11 @@ class Matching:
         self.reason = np.zeros(len(self.a), np.int32)
         self.scope_reason = np.zeros(len(self.a.scopes), np.int32)
 
-    def take(self, result: Found) -> None:
+    def take(self, result: Proposal) -> None:
         """Write down what a step has found; what has a partner already keeps it."""
-        if isinstance(result, Nodes):
+        if isinstance(result, NodePairs):
             self._join(result, self.to_b, self.to_a, self.reason)
-        elif isinstance(result, Scopes):
+        elif isinstance(result, ScopePairs):
             self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Apart):
             part(result.nodes, self.to_b, self.to_a, self.reason)
@@ -90,7 +90,7 @@ class Matching:
         else:
             self.exchange(result)
 
-    def _join(self, pairs: Nodes | Scopes, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+    def _join(self, pairs: NodePairs | ScopePairs, to_b: Ints, to_a: Ints, reason: Ints) -> None:
         # A step may have found its pairs before another one was written down: what has a partner is skipped here.
         if len(pairs.old) == 1:  # only saves time: there may be hundreds of thousands of such steps
             mine, other = pairs.old[0], pairs.new[0]

@@ -9,19 +9,19 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, joined
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.columns import Ints, Longs
 
 
-class Places:
+class FreePlaces:
     """The places of one side: of place p, `owner[p]` is the node it belongs to and `what[p]` a hash of the rest.
 
     Where the owner is matched, `count[p]` free nodes lie there, and `total[p]` is the sum of their ids: the id of the
     only one.
     """
 
-    def __init__(self, side: Side, partner: Ints, label: Hashes) -> None:
+    def __init__(self, side: GraphColumns, partner: Ints, label: Hashes) -> None:
         graph, self.known = side.graph, exists(partner)
         feeds, uses = (np.flatnonzero(~self.known[ends]) for ends in (graph.source, graph.target))
         # One row for each edge and each end of it that is free: the node there, and the one that it is beside.
@@ -33,7 +33,7 @@ class Places:
         self.keys, first, place = np.unique(keyed(beside, what), return_index=True, return_inverse=True)
         self.owner, self.what, self.place = beside[first], what[first], place.astype(np.int32).reshape(-1)
         self.count, self.total = np.zeros(len(first), np.int32), np.zeros(len(first), np.int64)
-        self.by_node, self.by_owner = Filed(self.node, len(side)), Filed(beside, len(side))
+        self.by_node, self.by_owner = RowsByNode(self.node, len(side)), RowsByNode(beside, len(side))
         self._count(np.flatnonzero(self.known[beside]), 1)
         self._changed: list[Ints | Longs] = [np.arange(len(first))]
 
@@ -68,7 +68,7 @@ class Places:
         np.add.at(self.total, self.place[rows], sign * self.node[rows].astype(np.int64))
 
 
-class Filed:
+class RowsByNode:
     """Rows by the node in a column."""
 
     def __init__(self, column: Ints, nodes: int) -> None:
@@ -83,12 +83,12 @@ class Filed:
         return rows
 
 
-class Beside:
+class FreePlacePairs:
     """The places of both sides, by one of their labels."""
 
     def __init__(self, m: Matching, label_a: Hashes, label_b: Hashes) -> None:
         self.m = m
-        self.a, self.b = Places(m.a, m.to_b, label_a), Places(m.b, m.to_a, label_b)
+        self.a, self.b = FreePlaces(m.a, m.to_b, label_a), FreePlaces(m.b, m.to_a, label_b)
 
     def take(self, old: Ints, new: Ints) -> None:
         """Nodes are matched now."""

@@ -19,13 +19,13 @@ TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
 SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
 MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
 
-Words = tuple[str, str]  # what comes before and after the number
+NameAffixes = tuple[str, str]  # what comes before and after the number
 # Makes pairs of two sequences and the pairs that are likely, as `common` does.
-Table = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
+PairSequences = Callable[[Sequence[Hashable], Sequence[Hashable], dict[int, int] | None], list[tuple[int, int]] | None]
 
 
 @lru_cache(maxsize=1 << 16)
-def numbered(leaf: str) -> tuple[Words, int] | None:
+def numbered(leaf: str) -> tuple[NameAffixes, int] | None:
     """The text around the last number of a name, and the number.
 
     Two counted numbers behind a name are one: Keras counts layers, TensorFlow the scopes of one name.
@@ -42,7 +42,7 @@ def numbered(leaf: str) -> tuple[Words, int] | None:
     return ((match[1], match[3]), int(match[2])) if match else None
 
 
-def bare(leaf: str) -> list[Words]:
+def bare(leaf: str) -> list[NameAffixes]:
     """The series that a name without its number may begin: `add` begins `add_1`, `add_grad` begins `add_1_grad`.
 
     >>> bare("add_grad")
@@ -54,7 +54,7 @@ def bare(leaf: str) -> list[Words]:
     return words
 
 
-def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[Words, dict[int, str]]:
+def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
     """The series among the names of siblings: for each the names by number, a bare one as number 0.
 
     A bare name by itself is a series where there is one among the `others`, the names on the other side: of two layers
@@ -63,7 +63,7 @@ def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[Words, di
     >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])
     ({('add_', ''): {1: 'add_1', 0: 'add'}}, {('add_', ''): {0: 'add'}})
     """
-    runs: dict[Words, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
+    runs: dict[NameAffixes, dict[int, str]] = {known[0]: {} for leaf in others if (known := numbered(leaf))}
     for leaf in (leaves := list(leaves)):
         if known := numbered(leaf):
             runs.setdefault(known[0], {}).setdefault(known[1], leaf)
@@ -121,7 +121,9 @@ def _back(table: Sequence[NDArray[np.int64]]) -> list[tuple[int, int]]:
 
 
 def align(
-    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], likely: dict[int, int], table: Table = common
+    tiers: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]],
+    likely: dict[int, int],
+    table: PairSequences = common,
 ) -> list[tuple[int, int]] | None:
     """Align two sequences: by the first tier of hashes, then what lies between by the next, weaker one.
 
@@ -146,7 +148,7 @@ def align(
 
 
 def _trimmed(
-    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: Table
+    mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
 ) -> list[tuple[int, int]] | None:
     """`table`, with what is equal at the start and likely taken off first (it is in some longest one)."""
     start, claimed = 0, set(likely.values())

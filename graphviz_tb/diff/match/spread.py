@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from graphviz_tb.diff.match.found import Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.places import Beside
+from graphviz_tb.diff.match.places import FreePlacePairs
 
 ROUNDS = 200  # how far a match spreads, in steps
 
@@ -18,15 +18,15 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
     attributes, first) at its place beside a matched node, on both sides.
     """
     free = min(map(len, m.left()))
-    beside: list[Beside] = []
+    beside: list[FreePlacePairs] = []
     for _ in range(ROUNDS):
         if not free:
             return
         # With attributes first; by the op type alone only where that finds nothing more.
         if not beside:
-            beside.append(Beside(m, m.a.node_label, m.b.node_label))
+            beside.append(FreePlacePairs(m, m.a.node_label, m.b.node_label))
         if len(beside) == 1 and not same_label:
-            beside.append(Beside(m, m.a.labels.op, m.b.labels.op))
+            beside.append(FreePlacePairs(m, m.a.labels.op, m.b.labels.op))
         moved = next(filter(None, map(step, beside)), [])
         # From here on the op type alone may do.
         if not moved and same_label:
@@ -42,7 +42,7 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
     m.note("spread-limit", f"matches were spread over {ROUNDS} steps and no further")
 
 
-def step(beside: Beside) -> list[tuple[int, int]]:
+def step(beside: FreePlacePairs) -> list[tuple[int, int]]:
     """The nodes one edge away that go together."""
     old, new = beside.alone()
     return unambiguous(old.tolist(), new.tolist())

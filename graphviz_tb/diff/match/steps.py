@@ -15,7 +15,7 @@ constants          with the op that uses them
 from __future__ import annotations
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import anchors
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.constants import constants
@@ -32,7 +32,7 @@ from graphviz_tb.diff.match.wired import by_wires
 ROUNDS = 3  # how often functions are paired by the calls of matched nodes
 
 
-def match(a: Side, b: Side) -> Matching:
+def match(a: GraphColumns, b: GraphColumns) -> Matching:
     """Match two graphs. Before: both sides were made with the same options."""
     m = Matching(a, b)
     pair_functions(m)

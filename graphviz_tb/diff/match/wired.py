@@ -11,7 +11,7 @@ from collections import defaultdict
 import numpy as np
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.side import Side
+from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
@@ -65,7 +65,7 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
     return pairs
 
 
-def ends_of(m: Matching, side: Side, row: int, old: bool) -> set[tuple[int, int, bool]]:
+def ends_of(m: Matching, side: GraphColumns, row: int, old: bool) -> set[tuple[int, int, bool]]:
     """What a scope is wired to beside it, in the scope around both: nodes as the new graph has them, the wire, and
     whether it comes in. (Gradients and optimizers are matched by the same guess that is in question.)"""
     scopes, around = side.scopes, int(side.scopes.parent[row])

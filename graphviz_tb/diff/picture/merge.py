@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import brief, brief_wire, was
-from graphviz_tb.diff.source import Source
+from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.model.change import Change, Edits
 
@@ -63,12 +63,12 @@ def merge(changes: Changes) -> Merged:
     return merged
 
 
-def where_new(source: Source, node: int) -> Where:
+def where_new(source: MatchedGraphs, node: int) -> Where:
     """A node of the new graph in the merged one."""
     return source.new_side.where[node]
 
 
-def old_names(source: Source) -> dict[int, Where]:
+def old_names(source: MatchedGraphs) -> dict[int, Where]:
     """Where each removed node of the old graph is in the merged one."""
     old, new, functions = source.old_side, source.new_side, source.functions
     # Names of scopes in the new graph: a scope that went must not fall into another one that has its name.
@@ -115,7 +115,7 @@ def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, 
     return inside, other
 
 
-def mark(merged: Merged, source: Source, change: Change, names: dict[int, Where], primary: bool = True) -> None:
+def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
     """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
     # Consequences first: what a cause says of the same op is written last, and counts.
     for inner in change.consequences:
@@ -166,7 +166,7 @@ def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tupl
     return [(place, *nodes[:1]) for place in places[:MOST_PLACES]]
 
 
-def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
+def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
     """The nodes that take an input from what was added, or no more from what was removed, and what came instead."""
     wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
     for _, node in change.edits.inputs:
@@ -175,7 +175,7 @@ def beside(change: Change, source: Source) -> Iterator[tuple[Where, str]]:
             yield where, brief_wire(wires[where[1]])
 
 
-def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
+def mark_moved(merged: Merged, source: MatchedGraphs, edits: Edits) -> None:
     """Say that nodes, and scopes with all in them, have another name, and what it was."""
     for old, node in edits.nodes:
         where = where_new(source, node)
@@ -190,7 +190,7 @@ def mark_moved(merged: Merged, source: Source, edits: Edits) -> None:
             merged.signs.setdefault(where_new(source, node), "→")
 
 
-def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[Where]:
+def first_places(source: MatchedGraphs, edits: Edits, names: dict[int, Where]) -> list[Where]:
     """Nodes that represent a change in the picture."""
     if edits.removed:
         return [names[edits.removed[0]]]
@@ -203,7 +203,7 @@ def first_places(source: Source, edits: Edits, names: dict[int, Where]) -> list[
     return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
 
 
-def add_removed(merged: Merged, source: Source, names: dict[int, Where]) -> None:
+def add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:
     """Put the removed nodes of compared blocks back, wired as they were."""
     graph = source.old
     index = {where_in(graph, node): node for node in range(len(graph))}
@@ -235,7 +235,7 @@ def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, 
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
 
-def add_lost(merged: Merged, source: Source, changes: Changes, names: dict[int, Where]) -> None:
+def add_lost(merged: Merged, source: MatchedGraphs, changes: Changes, names: dict[int, Where]) -> None:
     """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}

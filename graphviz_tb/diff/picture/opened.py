@@ -25,10 +25,10 @@ def ways(
     Before: `shown` are rows, the gravest first. After: what is new, gone or renamed as a whole stays closed,
     and so do the rows `closed`.
     """
-    groups = Groups(hierarchy)
+    groups = GroupPaths(hierarchy)
     opened: dict[Path, None] = {}
     # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
-    full: dict[tuple[Group | None, str], int] = {}
+    full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, left = groups.boxes(0), 0
     # The gravest first; one that does not fit is passed over, as a later one may.
     for row in shown:
@@ -56,15 +56,15 @@ def rows_shown(hierarchy: Hierarchy, where: Sequence[Where | None], shown: Seque
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class GroupPath:
     """A group, and the one around it; the root is in none and has the depth 0."""
 
     path: Path
-    around: Group | None
+    around: GroupPath | None
     depth: int
 
 
-class Groups:
+class GroupPaths:
     """The groups around each row, where it is shown first: through the first call of the function that it lies in.
 
     All that lies in a function shares the way to it: it is gone once. No more than `MOST_NESTED` are known of any way,
@@ -75,10 +75,10 @@ class Groups:
         self.hierarchy = hierarchy
         self.callers = first_callers(hierarchy)
         # By row; None for what is shown nowhere, as nothing that is shown calls its function.
-        self._known: dict[int, Group | None] = {-1: None, 0: Group((0,), None, 0)}
+        self._known: dict[int, GroupPath | None] = {-1: None, 0: GroupPath((0,), None, 0)}
         self._boxes: dict[int, int] = {}
 
-    def around(self, row: int) -> Group | None:
+    def around(self, row: int) -> GroupPath | None:
         """The innermost group around a row of those that are known; None where the row is shown nowhere."""
         way: dict[int, None] = {}
         outer = self._outer(row)
@@ -89,7 +89,7 @@ class Groups:
         group = self._known.get(outer)
         for inner in reversed(way):
             if group is not None and group.depth < MOST_NESTED:
-                group = Group(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
+                group = GroupPath(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
             self._known[inner] = group
         return group
 
@@ -111,7 +111,7 @@ class Groups:
         return call if function == row or call < 0 or len(hierarchy.calls[call]) == 1 else function
 
 
-def groups_around(around: Group | None, own: str, signs: Sequence[str], closed: Collection[int]) -> Iterator[Path]:
+def groups_around(around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]) -> Iterator[Path]:
     """The groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a whole
     like it, or `closed`."""
     chain: list[Path] = []

@@ -19,7 +19,7 @@ from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, rows_shown, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_training
-from graphviz_tb.diff.picture.tints import CAME, KEPT, Lines
+from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
@@ -132,7 +132,7 @@ class Overlay(Colouring):
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
         """What became of every line and every stub."""
-        lines = Lines(self.hierarchy, view, self.edges)
+        lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
         return Tints(
             tuple(self.became(lines.route(scene, line)) for line in scene.routes),
             tuple(self.became(lines.stub(scene, line)) for line in scene.stubs),

@@ -17,7 +17,7 @@ from graphviz_tb.model.view import View
 CAME, GONE, KEPT = 1, 2, 0
 
 
-class Lines:
+class FlatEdgeIndex:
     """Finds the flat edges behind each line and each stub. `states` says what became of each edge."""
 
     def __init__(self, hierarchy: Hierarchy, view: View, states: np.ndarray) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.wording import letters
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
-from graphviz_tb.diff.styles import STYLES, Style
+from graphviz_tb.diff.styles import STYLES, ReportStyle
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
@@ -34,7 +34,7 @@ HEADINGS = {
 }
 
 
-def explain(changes: Changes, style: Style, limit: int | None, colour: bool) -> str:
+def explain(changes: Changes, style: ReportStyle, limit: int | None, colour: bool) -> str:
     """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)

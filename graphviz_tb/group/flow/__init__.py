@@ -30,7 +30,7 @@ import numpy as np
 
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
-from graphviz_tb.group.flow.box import Box, Symbols, group, walk
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
@@ -45,9 +45,9 @@ from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
-from graphviz_tb.group.series import Run, below
+from graphviz_tb.group.series import SeriesRun, below
 from graphviz_tb.model.columns import distinct
-from graphviz_tb.model.hierarchy import Hierarchy, How, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.options import GroupOptions
@@ -57,12 +57,12 @@ INPUTS = ("Placeholder", "PlaceholderWithDefault", "PlaceholderV2", "_Arg", "inp
 
 
 def fold_by_flow(
-    hierarchy: Hierarchy, series: list[Run], options: GroupOptions
+    hierarchy: Hierarchy, series: list[SeriesRun], options: GroupOptions
 ) -> tuple[list[NewGroup], tuple[Notice, ...]]:
     """All new groups of a file, inner ones before those around them; and what was odd."""
     # One level of each kind is folded; all levels equal to it carry out the same plan.
-    levels, symbols = columns(hierarchy), Symbols()
-    runs: dict[int, list[Run]] = defaultdict(list)
+    levels, symbols = columns(hierarchy), SymbolNumbers()
+    runs: dict[int, list[SeriesRun]] = defaultdict(list)
     for run in series:
         runs[run.parent].append(run)
     kind = kinds(levels, series)
@@ -92,8 +92,8 @@ def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
 
 
 def fold_level(
-    level: Siblings, symbols: Symbols, series: list[Run], options: GroupOptions, budget: Budget
-) -> list[Box]:
+    level: Siblings, symbols: SymbolNumbers, series: list[SeriesRun], options: GroupOptions, budget: Budget
+) -> list[FlowBox]:
     """The boxes of one level."""
     soft, most = min(SOFT, options.max_children), options.max_children
     setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
@@ -117,14 +117,14 @@ def shown(level: Siblings) -> list[str]:
     return [called.get(row, label) for row, label in zip(level.rows, level.labels, strict=True)]
 
 
-def call_layers(boxes: Iterable[Box], hierarchy: Hierarchy) -> None:
+def call_layers(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
     """Give the boxes of layers the names that the program gives them, in place."""
     called = hierarchy.labels
     for box in walk(list(boxes)) if called else ():
         box.name = called.get(box.row, box.name)
 
 
-def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:
+def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
     """The boxes of a level, or of a part of it."""
     symbols = setting.symbols
     items = find_items(level, symbols)
@@ -144,10 +144,10 @@ def fold_part(level: Siblings, series: list[Run], setting: Setting) -> list[Box]
 def of_layers(level: Siblings) -> bool:
     """Whether ops of a level are Keras layers: none of them is a mere input of another, however small a tower is."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
-    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == Kind.OP for row in level.rows)
+    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in level.rows)
 
 
-def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[Box]:
+def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
     """A level that trains: the model along its flow; gradients, updates, and what keeps books as one box each."""
     boxes = fold_part(level.only(np.flatnonzero(level.part == Part.MODEL).tolist()), series, setting)
     for part in (Part.GRADIENTS, Part.UPDATES, Part.BOOKKEEPING):
@@ -161,17 +161,17 @@ def fold_training(level: Siblings, series: list[Run], setting: Setting) -> list[
     return boxes
 
 
-def opened_up(boxes: list[Box]) -> list[Box]:
+def opened_up(boxes: list[FlowBox]) -> list[FlowBox]:
     """Boxes without a group around all of them, and without those that sums lead back into: they are circles here."""
     while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
         boxes = [*boxes[0].feeders, *boxes[0].members]
     return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]
 
 
-def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
+def plan(level: Siblings, boxes: list[FlowBox]) -> list[NewGroup]:
     """The groups of one level, inner ones first, as they are in all levels that equal it: members are places of
     children, names are without the scopes around them, and addresses."""
-    order: list[Box] = []
+    order: list[FlowBox] = []
     todo = list(reversed(boxes))
     while todo:
         box = todo.pop()
@@ -188,7 +188,7 @@ def plan(level: Siblings, boxes: list[Box]) -> list[NewGroup]:
     place = {row: position for position, row in enumerate(level.rows)}
     return [
         NewGroup(
-            Kind.SERIES if box.stack else Kind.FOLD,
+            RowKind.SERIES if box.stack else RowKind.FOLD,
             -1,
             names[id(box)],
             tuple(
@@ -220,9 +220,9 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
     ]
 
 
-def with_feeders(box: Box) -> list[Box]:
+def with_feeders(box: FlowBox) -> list[FlowBox]:
     """A box and its feeders, which are drawn beside it."""
-    boxes: list[Box] = []
+    boxes: list[FlowBox] = []
     todo = [box]
     while todo:
         current = todo.pop()

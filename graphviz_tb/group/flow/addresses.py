@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.guard import leaves
 
-Say = Callable[[Box], str]
+Say = Callable[[FlowBox], str]
 
 SAYINGS: tuple[Say, ...] = (
     lambda box: box.name,
@@ -23,7 +23,7 @@ SAYINGS: tuple[Say, ...] = (
 FIRST_AGAIN = 2  # the first that gets a number, as in a series
 
 
-def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
+def addresses(boxes: Sequence[FlowBox], children: Iterable[str]) -> dict[int, str]:
     """The address of each group of a level, by `id`; names and labels of its `children` are taken.
 
     Groups that no saying distinguishes, which takes names made for it, are counted.
@@ -51,6 +51,6 @@ def addresses(boxes: Sequence[Box], children: Iterable[str]) -> dict[int, str]:
     return address_of
 
 
-def said_last(box: Box) -> str:
+def said_last(box: FlowBox) -> str:
     """The name of a group as part of an address."""
     return box.name.replace("/", "|")

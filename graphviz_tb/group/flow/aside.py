@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.circles import loop_box
-from graphviz_tb.group.flow.columns import Edges
+from graphviz_tb.group.flow.columns import ChildEdges
 from graphviz_tb.group.flow.dag import circles, contract, make_dag
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.setting import Setting
@@ -20,7 +20,7 @@ from graphviz_tb.model.hierarchy import How
 FEWEST = 3  # boxes worth a group
 
 
-def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
+def fold_aside(aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> list[FlowBox]:
     """Boxes for what lies beside the flow; `aside` are positions of children, `edges` all data edges of the level."""
     early, late = sides(aside, edges)
     folded = [boxes[child] for child in aside if child not in early and child not in late]
@@ -34,7 +34,7 @@ def fold_aside(aside: list[int], boxes: Sequence[Box], edges: Edges, setting: Se
     return narrowed(folded, setting, setting.most) if width(folded) > setting.most else folded
 
 
-def sides(aside: list[int], edges: Edges) -> tuple[set[int], set[int]]:
+def sides(aside: list[int], edges: ChildEdges) -> tuple[set[int], set[int]]:
     """What needs nothing but its own kind, and of the rest what gives to nothing but its own kind."""
     pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
     # Backwards: what no edge leads to from without.
@@ -59,7 +59,7 @@ def closed(within: set[int], pairs: list[tuple[int, int]]) -> set[int]:
     return kept
 
 
-def fold_alone(members: list[int], boxes: Sequence[Box], edges: Edges, setting: Setting) -> list[Box]:
+def fold_alone(members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> list[FlowBox]:
     """Fold some children as a level of their own, storage edges too."""
     place = {child: spot for spot, child in enumerate(members)}
     before: list[dict[int, None]] = [{} for _ in members]

@@ -11,7 +11,7 @@ FEWEST_OPS = 3  # a structure of fewer ops is not worth a stack
 
 
 @dataclass(slots=True, eq=False)
-class Box:
+class FlowBox:
     """A row of the hierarchy, or boxes that are drawn as one.
 
     `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
@@ -25,8 +25,8 @@ class Box:
     ops: int
     row: int = -1  # -1: a group
     how: How = How.NONE
-    members: list[Box] = field(default_factory=list)
-    feeders: list[Box] = field(default_factory=list)
+    members: list[FlowBox] = field(default_factory=list)
+    feeders: list[FlowBox] = field(default_factory=list)
     unit: int = -1  # -1: no stack
     sideways: bool = False
     scope: bool = False
@@ -47,14 +47,14 @@ class Box:
         """How many children of a group it makes: itself and its feeders."""
         return 1 + sum([feeder.width for feeder in self.feeders]) if self.feeders else 1
 
-    def first(self) -> Box:
+    def first(self) -> FlowBox:
         """The first row inside."""
         box = self
         while box.members:
             box = box.members[0]
         return box
 
-    def last(self) -> Box:
+    def last(self) -> FlowBox:
         """The last row inside."""
         box = self
         while box.members:
@@ -62,7 +62,7 @@ class Box:
         return box
 
 
-class Symbols:
+class SymbolNumbers:
     """Small numbers for equal things, in the order in which they are met."""
 
     def __init__(self) -> None:
@@ -73,19 +73,19 @@ class Symbols:
         return self.known.setdefault(key, len(self.known))
 
 
-def group(how: How, members: Sequence[Box], symbol: int, name: str = "", sideways: bool = False) -> Box:
+def group(how: How, members: Sequence[FlowBox], symbol: int, name: str = "", sideways: bool = False) -> FlowBox:
     """Boxes as one box."""
-    return Box(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
+    return FlowBox(name, symbol, sum(box.ops for box in members), -1, how, list(members), sideways=sideways)
 
 
-def stack(symbols: Symbols, members: Sequence[Box], unit: int, sideways: bool = False) -> Box:
+def stack(symbols: SymbolNumbers, members: Sequence[FlowBox], unit: int, sideways: bool = False) -> FlowBox:
     """Repetitions of one structure, as one box."""
     box = group(How.REPEAT, members, symbols.of("stack", unit, len(members), sideways), sideways=sideways)
     box.unit = unit
     return box
 
 
-def walk(boxes: Sequence[Box]) -> Iterator[Box]:
+def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
     """All boxes, feeders too, groups before their members."""
     todo = list(reversed(boxes))
     while todo:
@@ -95,13 +95,13 @@ def walk(boxes: Sequence[Box]) -> Iterator[Box]:
         todo.extend(box.feeders)
 
 
-def copied(boxes: Sequence[Box], other: Mapping[int, Box]) -> list[Box]:
+def copied(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
     """The same groups over other boxes: `other` says by `id` what represents a box of the level."""
     return [known if (known := other.get(id(box))) else _copy(box, other) for box in boxes]
 
 
-def _copy(box: Box, other: Mapping[int, Box]) -> Box:
+def _copy(box: FlowBox, other: Mapping[int, FlowBox]) -> FlowBox:
     members = copied(box.members, other)
-    made = Box(box.name, box.symbol, sum(member.ops for member in members), -1, box.how, members)
+    made = FlowBox(box.name, box.symbol, sum(member.ops for member in members), -1, box.how, members)
     made.unit, made.sideways = box.unit, box.sideways
     return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import Box, Symbols, group
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group
 from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.flow.sorting import Sorting
 from graphviz_tb.model.hierarchy import How
@@ -45,6 +45,6 @@ def hub_of(ring: list[int], degree: list[int]) -> int | None:
     return busiest if degree[busiest] > BUSIEST * median else None
 
 
-def loop_box(boxes: list[Box], symbols: Symbols) -> Box:
+def loop_box(boxes: list[FlowBox], symbols: SymbolNumbers) -> FlowBox:
     """A circle as one box."""
     return group(How.LOOP, boxes, symbols.of("loop", *sorted(box.symbol for box in boxes)), "loop")

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
-from graphviz_tb.group.flow.entries import Entry, entries, unpacked
+from graphviz_tb.group.flow.entries import ReaderSet, entries, unpacked
 from graphviz_tb.group.flow.parts import Training
-from graphviz_tb.group.series import Run
+from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy, Kind
+from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 
 SMALLEST = 3  # children that can be folded
 HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))
@@ -29,7 +29,7 @@ STORES = re.compile(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class ChildEdges:
     """Data edges between children: positions of the two ends, by target and slot; `handle` and `store` where it comes
     from a handle or goes into storage."""
 
@@ -49,8 +49,8 @@ class Siblings:
     rows: list[int]
     labels: list[str]
     part: Bytes
-    edges: Edges
-    entry: list[Entry]
+    edges: ChildEdges
+    entry: list[ReaderSet]
 
     def only(self, kept: Sequence[int]) -> Siblings:
         """Some of the siblings, by their places."""
@@ -59,7 +59,7 @@ class Siblings:
         edge = self.edges
         source, target = place[edge.source], place[edge.target]
         held = (source >= 0) & (target >= 0)
-        edges = Edges(source[held], target[held], edge.handle[held], edge.store[held])
+        edges = ChildEdges(source[held], target[held], edge.handle[held], edge.store[held])
         rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
         entry = [tuple(int(place[reader]) for reader in readers if place[reader] >= 0) for readers in self.entry]
         entry = [readers for readers in entry if len(readers) > 1]
@@ -81,7 +81,7 @@ class Columns:
     child_start: Longs
     label: list[str]
     part: Bytes
-    edge: Edges
+    edge: ChildEdges
     edge_start: Longs
     entry: Longs
     entry_start: Longs
@@ -91,7 +91,7 @@ class Columns:
         held = slice(self.child_start[number], self.child_start[number + 1])
         run = slice(self.edge_start[number], self.edge_start[number + 1])
         edge = self.edge
-        edges = Edges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
+        edges = ChildEdges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
         entry = unpacked(self.entry[self.entry_start[number] : self.entry_start[number + 1]].tolist())
         return Siblings(self.hierarchy, int(self.parent[number]), rows, self.label[held], self.part[held], edges, entry)
@@ -100,7 +100,7 @@ class Columns:
 def columns(hierarchy: Hierarchy) -> Columns:
     """The levels of a file, in the order of their rows."""
     held = np.diff(hierarchy.child_start) >= SMALLEST
-    held &= hierarchy.kind != int(Kind.SERIES)  # a series that was asked for shows its members, folded no further
+    held &= hierarchy.kind != int(RowKind.SERIES)  # a series that was asked for shows its members, folded no further
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
     names = local_names(hierarchy, rows, parent)
@@ -123,7 +123,7 @@ def columns(hierarchy: Hierarchy) -> Columns:
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
     """The name of each row below that of its parent; whole names in the main graph and in functions."""
     name = hierarchy.name
-    scopes = parents[(hierarchy.kind[parents] == int(Kind.SCOPE)) & (parents > 0)]
+    scopes = parents[(hierarchy.kind[parents] == int(RowKind.SCOPE)) & (parents > 0)]
     length = np.zeros(len(hierarchy), np.int64)
     length[scopes] = [len(name[row]) + 1 for row in scopes.tolist()]  # "scope/", which is cut off
     cuts = length[hierarchy.parent[rows]]
@@ -162,7 +162,7 @@ def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]
     return label_of
 
 
-def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Edges, Longs]:
+def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
     """The data edges between children of a level, by target and slot, and where those of each level start.
 
     Before: `level` numbers the rows that are levels, `place` the children of all levels.
@@ -181,10 +181,10 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     store = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)[graph.op[graph.target[edges]]]
     first = child_start[owner]
     starts = np.searchsorted(owner, np.arange(len(child_start)))
-    return Edges(source - first, target - first, handle, store), starts
+    return ChildEdges(source - first, target - first, handle, store), starts
 
 
-def kinds(columns: Columns, runs: Iterable[Run]) -> Longs:
+def kinds(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
     """For each level the first that equals it: in names, structures, edges, series and parts, place by place.
 
     Whatever is equal there is folded alike.
@@ -214,12 +214,12 @@ def symbols(columns: Columns) -> Longs:
     template = hierarchy.template[child].astype(np.int64)
     # Types, behind them templates; what has neither is equal to nothing else.
     symbol: Longs = np.where(template >= 0, types + template, -child)
-    ops = hierarchy.kind[child] == Kind.OP
+    ops = hierarchy.kind[child] == RowKind.OP
     symbol[ops] = hierarchy.graph.op[hierarchy.node[child[ops]]]
     return symbol
 
 
-def in_runs(columns: Columns, runs: Iterable[Run]) -> Longs:
+def in_runs(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
     """For each child a number for its place in its series, and that of its series in the level; 0 for none."""
     place = np.zeros(len(columns.child), np.int64)
     spot = np.full(len(columns.hierarchy), -1, np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from graphviz_tb.algorithms.components import strong_components, weak_components
 from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.frozen import dataclass
 
 OUTSIDE = -1  # in the place of what the beginning of a whole level is given; no `id` of a box
@@ -21,7 +21,7 @@ class Dag:
     boxes at its beginning that are given the same; else None.
     """
 
-    boxes: list[Box]
+    boxes: list[FlowBox]
     before: list[list[int]]
     after: list[list[int]]
     outside: list[list[int]] | None = None
@@ -34,7 +34,7 @@ class Dag:
         return sum(box.ops for box in self.boxes)
 
 
-def make_dag(boxes: list[Box], before: list[list[int]], outside: list[list[int]] | None = None) -> Dag:
+def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[int]] | None = None) -> Dag:
     """A graph from what each box needs."""
     after: list[list[int]] = [[] for _ in boxes]
     for target, sources in enumerate(before):
@@ -60,7 +60,7 @@ def single_entry(outside: Sequence[Sequence[int]]) -> bool:
     return len(sources) == 1 and sum(1 for held in outside if held) <= ENTRIES
 
 
-def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], Box]]) -> Dag:
+def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
     """Put each group's box in the place of its first member."""
     owner = list(range(len(dag)))
     boxes = list(dag.boxes)

@@ -20,7 +20,7 @@ DEEP = 8  # levels that a value is followed into
 NEAR = 1 / 3  # of the depth of a level: farther in it is read by several blocks
 PLACES = 1 << 20  # children of a level that are looked at: three places fit into one number
 
-Entry = tuple[int, ...]  # the places of the children that read one value
+ReaderSet = tuple[int, ...]  # the places of the children that read one value
 
 
 def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[Longs, Longs]:
@@ -58,7 +58,7 @@ def filed(triples: Longs, child_start: Longs) -> tuple[Longs, Longs]:
     return rows[:, 1], starts
 
 
-def unpacked(packed: Iterable[int]) -> list[Entry]:
+def unpacked(packed: Iterable[int]) -> list[ReaderSet]:
     """The places of the children that read a value.
 
     >>> unpacked([((3 * PLACES + 5) * 2 * PLACES), ((0 * PLACES + 1) * 2 * PLACES) + 3])
@@ -71,7 +71,7 @@ def unpacked(packed: Iterable[int]) -> list[Entry]:
     return places
 
 
-def with_entry(dag: Dag, entry: Sequence[Entry]) -> Dag:
+def with_entry(dag: Dag, entry: Sequence[ReaderSet]) -> Dag:
     """The graph of a whole level with the one value from outside that only its beginning reads, if there is one."""
     if not entry:
         return dag

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, contract
 from graphviz_tb.group.flow.order import depths
 
@@ -10,7 +10,7 @@ MOST_OPS = 4  # of a feeder: a constant, a shape or a cast and what they need
 MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
 
 
-def join_feeders(dag: Dag, symbols: Symbols, values: frozenset[int], given: frozenset[int]) -> Dag:
+def join_feeders(dag: Dag, symbols: SymbolNumbers, values: frozenset[int], given: frozenset[int]) -> Dag:
     """Join feeders to their consumers.
 
     Before: `values` are symbols of variables and constants, `given` those of what a program is run on. After: a box
@@ -77,10 +77,10 @@ def tree(dag: Dag, feeder: int) -> list[int]:
     return members
 
 
-def joined(dag: Dag, number: int, feeders: list[int], symbols: Symbols) -> Box:
+def joined(dag: Dag, number: int, feeders: list[int], symbols: SymbolNumbers) -> FlowBox:
     """The consumer with its feeders. An op is another one by them; a scope stays the structure it is."""
     box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
-    made = Box(
+    made = FlowBox(
         box.name,
         box.symbol,
         box.ops,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import cut_into, narrowed, width
 from graphviz_tb.model.hierarchy import How
@@ -12,12 +12,12 @@ from graphviz_tb.model.hierarchy import How
 RANGE = 20  # members of a range: half of what a group opens to by default
 
 
-def finished(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+def finished(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
     """The same boxes, all groups inside within their bounds."""
     return [finish(box, setting) for box in boxes]
 
 
-def finish(box: Box, setting: Setting) -> Box:
+def finish(box: FlowBox, setting: Setting) -> FlowBox:
     """One box and what it holds. Groups nest no deeper than the steps that make them, which are bounded."""
     if not box.members:
         return box
@@ -31,7 +31,7 @@ def finish(box: Box, setting: Setting) -> Box:
     return box
 
 
-def alone(box: Box) -> Box:
+def alone(box: FlowBox) -> FlowBox:
     """A box that can be the member of a stack: with its feeders it is a group."""
     if not box.feeders:
         return box
@@ -39,7 +39,7 @@ def alone(box: Box) -> Box:
     return group(How.REGION, [*feeders, box], box.symbol)
 
 
-def ranges(members: Sequence[Box], setting: Setting) -> list[Box]:
+def ranges(members: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
     """The members of a stack, in ranges of about equal length where there are too many."""
     parts = list(members)
     while len(parts) > setting.most:

@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from graphviz_tb.algorithms.components import strong_components, weak_components
-from graphviz_tb.group.flow.box import Box
-from graphviz_tb.group.flow.columns import Edges
+from graphviz_tb.group.flow.box import FlowBox
+from graphviz_tb.group.flow.columns import ChildEdges
 from graphviz_tb.group.flow.dag import acyclic, make_dag
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.setting import Setting
@@ -108,7 +108,7 @@ def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequen
     return pairs
 
 
-def fold_loops(loops: Iterable[Box], boxes: Sequence[Box], edges: Edges, setting: Setting) -> None:
+def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildEdges, setting: Setting) -> None:
     """Fold the inside of each wide loop along its flow in one turn.
 
     `boxes` are the children of the level, `edges` all data edges between them. What goes back from NextIteration to

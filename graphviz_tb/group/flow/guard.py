@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from graphviz_tb.algorithms.components import strong_components
-from graphviz_tb.group.flow.box import Box
-from graphviz_tb.group.flow.columns import Edges
+from graphviz_tb.group.flow.box import FlowBox
+from graphviz_tb.group.flow.columns import ChildEdges
 from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import distinct, ints
@@ -23,7 +23,7 @@ from graphviz_tb.model.hierarchy import How
 ROUNDS = 50  # each opens at least one group; what is left then is opened all at once
 
 
-def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges) -> list[Box]:
+def without_lies(boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges) -> list[FlowBox]:
     """The boxes of a level without those groups that are in a circle no edges of children make.
 
     Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
@@ -43,7 +43,7 @@ def without_lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edg
     return [box for top in boxes for box in leaves(top)]
 
 
-def true_circles(count: int, edges: Edges) -> list[int]:
+def true_circles(count: int, edges: ChildEdges) -> list[int]:
     """For each child the number of the circle it is in, -1 for none."""
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
@@ -53,7 +53,9 @@ def true_circles(count: int, edges: Edges) -> list[int]:
     return [number if size[number] > 1 else -1 for number in component]
 
 
-def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true: Callable[[], list[int]]) -> set[int]:
+def lies(
+    boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges, true: Callable[[], list[int]]
+) -> set[int]:
     """By `id` the groups that are in made-up circles."""
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
@@ -75,9 +77,9 @@ def lies(boxes: list[Box], count: int, place: dict[int, int], edges: Edges, true
     return lying
 
 
-def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[Box], list[int], list[int]]:
+def numbered(boxes: list[FlowBox], count: int, place: dict[int, int]) -> tuple[list[FlowBox], list[int], list[int]]:
     """All groups of a level, and parent and depth of children and groups; the level itself comes last."""
-    listed: list[Box] = []
+    listed: list[FlowBox] = []
     parent, depth = [0] * count, [1] * count
     todo = [(box, -1, 1) for box in boxes]
     while todo:
@@ -95,7 +97,7 @@ def numbered(boxes: list[Box], count: int, place: dict[int, int]) -> tuple[list[
     return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
 
 
-def spans(ring: list[int], listed: list[Box], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
+def spans(ring: list[int], listed: list[FlowBox], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
     """Whether one true circle has members in two boxes of this one."""
     seen: dict[int, int] = {}
     for member in ring:
@@ -106,9 +108,9 @@ def spans(ring: list[int], listed: list[Box], count: int, place: dict[int, int],
     return False
 
 
-def leaves(top: Box) -> list[Box]:
+def leaves(top: FlowBox) -> list[FlowBox]:
     """All rows inside, feeders as rows of their own."""
-    rows: list[Box] = []
+    rows: list[FlowBox] = []
     todo = [top]
     while todo:
         box = todo.pop()
@@ -118,9 +120,9 @@ def leaves(top: Box) -> list[Box]:
     return rows
 
 
-def opened(boxes: Sequence[Box], lying: set[int]) -> list[Box]:
+def opened(boxes: Sequence[FlowBox], lying: set[int]) -> list[FlowBox]:
     """The same boxes with some groups replaced by their members."""
-    kept: list[Box] = []
+    kept: list[FlowBox] = []
     for box in boxes:
         if id(box) in lying:
             kept += [*box.feeders, *opened(box.members, lying)]

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.circles import break_circles, loop_box
-from graphviz_tb.group.flow.columns import Edges, Siblings
+from graphviz_tb.group.flow.columns import ChildEdges, Siblings
 from graphviz_tb.group.flow.dag import Dag, contract, make_dag
 from graphviz_tb.group.flow.entries import with_entry
 from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Kind
+from graphviz_tb.model.hierarchy import RowKind
 
 VARIABLES = frozenset(("VarHandleOp", "VariableV2", "Variable"))
 STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else it is what the level is about
@@ -31,11 +31,11 @@ class Items:
 
     dag: Dag
     aside: list[int]
-    boxes: list[Box]
-    edges: Edges
+    boxes: list[FlowBox]
+    edges: ChildEdges
 
 
-def find_items(level: Siblings, symbols: Symbols) -> Items:
+def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
     """The boxes of a level.
 
     Before: children and edges, with circles. After: a graph without circles, and what is drawn beside it.
@@ -58,7 +58,7 @@ def find_items(level: Siblings, symbols: Symbols) -> Items:
     return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)
 
 
-def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
+def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting:
     """What flows, what moves aside, and which circles are left, if `storage` edges are no flow."""
     hierarchy, edges = level.hierarchy, level.edges
     types = hierarchy.graph.op_types
@@ -67,7 +67,7 @@ def sorted_out(level: Siblings, boxes: list[Box], storage: Bools) -> Sorting:
     sorting.away.update(child for child, op in enumerate(ops) if op == "NoOp")
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
     # No fold is in the hierarchy yet: series are those that were asked for.
-    asked = np.flatnonzero(hierarchy.kind[level.rows] == int(Kind.SERIES))
+    asked = np.flatnonzero(hierarchy.kind[level.rows] == int(RowKind.SERIES))
     break_circles(sorting, set(asked.tolist()))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
     sorting.take_loose()
@@ -81,7 +81,7 @@ def op_of(level: Siblings) -> Longs:
     return op
 
 
-def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
+def boxes_of(level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
     """Children as boxes: equal op types are equal, and so are equal structures."""
     hierarchy, rows = level.hierarchy, np.array(level.rows)
     types, total = hierarchy.graph.op_types, hierarchy.op_total
@@ -95,5 +95,5 @@ def boxes_of(level: Siblings, symbols: Symbols) -> list[Box]:
             kind = ("op", types[op])
         elif template >= 0:
             kind = ("scope", template)
-        boxes.append(Box(label, symbols.of(*kind), size, row, scope=op < 0))
+        boxes.append(FlowBox(label, symbols.of(*kind), size, row, scope=op < 0))
     return boxes

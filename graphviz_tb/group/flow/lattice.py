@@ -9,7 +9,7 @@ import numpy as np
 from graphviz_tb.group.flow.box import group, stack
 from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
 from graphviz_tb.group.flow.repeats import fold_repeats
-from graphviz_tb.group.flow.sequence import Element, Found
+from graphviz_tb.group.flow.sequence import Element, Repetition
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed
 from graphviz_tb.model.hierarchy import How
@@ -20,7 +20,7 @@ SHORTEST = 8  # elements of a template; shorter ones are accidents where lines r
 def outer_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]:
     """Stack the longest repeats; their inside is folded as any sequence."""
     taken = np.zeros(len(sequence), bool)
-    chosen: list[Found] = []
+    chosen: list[Repetition] = []
     for repeat in sorted(
         candidates(sequence), key=lambda repeat: (-repeat.period * (repeat.count - 1), repeat.period, repeat.start)
     ):
@@ -36,10 +36,10 @@ def outer_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element
     return folded + list(sequence[done:])
 
 
-def candidates(sequence: Sequence[Element]) -> list[Found]:
+def candidates(sequence: Sequence[Element]) -> list[Repetition]:
     """Repeats whose borders all cut equally many lines, and nearly as few as any place inside."""
     symbols = numbered([element.symbol for element in sequence])
-    repeats: list[Found] = []
+    repeats: list[Repetition] = []
     for period in periods(symbols):
         if period < SHORTEST:
             continue
@@ -48,13 +48,13 @@ def candidates(sequence: Sequence[Element]) -> list[Found]:
     return repeats
 
 
-def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) -> list[Found]:
+def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) -> list[Repetition]:
     """The phase with the narrowest borders, if they are all alike; or nothing."""
     count, slack = divmod(stop - start, period)
-    best: tuple[int, Found] | None = None
+    best: tuple[int, Repetition] | None = None
     # A stretch of 3 · 8 + 2 elements holds three repetitions of 8 in three phases.
     for shift in range(min(slack, period - 1) + 1):
-        repeat = Found(start + shift, period, count)
+        repeat = Repetition(start + shift, period, count)
         borders = [border for border, _ in repeat.turns()] + [repeat.stop]
         widths = {sequence[border - 1].cut for border in borders if border}
         if len(widths) == 1:
@@ -66,7 +66,7 @@ def best_phase(sequence: Sequence[Element], start: int, stop: int, period: int) 
     return [best[1]] if best[0] <= inside + 1 else []
 
 
-def stacked_turns(sequence: Sequence[Element], repeat: Found, setting: Setting) -> Element:
+def stacked_turns(sequence: Sequence[Element], repeat: Repetition, setting: Setting) -> Element:
     """The repetitions as one stack."""
     turns = [sequence[start:stop] for start, stop in repeat.turns()]
     unit = setting.symbols.of("block", *(element.symbol for element in turns[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.dag import Dag, contract, part
 from graphviz_tb.group.flow.likeness import stack_alike
 from graphviz_tb.group.flow.names import name_groups
@@ -18,7 +18,7 @@ DISTRUST = 0.75  # names are dropped where as many of the boxes came from the fl
 FEWEST_NAMED = 3  # boxes; fewer need no groups by name
 
 
-def fold_dag(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]:
+def fold_dag(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[FlowBox]:
     """The boxes of a level, along its flow."""
     alike = stack_alike(dag, setting.symbols)
     total = dag.ops()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, Symbols, stack
+from graphviz_tb.group.flow.box import FEWEST_OPS, SymbolNumbers, stack
 from graphviz_tb.group.flow.dag import Dag, contract
 
 FEWEST = 3  # equal boxes side by side that make a stack
 
 
-def stack_alike(dag: Dag, symbols: Symbols) -> Dag:
+def stack_alike(dag: Dag, symbols: SymbolNumbers) -> Dag:
     """Stack boxes of one symbol that have the same inputs and the same users."""
     alike: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for index, box in enumerate(dag.boxes):

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.group.flow.dag import Dag, circles
-from graphviz_tb.group.flow.order import Order
-from graphviz_tb.group.flow.words import Vocabulary, Words
+from graphviz_tb.group.flow.order import FlowOrder
+from graphviz_tb.group.flow.words import NameWords, Vocabulary
 from graphviz_tb.model.frozen import dataclass
 
 ROUNDS = 40  # words of a name; deeper names are tried no further
@@ -23,21 +23,21 @@ STAR = 12  # members that may hang together by common neighbours only
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameFamily:
     """Boxes whose names begin with `words`; `members` has those adopted from between them too."""
 
-    words: Words
+    words: NameWords
     named: tuple[int, ...]
     members: tuple[int, ...]
 
 
-def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
+def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[NameFamily]:
     """Groups by name, coarsest first, that can be side by side without a circle."""
     words = [vocabulary.words(box.name) for box in dag.boxes]
-    todo = below(words, Named((), tuple(range(len(dag))), ()))
-    good: list[Named] = []
+    todo = below(words, NameFamily((), tuple(range(len(dag))), ()))
+    good: list[NameFamily] = []
     for _ in range(ROUNDS):
-        later: list[Named] = []
+        later: list[NameFamily] = []
         taken = {box for named in good for box in named.members}
         for named in todo:
             if len({dag.boxes[number].symbol for number in named.named}) == 1:
@@ -59,25 +59,25 @@ def name_groups(dag: Dag, order: Order, vocabulary: Vocabulary) -> list[Named]:
     return good
 
 
-def below(words: Sequence[Words], named: Named) -> list[Named]:
+def below(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
     """The groups of the next word."""
     depth = len(named.words)
-    filed: dict[Words, list[int]] = defaultdict(list)
+    filed: dict[NameWords, list[int]] = defaultdict(list)
     for box in named.named:
         if len(words[box]) > depth:
             filed[words[box][: depth + 1]].append(box)
     crowded = [(start, members) for start, members in filed.items() if len(members) > 1]  # only saves time
     return [
-        Named(prefix, tuple(of_next), tuple(of_next))
+        NameFamily(prefix, tuple(of_next), tuple(of_next))
         for start, members in crowded
         for prefix, of_next in instances(words, start, members)
     ]
 
 
-def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list[tuple[Words, list[int]]]:
+def instances(words: Sequence[NameWords], prefix: NameWords, members: list[int]) -> list[tuple[NameWords, list[int]]]:
     """Split `dense_1/x, dense_1_2/x`: a number with the same words behind it is an instance of its own."""
     depth = len(prefix)
-    by_next: dict[Words, list[int]] = defaultdict(list)
+    by_next: dict[NameWords, list[int]] = defaultdict(list)
     for box in members:
         by_next[words[box][depth : depth + 1]].append(box)
     # e.g. below "dense_1": "2" of `dense_1_2/MatMul` is an instance where `dense_1/MatMul` has the same next words.
@@ -95,7 +95,7 @@ def instances(words: Sequence[Words], prefix: Words, members: list[int]) -> list
     return [(prefix, sorted(rest)), *split]
 
 
-def accepted(dag: Dag, order: Order, named: Named, taken: set[int]) -> Named | None:
+def accepted(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> NameFamily | None:
     """The group with what it adopts, if it is no more than a part of the level and hangs together; `taken` are the
     boxes of other groups."""
     if len(named.named) > MOST_OF * len(dag):
@@ -105,10 +105,10 @@ def accepted(dag: Dag, order: Order, named: Named, taken: set[int]) -> Named | N
         members = named.named
     if len(members) > WITH_ADOPTED * len(dag) or not hangs_together(dag, members):
         return None
-    return Named(named.words, named.named, members)
+    return NameFamily(named.words, named.named, members)
 
 
-def with_between(dag: Dag, order: Order, members: tuple[int, ...]) -> tuple[int, ...]:
+def with_between(dag: Dag, order: FlowOrder, members: tuple[int, ...]) -> tuple[int, ...]:
     """Adopt what is on a path between members: activations without a name.
 
     Only if the stretch is not much longer than the group, and no more than its members.
@@ -146,19 +146,19 @@ def hangs_together(dag: Dag, members: tuple[int, ...]) -> bool:
     return len(weak_components(len(members), pairs)) == 1
 
 
-def disjoint(groups: list[Named]) -> list[Named]:
+def disjoint(groups: list[NameFamily]) -> list[NameFamily]:
     """Each box stays in the first group that has it."""
     seen: set[int] = set()
-    kept: list[Named] = []
+    kept: list[NameFamily] = []
     for named in groups:
         members = tuple(box for box in named.members if box not in seen)
         seen.update(members)
         if len(members) > 1:
-            kept.append(Named(named.words, named.named, members))
+            kept.append(NameFamily(named.words, named.named, members))
     return kept
 
 
-def in_circles(dag: Dag, groups: list[Named]) -> set[int]:
+def in_circles(dag: Dag, groups: list[NameFamily]) -> set[int]:
     """Which groups would be in a circle if all were drawn as boxes."""
     if not groups:
         return set()

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, contract
-from graphviz_tb.group.series import Run
+from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import How
 from graphviz_tb.model.paths import last_segment
 
 
-def series_box(members: Sequence[Box], run: Run, symbols: Symbols) -> Box:
+def series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolNumbers) -> FlowBox:
     """A run as a stack."""
     symbol, ops = symbols.of("run", *(member.symbol for member in members)), sum(member.ops for member in members)
-    box = Box(last_segment(run.name), symbol, ops, how=How.NAME, members=list(members))
+    box = FlowBox(last_segment(run.name), symbol, ops, how=How.NAME, members=list(members))
     box.unit = members[0].symbol
     return box
 
 
-def stack_runs(dag: Dag, runs: Iterable[Run], symbols: Symbols) -> Dag:
+def stack_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
     place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
-    stacks: list[tuple[list[int], Box]] = []
+    stacks: list[tuple[list[int], FlowBox]] = []
     for run in runs:
         members = [place[row] for row in run.members if row in place]
         if len(members) == len(run.members) and side_by_side(dag, members):
@@ -36,7 +36,7 @@ def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
     return len(ways) == 1
 
 
-def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list[Box]:
+def with_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
     """Fold runs whose members all are in one group, or on the level itself; members of other stacks stay there."""
     by_row = {row: run for run in runs for row in run.members}
     if not by_row:
@@ -49,13 +49,13 @@ def with_series(boxes: list[Box], runs: Iterable[Run], symbols: Symbols) -> list
     return gathered(boxes, by_row, symbols)
 
 
-def gathered(boxes: list[Box], by_row: dict[int, Run], symbols: Symbols) -> list[Box]:
+def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
     """One list of boxes with its whole runs in the places of their first members."""
-    held: dict[str, list[Box]] = {}
+    held: dict[str, list[FlowBox]] = {}
     for box in boxes:
         if box.row in by_row and not box.feeders:
             held.setdefault(by_row[box.row].name, []).append(box)
-    kept: list[Box] = []
+    kept: list[FlowBox] = []
     for box in boxes:
         run = by_row.get(box.row)
         members = held.get(run.name, []) if run else []

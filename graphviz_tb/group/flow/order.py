@@ -23,7 +23,7 @@ PART = 0.1  # an independent source is a part of its own if so much of the level
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class FlowOrder:
     """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
     behind it. `broadcast` are boxes used all over the level: they come first, and count in no cut. `memory` are
     results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
@@ -39,7 +39,7 @@ class Order:
     depth: list[int]
 
 
-def order_of(dag: Dag) -> Order:
+def order_of(dag: Dag) -> FlowOrder:
     """The order of demand, with cuts."""
     depth = depths(dag)
     # What is read everywhere is found by places in an order: so one is made without it, then one with it.
@@ -54,7 +54,7 @@ def order_of(dag: Dag) -> Order:
         # A decoder's depth counts from its own beginning, not through the encoder that gives the memory.
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
     cut = cuts(dag, depth, line, place, broadcast, memory)
-    return Order(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
+    return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 
 
 def depths(dag: Dag, skip: Collection[int] = ()) -> list[int]:
@@ -139,7 +139,7 @@ def inverse(boxes: Sequence[int], count: int) -> list[int]:
     return places
 
 
-def without_far(dag: Dag, order: Order, far: int) -> Order:
+def without_far(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
     """The same order; lines to users `far` boxes away or more, as features that a backbone gives to a head, count in no
     cut."""
     return replace(order, cut=cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))

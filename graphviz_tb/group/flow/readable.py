@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.stages import HEADS
 from graphviz_tb.model.hierarchy import How
 
 MUCH, ALONE = 0.3, 5  # of a level, that a group hides; boxes, among which a group is nearly alone
 
 
-def cost(boxes: Sequence[Box]) -> int:
+def cost(boxes: Sequence[FlowBox]) -> int:
     """Boxes a reader meets who opens each distinct group once."""
     seen: set[int] = set()
     total = len(boxes)
@@ -28,7 +28,7 @@ def cost(boxes: Sequence[Box]) -> int:
     return total
 
 
-def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
+def dissolved(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
     """Open unnamed groups that hold much of a level, are nearly alone or beside no stack, while it stays readable."""
     unnamed = (How.REGION, How.BRANCH, How.SEGMENT)
     plain = not any(box.stack for box in boxes)
@@ -47,7 +47,7 @@ def dissolved(boxes: list[Box], limit: int, total: int) -> list[Box]:
         boxes = [*boxes[:largest], *boxes[largest].members, *boxes[largest + 1 :]]
 
 
-def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:
+def without_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
     """Show the stacks of all stages at once, if there is room and no head is nearly a repetition itself."""
     stages = [box for box in boxes if box.how == How.STAGE and not box.stack]
     if not stages or any(head_counts(box) for box in stages):
@@ -56,12 +56,12 @@ def without_plain_stages(boxes: list[Box], limit: int) -> list[Box]:
     return opened if len(opened) <= limit else boxes
 
 
-def readable(boxes: list[Box], limit: int, total: int) -> list[Box]:
+def readable(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
     """A level with what it need not hide."""
     return without_plain_stages(dissolved(boxes, limit, total), limit)
 
 
-def head_counts(stage: Box) -> bool:
+def head_counts(stage: FlowBox) -> bool:
     """Whether a reader would count the head of a stage with its repetitions."""
     each = [box.each for box in stage.members if box.stack]
     least = HEADS * max(each, default=0)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from graphviz_tb.algorithms.components import root
-from graphviz_tb.group.flow.box import FEWEST_OPS, Box, copied, group, stack
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
-from graphviz_tb.group.flow.order import Order, without_far
+from graphviz_tb.group.flow.order import FlowOrder, without_far
 from graphviz_tb.group.flow.readable import cost
 from graphviz_tb.group.flow.repeats import fold_repeats, same_inside
 from graphviz_tb.group.flow.sequence import Element
@@ -41,7 +41,7 @@ PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
 PAIR_OPS = 20  # two equal branches are stacked from this size on
 
 
-def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box]:
+def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[FlowBox]:
     """The boxes of a level, along its flow.
 
     Before: boxes and the flow between them. After: groups, each convex, in an order along the flow; `limit` of them
@@ -61,12 +61,12 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Box
 
 
 def fold_parts(
-    dag: Dag, order: Order, parts: list[list[int]], early: set[int], setting: Setting, deep: int
-) -> list[Box]:
+    dag: Dag, order: FlowOrder, parts: list[list[int]], early: set[int], setting: Setting, deep: int
+) -> list[FlowBox]:
     """Independent parts: each folded alone, equal ones stacked sideways. What feeds several comes first."""
     place = order.place
     first = [dag.boxes[index] for index in sorted(early, key=place.__getitem__)]
-    folded: list[Box] = []
+    folded: list[FlowBox] = []
     for members in sorted(
         (component for component in parts if component[0] not in early),
         key=lambda component: min(map(place.__getitem__, component)),
@@ -75,7 +75,7 @@ def fold_parts(
     return first + (side_by_side(folded, setting) if len(folded) > 4 else folded)
 
 
-def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> Box:
+def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> FlowBox:
     """Some boxes of a level as one."""
     if len(members) == 1:
         return dag.boxes[members[0]]
@@ -88,18 +88,18 @@ def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> Box:
     return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
 
 
-def side_by_side(boxes: list[Box], setting: Setting) -> list[Box]:
+def side_by_side(boxes: list[FlowBox], setting: Setting) -> list[FlowBox]:
     """Stack equal parts that do not feed each other: two of some ops; five others, where the level is too wide."""
     plain = PLAIN if width(boxes) > setting.most else NEVER
     return stacked(boxes, setting, lambda box: PAIR if box.ops >= FEWEST_OPS else plain)
 
 
-def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]) -> list[Box]:
+def stacked(boxes: Sequence[FlowBox], setting: Setting, fewest: Callable[[FlowBox], int]) -> list[FlowBox]:
     """Stack boxes of one symbol where there are enough, in the place of the first."""
-    alike: dict[int, list[Box]] = {}
+    alike: dict[int, list[FlowBox]] = {}
     for box in boxes:
         alike.setdefault(box.symbol, []).append(box)
-    kept: list[Box] = []
+    kept: list[FlowBox] = []
     for symbol, members in alike.items():
         if len(members) >= fewest(members[0]):
             kept.append(stack(setting.symbols, members, symbol, sideways=True))
@@ -108,7 +108,7 @@ def stacked(boxes: Sequence[Box], setting: Setting, fewest: Callable[[Box], int]
     return kept
 
 
-def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) -> list[Box]:
+def fold_spine(dag: Dag, order: FlowOrder, setting: Setting, limit: int, deep: int) -> list[FlowBox]:
     """One connected part, as a sequence of regions, stacks and stages."""
     if len(dag) > setting.soft and (shared := shared_inputs(dag, order)):
         return fold_parts(dag, order, dag_components(dag, shared), shared, setting, deep)
@@ -120,7 +120,7 @@ def fold_spine(dag: Dag, order: Order, setting: Setting, limit: int, deep: int) 
     return narrowed(boxes, setting, limit)
 
 
-def cheapest(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Element] | None:
+def cheapest(dag: Dag, order: FlowOrder, setting: Setting, deep: int) -> list[Element] | None:
     """The sequence between narrow places; where these say little the cheapest of it, of what plain boxes give, and of
     that between places that are narrow but for far lines. None if nothing says anything."""
     wide, ends = narrow_places(dag, order, setting)
@@ -152,7 +152,7 @@ def price(sequence: Sequence[Element]) -> int:
     return cost([element.box for element in sequence])
 
 
-def meeting(dag: Dag, order: Order) -> int:
+def meeting(dag: Dag, order: FlowOrder) -> int:
     """The place in the line of the box at which ways that begin apart meet, if these are all that comes before it and
     most of the level; 0 where there is none."""
     # Union-find along the line: `head` of all boxes that hang together so far, `size` at each head.
@@ -170,14 +170,14 @@ def meeting(dag: Dag, order: Order) -> int:
     return 0
 
 
-def fold_ways(dag: Dag, ways: list[int], rest: list[int], setting: Setting, limit: int, deep: int) -> list[Box]:
+def fold_ways(dag: Dag, ways: list[int], rest: list[int], setting: Setting, limit: int, deep: int) -> list[FlowBox]:
     """Ways that begin apart, each as a branch and equal ones as a stack, and what comes after they have met."""
     before = part(dag, ways)
     folded = [branch(before, members, setting, deep) for members in dag_components(before)]
     return [*stacked(folded, setting, stack_from), *fold_flow(part(dag, rest), setting, limit, deep + 1)]
 
 
-def shared_inputs(dag: Dag, order: Order) -> set[int]:
+def shared_inputs(dag: Dag, order: FlowOrder) -> set[int]:
     """Small inputs that parallel ways all over the level share, if nothing else joins these: rates of an optimizer."""
     by_many = [
         index
@@ -192,7 +192,7 @@ def shared_inputs(dag: Dag, order: Order) -> set[int]:
     return shared if len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways) else set()
 
 
-def beside_far_lines(dag: Dag, order: Order, setting: Setting, deep: int) -> list[Element]:
+def beside_far_lines(dag: Dag, order: FlowOrder, setting: Setting, deep: int) -> list[Element]:
     """The sequence between the places that are narrow but for lines along a third of the level; empty if there are no
     such lines, or no such places."""
     far = len(dag) // ALONG
@@ -203,7 +203,7 @@ def beside_far_lines(dag: Dag, order: Order, setting: Setting, deep: int) -> lis
     return atoms(dag, near, ends, tokens(dag, near, setting.symbols, min(far, FAR)), setting, deep)
 
 
-def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[int]]:
+def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, list[int]]:
     """How many lines may cross, and the places where no more do; the last place is always one."""
     count = len(dag)
     # Wider and wider, until there are places enough and no stretch between two holds most of the level.
@@ -218,7 +218,7 @@ def narrow_places(dag: Dag, order: Order, setting: Setting) -> tuple[int, list[i
     return wide, ends
 
 
-def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list[Element]]:
+def lattices(dag: Dag, order: FlowOrder, setting: Setting, outer: bool) -> list[list[Element]]:
     """Sequences of single boxes, for levels whose lines run far: U-Nets, unrolled cells."""
     count = len(dag)
     symbols = tokens(dag, order, setting.symbols, NEAR)
@@ -232,7 +232,9 @@ def lattices(dag: Dag, order: Order, setting: Setting, outer: bool) -> list[list
     return sequences
 
 
-def atoms(dag: Dag, order: Order, ends: list[int], symbols: list[int], setting: Setting, deep: int) -> list[Element]:
+def atoms(
+    dag: Dag, order: FlowOrder, ends: list[int], symbols: list[int], setting: Setting, deep: int
+) -> list[Element]:
     """One element for each stretch that ends at a narrow place; equal stretches are folded once."""
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
@@ -252,7 +254,7 @@ def atoms(dag: Dag, order: Order, ends: list[int], symbols: list[int], setting: 
     return sequence
 
 
-def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, deep: int) -> tuple[Box, int]:
+def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, deep: int) -> tuple[FlowBox, int]:
     """A stretch of several boxes as one, and its symbol. Equal tokens (`key`) are folded once."""
     symbol = setting.symbols.of("region", *key)
     here = [dag.boxes[index] for index in ids]
@@ -272,7 +274,7 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
     return boxes[0] if len(boxes) == 1 else group(How.REGION, boxes, symbol), symbol
 
 
-def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
+def inside_region(dag: Dag, setting: Setting, deep: int) -> list[FlowBox]:
     """The branches of a region, and its exit."""
     line = setting.order(dag).line
     if len(dag) <= 3:
@@ -281,8 +283,8 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
     parts = dag_components(rest)
     # A single branch is none; a small region shows all.
     alone = sum(1 for component in parts if len(component) > 1) == 1 or len(dag) <= SMALL
-    branching: list[Box] = []
-    branches: list[Box] = []
+    branching: list[FlowBox] = []
+    branches: list[FlowBox] = []
     for members in parts:
         if alone and len(members) > 1:
             branching += fold_flow(part(rest, members), setting, setting.soft, deep + 1)
@@ -291,6 +293,6 @@ def inside_region(dag: Dag, setting: Setting, deep: int) -> list[Box]:
     return [*branching, *stacked(branches, setting, stack_from), dag.boxes[line[-1]]]
 
 
-def stack_from(box: Box) -> int:
+def stack_from(box: FlowBox) -> int:
     """How many equal branches make a stack: three, or two large ones; small ones never do."""
     return PAIR if box.ops >= PAIR_OPS else 3 if box.ops >= FEWEST_OPS else NEVER

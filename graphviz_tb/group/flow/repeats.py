@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, Box, group, stack
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, stack
 from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
-from graphviz_tb.group.flow.sequence import Element, Found
+from graphviz_tb.group.flow.sequence import Element, Repetition
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import form, shared
 from graphviz_tb.model.columns import Longs
@@ -97,7 +97,7 @@ def periodic(words: list[object]) -> bool:
     return any(count % part == 0 and words[part:] == words[:-part] for part in range(1, count // 2 + 1))
 
 
-def holds_stack(box: Box) -> bool:
+def holds_stack(box: FlowBox) -> bool:
     """Whether a group directly holds a stack of something behind each other."""
     if box.stack or box.how not in (How.NAME, How.STAGE, How.REPEAT):
         return False
@@ -106,20 +106,20 @@ def holds_stack(box: Box) -> bool:
 
 def in_phase(
     sequence: list[Element], start: int, stop: int, period: int, setting: Setting, rotations: Rotations
-) -> Found:
+) -> Repetition:
     """Where the repetitions begin, if there is a choice: the stretch may be longer than they are together. A better
     beginning is worth one repetition of a long stretch, and of one that begins with a side output."""
     count, slack = divmod(stop - start, period)
     # Free: the phase may also shift past the slack, at the price of one repetition.
     free = count >= LONG or (count > 2 and sequence[start].side)
     shifts = range(period if free else min(slack, period - 1) + 1)
-    choices = [Found(start + shift, period, (stop - start - shift) // period) for shift in shifts]
+    choices = [Repetition(start + shift, period, (stop - start - shift) // period) for shift in shifts]
     words = tuple([element.word for element in sequence[start:stop]])
     # The same for each choice: to sort as many words for every one of them takes the square of their number.
     held = multiset(words[:period])
     known, best = rotations.get(held), choices[0]
 
-    def template(repeat: Found) -> tuple[object, ...]:
+    def template(repeat: Repetition) -> tuple[object, ...]:
         return words[repeat.start - start : repeat.start - start + period]
 
     if len(choices) > 1:  # only saves time
@@ -133,7 +133,7 @@ def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(sorted(map(str, words)))
 
 
-def phase_key(sequence: list[Element], repeat: Found, setting: Setting) -> tuple[object, ...]:
+def phase_key(sequence: list[Element], repeat: Repetition, setting: Setting) -> tuple[object, ...]:
     """What speaks for a phase, beside a known template: narrow borders, side outputs kept with what they hang on,
     borders that names keep, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
@@ -157,7 +157,7 @@ def phase_key(sequence: list[Element], repeat: Found, setting: Setting) -> tuple
     )
 
 
-def put_together(sequence: list[Element], repeats: list[Found], setting: Setting) -> tuple[list[Element], bool]:
+def put_together(sequence: list[Element], repeats: list[Repetition], setting: Setting) -> tuple[list[Element], bool]:
     """The sequence with repeats in the place of their elements, and whether there was any."""
     folded: list[Element] = []
     units: dict[tuple[int, ...], None] = {}
@@ -197,7 +197,7 @@ def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: 
     return folded
 
 
-def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
+def with_first(sequence: list[Element], repeat: Repetition, taken: int) -> Repetition:
     """Take in equal boxes right before the repeat, from place `taken` on, even if they are wired differently outside:
     the first layers."""
     first, start = sequence[repeat.start], repeat.start
@@ -207,15 +207,15 @@ def with_first(sequence: list[Element], repeat: Found, taken: int) -> Found:
         start -= 1
         # Now equal to the others, so that it stacks.
         sequence[start] = replace(sequence[start], symbol=first.symbol, word=first.word)
-    return Found(start, 1, repeat.stop - start)
+    return Repetition(start, 1, repeat.stop - start)
 
 
-def same_inside(box: Box, other: Box) -> bool:
+def same_inside(box: FlowBox, other: FlowBox) -> bool:
     """Whether two boxes hold the same, whatever feeds them."""
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
-def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[Element] | None:
+def fold_one(sequence: list[Element], repeat: Repetition, setting: Setting) -> list[Element] | None:
     """A stack of equal repetitions, or stages; None where neither helps."""
     symbols = setting.symbols
     turns = [sequence[start:stop] for start, stop in repeat.turns()]
@@ -236,7 +236,7 @@ def fold_one(sequence: list[Element], repeat: Found, setting: Setting) -> list[E
     return [Element(box, box.symbol, word, turn[-1].cut, stage=True) for box, turn in zip(boxes, turns, strict=True)]
 
 
-def is_stage(box: Box) -> bool:
+def is_stage(box: FlowBox) -> bool:
     """Whether a group is little else than a count of its own: a stack, or equal names with numbers or letters."""
     if not holds_stack(box) and box.how != How.NAME:
         return False
@@ -251,12 +251,12 @@ def is_stage(box: Box) -> bool:
     return sum(member.ops for member in parts) >= box.ops / 2
 
 
-def shows_stack(box: Box) -> bool:
+def shows_stack(box: FlowBox) -> bool:
     """Whether the number of repeats inside is worth a look of its own."""
     return (box.stack and len(box.members) > 2) or holds_stack(box)
 
 
-def block(setting: Setting, turn: Sequence[Element]) -> Box:
+def block(setting: Setting, turn: Sequence[Element]) -> FlowBox:
     """One repetition of several boxes."""
     symbol = setting.symbols.of("block", *(element.symbol for element in turn))
     return group(How.REPEAT, [element.box for element in turn], symbol)

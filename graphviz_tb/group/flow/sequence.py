@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -16,7 +16,7 @@ class Element:
     order of the flow; `shortcut` says that the last of them also takes what all of them are given.
     """
 
-    box: Box
+    box: FlowBox
     symbol: int
     word: object
     cut: int = 0
@@ -34,7 +34,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Repetition:
     """`count` repetitions of `period` elements from place `start` on."""
 
     start: int

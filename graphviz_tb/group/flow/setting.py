@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from graphviz_tb.group.flow.box import Box, Symbols
+from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag
-from graphviz_tb.group.flow.order import Order, order_of
+from graphviz_tb.group.flow.order import FlowOrder, order_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.frozen import dataclass
 
@@ -45,14 +45,14 @@ class Setting:
     the order of each graph."""
 
     vocabulary: Vocabulary
-    symbols: Symbols
+    symbols: SymbolNumbers
     budget: Budget
     soft: int = SOFT
     most: int = 40
-    orders: dict[Dag, Order] = field(default_factory=dict)
-    known: dict[tuple[int, ...], tuple[list[Box], list[Box]]] = field(default_factory=dict)
+    orders: dict[Dag, FlowOrder] = field(default_factory=dict)
+    known: dict[tuple[int, ...], tuple[list[FlowBox], list[FlowBox]]] = field(default_factory=dict)
 
-    def order(self, dag: Dag) -> Order:
+    def order(self, dag: Dag) -> FlowOrder:
         """The order of a graph along its flow."""
         order = self.orders.get(dag)
         if order is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zlib import crc32
 
-from graphviz_tb.group.flow.box import Box, group
+from graphviz_tb.group.flow.box import FlowBox, group
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.model.hierarchy import How
 
@@ -16,15 +16,15 @@ SLACK = 0.4  # how far from equal parts a cut may fall
 LAST = 1.5  # pieces that the last one may be as long as: it is never shorter than half a piece
 
 
-def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
+def narrowed(boxes: Sequence[FlowBox], setting: Setting, limit: int) -> list[FlowBox]:
     """At most `limit` boxes where stretches between groups can be folded; never more than are allowed.
 
     Before: boxes along the flow. After: segments, which are stretches of them, in the same order.
     """
     if width(boxes) <= limit:
         return list(boxes)
-    kept: list[Box] = []
-    stretch: list[Box] = []
+    kept: list[FlowBox] = []
+    stretch: list[FlowBox] = []
     for box in [*boxes, None]:  # None ends the last stretch
         if box is not None and box.how == How.NONE and box.ops <= PLAIN_OPS:
             stretch.append(box)
@@ -38,39 +38,40 @@ def narrowed(boxes: Sequence[Box], setting: Setting, limit: int) -> list[Box]:
     return kept
 
 
-def width(boxes: Sequence[Box]) -> int:
+def width(boxes: Sequence[FlowBox]) -> int:
     """How many children a group of these would have."""
     return sum(box.width for box in boxes)
 
 
-def segments(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+def segments(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
     """One segment, or several where one would be too wide."""
     return [segment(boxes, setting)] if width(boxes) <= setting.most else cut_up(boxes, setting)
 
 
-def segment(boxes: Sequence[Box], setting: Setting) -> Box:
+def segment(boxes: Sequence[FlowBox], setting: Setting) -> FlowBox:
     """A stretch as one box."""
     return group(How.SEGMENT, boxes, setting.symbols.of("segment", *(box.symbol for box in boxes)))
 
 
-def cut_up(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+def cut_up(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
     """Cut a long stretch where checksums of names say, near equal parts, so that an insertion moves few cuts."""
     pieces = max(2, min(PIECES, len(boxes) // 4))
     stretches = [piece[0] if len(piece) == 1 else piece for piece in cut_into(boxes, pieces)]
     return [
-        stretch if isinstance(stretch, Box) else segment(shortened(stretch, setting), setting) for stretch in stretches
+        stretch if isinstance(stretch, FlowBox) else segment(shortened(stretch, setting), setting)
+        for stretch in stretches
     ]
 
 
-def shortened(boxes: Sequence[Box], setting: Setting) -> list[Box]:
+def shortened(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
     """A piece, cut again if it is too wide itself."""
     return list(boxes) if width(boxes) <= setting.soft or len(boxes) <= 2 else cut_up(boxes, setting)
 
 
-def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
+def cut_into(boxes: Sequence[FlowBox], pieces: int) -> list[Sequence[FlowBox]]:
     """About so many stretches of about equal length."""
     size = len(boxes) / pieces
-    stretches: list[Sequence[Box]] = []
+    stretches: list[Sequence[FlowBox]] = []
     done = 0
     while len(boxes) - done > LAST * size:
         # Cut before the box of least checksum near the wanted place: after most edits it is the same box.
@@ -81,6 +82,6 @@ def cut_into(boxes: Sequence[Box], pieces: int) -> list[Sequence[Box]]:
     return [*stretches, boxes[done:]]
 
 
-def checksum(box: Box) -> int:
+def checksum(box: FlowBox) -> int:
     """A number from the name of the first op inside."""
     return crc32(box.first().name.encode("utf-8", "surrogatepass"))

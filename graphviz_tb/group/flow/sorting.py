@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.columns import Longs
 
 
@@ -15,7 +15,7 @@ class Sorting:
     feeds storage or is storage; `rings` are circles that are left; `back` are edges that make each loop of control flow
     v1 one circle (see `frames`)."""
 
-    boxes: Sequence[Box]
+    boxes: Sequence[FlowBox]
     before: list[dict[int, None]]
     after: list[list[int]]
     variable: Sequence[bool]
@@ -63,7 +63,7 @@ class Sorting:
         return any(source not in self.away and not self.variable[source] for source in self.before[box])
 
 
-def begin(boxes: Sequence[Box], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
+def begin(boxes: Sequence[FlowBox], source: Longs, target: Longs, variable: Sequence[bool]) -> Sorting:
     """Everything in the flow. Edges are ordered by target and slot."""
     before: list[dict[int, None]] = [{} for _ in boxes]
     for start, stop in zip(source.tolist(), target.tolist(), strict=True):

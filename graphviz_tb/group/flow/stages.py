@@ -14,7 +14,7 @@ from graphviz_tb.model.hierarchy import How
 READABLE = 8  # boxes that need no stages
 HEADS = 0.6  # of the ops of one repetition: a box as large may be the first of its stage
 
-Part = tuple[list[Element], Element | None]  # a head, and the repeat or stage that ends it
+HeadAndStage = tuple[list[Element], Element | None]  # a head, and the repeat or stage that ends it
 
 
 def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
@@ -58,9 +58,9 @@ def find_body(sequence: Sequence[Element]) -> object | None:
     return max(ops, key=ops.__getitem__, default=None)
 
 
-def parted(sequence: Sequence[Element], body: object) -> tuple[list[Part], list[Element]]:
+def parted(sequence: Sequence[Element], body: object) -> tuple[list[HeadAndStage], list[Element]]:
     """Heads with what ends them, and what is left behind the last."""
-    parts: list[Part] = []
+    parts: list[HeadAndStage] = []
     head: list[Element] = []
     for element in sequence:
         if element.stage:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Sequence
 
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
@@ -65,10 +65,10 @@ PLUMBING = {
 }
 
 
-def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) -> None:
+def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy) -> None:
     """Give every group a name, inner ones first."""
     todo = list(boxes)
-    order: list[Box] = []
+    order: list[FlowBox] = []
     while todo:
         box = todo.pop()
         order.append(box)
@@ -84,7 +84,7 @@ def name_groups(boxes: Sequence[Box], setting: Setting, hierarchy: Hierarchy) ->
                 box.name = title(box, setting, hierarchy)
 
 
-def ends(box: Box, ranges: Container[int]) -> list[Box]:
+def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     """The first and the last repetition in a part of a tall stack; what is no such part as it is."""
     first = last = box
     while id(first) in ranges:
@@ -94,13 +94,13 @@ def ends(box: Box, ranges: Container[int]) -> list[Box]:
     return [first] if first is last else [first, last]
 
 
-def longer(box: Box, setting: Setting) -> str:
+def longer(box: FlowBox, setting: Setting) -> str:
     """The name of a group by name with all words that its members share: `cross_entropy`, not `cross`."""
     words = "_".join(common(setting.vocabulary, box.members))
     return words if words.startswith(f"{box.name}_") else box.name
 
 
-def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
+def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy) -> str:
     """The words its names begin with, if no others do; else where it ends, or what it holds."""
     rows, last = leaves(box), box.last()
     words = common(setting.vocabulary, box.members)
@@ -114,7 +114,7 @@ def title(box: Box, setting: Setting, hierarchy: Hierarchy) -> str:
     return (is_given and contents(rows, hierarchy)) or f"…{last.name}"
 
 
-def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
+def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     """The most telling types: `3 Conv2D · 3 Relu`; empty where nothing has one."""
     count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
     # e.g. a level with `Rsqrt` is a norm: its `Mean` and `SquaredDifference` say nothing more.
@@ -128,7 +128,7 @@ def contents(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
     return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in telling]) if telling else ""
 
 
-def main_scope(rows: Sequence[Box], hierarchy: Hierarchy) -> str:
+def main_scope(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     """What the scope is called that holds most of some rows, the rest being ops: what a program calls its part."""
     scopes = [box for box in rows if hierarchy.node[box.row] < 0]
     most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
@@ -148,7 +148,7 @@ def joined(parts: Sequence[str]) -> str:
     return text
 
 
-def type_of(box: Box, hierarchy: Hierarchy) -> str:
+def type_of(box: FlowBox, hierarchy: Hierarchy) -> str:
     """What a row is: the type of an op, the class of a layer, what a scope is called without its number.
 
     Empty where a scope's name is nothing but a number.
@@ -173,7 +173,7 @@ def uncounted(name: str) -> str:
     return bare + before + twice[:1]
 
 
-def op_type(box: Box, hierarchy: Hierarchy) -> str:
+def op_type(box: FlowBox, hierarchy: Hierarchy) -> str:
     """The type of an op, "" of a scope."""
     graph, node = hierarchy.graph, int(hierarchy.node[box.row])
     return str(graph.op_types[graph.op[node]]) if node >= 0 else ""

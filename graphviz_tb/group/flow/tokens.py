@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import Symbols
+from graphviz_tb.group.flow.box import SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, single_entry
-from graphviz_tb.group.flow.order import Order
+from graphviz_tb.group.flow.order import FlowOrder
 
 FAR = 64  # inputs from farther back are all alike
 BROADCAST, DISTANT, OUTSIDE = -1, -2, -3  # in the place of a distance
 
 
-def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int]:
+def tokens(dag: Dag, order: FlowOrder, symbols: SymbolNumbers, far: int = FAR) -> list[int]:
     """One number for each box, along the order.
 
     A token is made of the symbol and the sorted distances to the inputs. Side outputs in between do not count, so that
@@ -31,7 +31,7 @@ def tokens(dag: Dag, order: Order, symbols: Symbols, far: int = FAR) -> list[int
     return numbers
 
 
-def main_steps(order: Order) -> list[int]:
+def main_steps(order: FlowOrder) -> list[int]:
     """For each box how many boxes come before it that are no side output."""
     steps, count = [0] * len(order.line), 0
     for box in order.line:
@@ -40,7 +40,7 @@ def main_steps(order: Order) -> list[int]:
     return steps
 
 
-def distance(order: Order, steps: list[int], box: int, source: int, far: int) -> int:
+def distance(order: FlowOrder, steps: list[int], box: int, source: int, far: int) -> int:
     """How far back a source lies: on the main way in steps of it, for side outputs in places of the line."""
     if source in order.broadcast or source in order.memory:
         return BROADCAST

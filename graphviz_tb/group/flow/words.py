@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from graphviz_tb.algorithms.nameless import nameless
-from graphviz_tb.group.flow.box import Box
+from graphviz_tb.group.flow.box import FlowBox
 
-Words = tuple[str, ...]
+NameWords = tuple[str, ...]
 
 BREAK = re.compile(r"[_.\-\s/:]+")  # between words
 # Of a name; the rest is one more. No name that a person reads has as many, and all beginnings of a name of thousands
@@ -30,7 +30,7 @@ class Vocabulary:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, NameWords] = {}
 
     @cached_property
     def lettered(self) -> set[str]:
@@ -39,7 +39,7 @@ class Vocabulary:
         return {word for word in lettered if word[:-1] + "a" in lettered}
 
     @cached_property
-    def starting(self) -> Counter[Words]:
+    def starting(self) -> Counter[NameWords]:
         """How many names start with some words."""
         return Counter(words[:end] for name in self._names for words in [self.words(name)] for end in lengths(words))
 
@@ -53,14 +53,14 @@ class Vocabulary:
         """Whether the names are little else than numbers."""
         return nameless(self._names, len(self._names))
 
-    def words(self, name: str) -> Words:
+    def words(self, name: str) -> NameWords:
         """The words of one name."""
         known = self._words.get(name)
         if known is None:
             known = self._words[name] = self._split(name)
         return known
 
-    def _split(self, name: str) -> Words:
+    def _split(self, name: str) -> NameWords:
         words: list[str] = []
         for word in BREAK.split(name, MOST_WORDS):
             if not word:
@@ -74,7 +74,7 @@ class Vocabulary:
         return tuple(words)
 
 
-def lengths(words: Words) -> range:
+def lengths(words: NameWords) -> range:
     """How many words a beginning of some words can have."""
     return range(1, len(words) + 1)
 
@@ -88,7 +88,7 @@ def form(name: str) -> str:
     return COUNTED.sub("#", name)
 
 
-def shared(words: Words, other: Words) -> int:
+def shared(words: NameWords, other: NameWords) -> int:
     """How many words two names begin with alike.
 
     >>> shared(("block_1", "conv"), ("block_1", "relu"))
@@ -102,9 +102,9 @@ def shared(words: Words, other: Words) -> int:
     return count
 
 
-def common(vocabulary: Vocabulary, boxes: Iterable[Box]) -> Words:
+def common(vocabulary: Vocabulary, boxes: Iterable[FlowBox]) -> NameWords:
     """What the names of all rows inside begin with."""
-    shared_words: Words | None = None
+    shared_words: NameWords | None = None
     todo = list(boxes)
     while todo and shared_words != ():
         box = todo.pop()

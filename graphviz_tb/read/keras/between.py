@@ -13,9 +13,9 @@ from typing import Any
 from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
 from graphviz_tb.read.keras.possible import possible_shape
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
-from graphviz_tb.read.keras.tree import Layer, Source, config_of
+from graphviz_tb.read.keras.tree import LayerNode, LayerOutput, config_of
 
-Takes = Mapping[Layer, list[list[Source]]]  # what each call of a layer takes
+Takes = Mapping[LayerNode, list[list[LayerOutput]]]  # what each call of a layer takes
 MOST_CLAIMED = 200_000  # outputs, all together, that are listed beyond those of one call by the rule of a class
 # What an attention takes, by name or by position; what comes after is a mask.
 QUERY_VALUE_KEY = {"query": 0, "value": 1, "key": 2, 0: 0, 1: 1, 2: 2}
@@ -29,12 +29,12 @@ def class_of(json: Mapping[str, Any]) -> str:
 class Between:
     """What each layer is given and gives; `gives` has the shapes of its outputs for each call that its model makes."""
 
-    def __init__(self, layers: Iterable[Layer], takes: Takes) -> None:
+    def __init__(self, layers: Iterable[LayerNode], takes: Takes) -> None:
         self.takes = takes
         self.stated = said(takes)
         self.claimed = claims(takes)
-        self.steps: dict[Layer, int | None] = {}
-        self.gives: dict[Layer, list[list[Shape]]] = {}
+        self.steps: dict[LayerNode, int | None] = {}
+        self.gives: dict[LayerNode, list[list[Shape]]] = {}
         for layer in inputs_first(layers, takes):
             given = [self._given(layer, call) for call in self.calls(layer)]
             # As many outputs as the rule of the class gives, and more where a consumer takes one beyond.
@@ -44,18 +44,18 @@ class Between:
                 for call, padded in enumerate([*shapes, *[None] * (count - len(shapes))] for shapes in given)
             ]
 
-    def calls(self, layer: Layer) -> list[list[Source]]:
+    def calls(self, layer: LayerNode) -> list[list[LayerOutput]]:
         """What each call takes that the layer's own model makes; one, too, for a layer that is fed from around it."""
         return self.takes[layer][: layer.called] or [[]]
 
-    def taken(self, layer: Layer, call: Sequence[Source]) -> list[Shape]:
+    def taken(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
         """The shapes of the operands of a call; where they are unknown, what the JSON says the layer was built with."""
         shapes = [self.seen(source, layer) for source in operands(class_of(layer.json), call)]
         if shapes and shapes != [None]:
             return shapes
         return list(built(layer)) or shapes
 
-    def seen(self, source: Source, layer: Layer) -> Shape:
+    def seen(self, source: LayerOutput, layer: LayerNode) -> Shape:
         """The shape of what a layer takes, as the layer sees it."""
         shape = self.of(source)
         around, inside = source.layer.wrappers, layer.wrappers
@@ -69,7 +69,7 @@ class Between:
                 shape = (shape[0], *shape[2:])
         return shape
 
-    def of(self, source: Source) -> Shape:
+    def of(self, source: LayerOutput) -> Shape:
         """The shape of an output, as the layer that makes it has it."""
         layer, call, output, *_ = source
         if (stated := self.stated.get((layer, call, output))) is not None:
@@ -77,23 +77,23 @@ class Between:
         outputs = self.gives.get(layer, [[]])[call % layer.called :][:1]
         return outputs[0][output] if outputs and 0 <= output < len(outputs[0]) else None
 
-    def with_steps(self, shape: Shape, wrappers: Sequence[Layer]) -> Shape:
+    def with_steps(self, shape: Shape, wrappers: Sequence[LayerNode]) -> Shape:
         """The shape of all steps together of what the innermost of the wrappers gives at one."""
         for wrapper in reversed(wrappers if shape else ()):
             shape = (*(shape or ())[:1], self.steps_of(wrapper), *(shape or ())[1:])
         return shape
 
-    def steps_of(self, wrapper: Layer) -> int | None:
+    def steps_of(self, wrapper: LayerNode) -> int | None:
         """How many steps a wrapper runs; None where that is unknown."""
         stated = next(built(wrapper), None)
         return self.steps.get(wrapper) or (stated[1] if stated is not None and len(stated) > 1 else None)
 
-    def times(self, layer: Layer) -> int | None:
+    def times(self, layer: LayerNode) -> int | None:
         """How often its calls run: for each run of the models around it, and for each step."""
         steps = [self.steps_of(wrapper) for wrapper in layer.wrappers]
         return None if None in steps else layer.runs // layer.called * prod(step or 0 for step in steps)
 
-    def _given(self, layer: Layer, call: Sequence[Source]) -> list[Shape]:
+    def _given(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
         """What a call gives by the rule of the class."""
         computed = output_shapes(class_of(layer.json), config_of(layer.json), self.taken(layer, call))
         if class_of(layer.json) == "InputLayer" and computed:
@@ -104,9 +104,9 @@ class Between:
 class Outputs:
     """The outputs of each layer, those of its calls one after the other: how many there are, and the number of one."""
 
-    def __init__(self, layers: Iterable[Layer], between: Between) -> None:
+    def __init__(self, layers: Iterable[LayerNode], between: Between) -> None:
         self.between = between
-        self.listed: dict[Layer, int] = {}  # the calls of which the outputs are listed
+        self.listed: dict[LayerNode, int] = {}  # the calls of which the outputs are listed
         room = MOST_CLAIMED
         for layer in layers:
             each = len(between.gives[layer][0])
@@ -114,7 +114,7 @@ class Outputs:
             self.listed[layer] = next(fitting, 1)
             room -= each * (self.listed[layer] - 1)
 
-    def number(self, source: Source) -> int:
+    def number(self, source: LayerOutput) -> int:
         """Which of all outputs of its layer one is."""
         layer, call, output, *_ = source
         each = len(self.between.gives[layer][0])
@@ -123,14 +123,14 @@ class Outputs:
         call = call if call < listed else call % layer.called if layer.called <= listed else 0
         return call * each + (output if 0 <= output < each else 0)
 
-    def shapes(self, layer: Layer) -> Iterator[Shape]:
+    def shapes(self, layer: LayerNode) -> Iterator[Shape]:
         """The shape of each output, with the steps that it is made in."""
         for call in range(self.listed[layer]):
             for output in range(len(self.between.gives[layer][0])):
-                yield self.between.with_steps(self.between.of(Source(layer, call, output)), layer.wrappers)
+                yield self.between.with_steps(self.between.of(LayerOutput(layer, call, output)), layer.wrappers)
 
 
-def operands(kind: str, call: Sequence[Source]) -> list[Source]:
+def operands(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput]:
     """What the rule of a class takes of a call, in its order: no masks."""
     plain = [source for source in call if "mask" not in str(source.argument)]
     if kind not in HEADS:
@@ -139,9 +139,9 @@ def operands(kind: str, call: Sequence[Source]) -> list[Source]:
     return [source for place, source in sorted(places.items(), key=lambda each: each[0]) if place < 3]
 
 
-def claims(takes: Takes) -> dict[Layer, int]:
+def claims(takes: Takes) -> dict[LayerNode, int]:
     """The highest output of each layer that something takes."""
-    claimed: dict[Layer, int] = {}
+    claimed: dict[LayerNode, int] = {}
     room = MOST_CLAIMED
     for calls in takes.values():
         for source in (each for call in calls for each in call):
@@ -153,9 +153,9 @@ def claims(takes: Takes) -> dict[Layer, int]:
     return claimed
 
 
-def said(takes: Takes) -> dict[tuple[Layer, int, int], Shape]:
+def said(takes: Takes) -> dict[tuple[LayerNode, int, int], Shape]:
     """The shapes that consumers state of outputs, by call and output (Keras 3 writes them beside each tensor)."""
-    stated: dict[tuple[Layer, int, int], Shape] = {}
+    stated: dict[tuple[LayerNode, int, int], Shape] = {}
     for taker, calls in takes.items():
         for source in (each for call in calls for each in call):
             # Stated where both are in one model: what the source gives in all steps of the wrappers inside that.
@@ -166,7 +166,7 @@ def said(takes: Takes) -> dict[tuple[Layer, int, int], Shape]:
     return stated
 
 
-def shared(one: Sequence[Layer], other: Sequence[Layer]) -> int:
+def shared(one: Sequence[LayerNode], other: Sequence[LayerNode]) -> int:
     """How many wrappers are around both of two layers."""
     return next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] is not pair[1]),
                 min(len(one), len(other)))  # fmt: skip
@@ -184,12 +184,12 @@ def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
     return tuple(one if one is not None else other for one, other in zip(shape, first, strict=True))
 
 
-def inputs_first(layers: Iterable[Layer], takes: Takes) -> Iterator[Layer]:
+def inputs_first(layers: Iterable[LayerNode], takes: Takes) -> Iterator[LayerNode]:
     """The layers, each after those that feed it; what goes round in a circle is cut somewhere."""
-    done: set[Layer] = set()
+    done: set[LayerNode] = set()
     for layer in layers:
         waiting = [layer]
-        entered: set[Layer] = set()
+        entered: set[LayerNode] = set()
         while waiting:
             top = waiting[-1]
             if top in done:
@@ -204,7 +204,7 @@ def inputs_first(layers: Iterable[Layer], takes: Takes) -> Iterator[Layer]:
                 waiting += [source for source in feeds if source not in done and source not in entered]
 
 
-def built(layer: Layer) -> Iterator[Shape]:
+def built(layer: LayerNode) -> Iterator[Shape]:
     """The input shape that a layer, or the sequence that it begins, was built with."""
     config = config_of(layer.json)
     built_with = layer.json.get("build_config")

@@ -14,7 +14,7 @@ from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import shallow, sound
 from graphviz_tb.read.keras.shapes import shape_in
 from graphviz_tb.read.keras.telling import telling
-from graphviz_tb.read.keras.tree import Layer as Box
+from graphviz_tb.read.keras.tree import LayerNode as Box
 from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
 PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself

@@ -3,21 +3,21 @@ through, inwards and outwards."""
 
 from __future__ import annotations
 
-from graphviz_tb.read.keras.tree import Layer, Source
+from graphviz_tb.read.keras.tree import LayerNode, LayerOutput
 
 
-def inputs(layer: Layer) -> list[Layer]:
+def inputs(layer: LayerNode) -> list[LayerNode]:
     """Before: a layer that is no model. After: the layers whose outputs it takes, in order."""
     return [source.layer for call in calls(layer) for source in call]
 
 
-def calls(layer: Layer) -> list[list[Source]]:
+def calls(layer: LayerNode) -> list[list[LayerOutput]]:
     """Before: a layer that is no model. After: what each call of it takes, of layers that are no models."""
     fed = [[output(each) for each in call] for call in _feeds(layer)]
     return [[source for source in call if source is not None] for call in fed]
 
 
-def _feeds(layer: Layer) -> list[list[Source]]:
+def _feeds(layer: LayerNode) -> list[list[LayerOutput]]:
     """What each call of a layer is given: layers of its own model, or what feeds the model if it is an input of it."""
     parent = layer.parent
     if parent is None:
@@ -27,13 +27,13 @@ def _feeds(layer: Layer) -> list[list[Source]]:
         return [[source for source in call if source is not None] for call in sources]
     # A sequence: a layer takes what the one before it gives.
     if layer.calls is None and layer.before is not None and not _is_input(layer, parent):
-        return [[Source(layer.before)]]
+        return [[LayerOutput(layer.before)]]
     return [[each] for each in _from_outside(layer, parent)]
 
 
-def _from_outside(layer: Layer, model: Layer) -> list[Source]:
+def _from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
     """What feeds an input of a nested model: the same place of each call; each output once."""
-    passed: list[Layer] = []
+    passed: list[LayerNode] = []
     # Outwards, model by model, as long as each is an input of the one around it; up to one that was passed before.
     while True:
         place, outer = _place(layer, model), model.parent
@@ -48,7 +48,7 @@ def _from_outside(layer: Layer, model: Layer) -> list[Source]:
             feeds = [source for source in map(outer.source, given) if source is not None]
             break
         if model.calls is None and model.before is not None and not _is_input(model, outer):
-            feeds = [Source(model.before, 0, place)]
+            feeds = [LayerOutput(model.before, 0, place)]
             break
         passed.append(model)
         layer, model = model, outer
@@ -57,22 +57,22 @@ def _from_outside(layer: Layer, model: Layer) -> list[Source]:
     return feeds
 
 
-def _place(layer: Layer, model: Layer) -> int | None:
+def _place(layer: LayerNode, model: LayerNode) -> int | None:
     """Which input of a model a layer is; None if it is none."""
     if layer.name in model.places:
         return model.places[layer.name]
     return 0 if not model.places and model.order[0] is layer else None
 
 
-def _is_input(layer: Layer, model: Layer) -> bool:
+def _is_input(layer: LayerNode, model: LayerNode) -> bool:
     return _place(layer, model) is not None
 
 
-def output(source: Source) -> Source | None:
+def output(source: LayerOutput) -> LayerOutput | None:
     """The layer that makes an output, itself or one inside if it is a model; its calls are counted through the runs of
     the models between."""
-    passed: list[tuple[Source, int]] = []
-    found: Source | None = source
+    passed: list[tuple[LayerOutput, int]] = []
+    found: LayerOutput | None = source
     # Inwards, model by model, up to one that was asked before.
     while found is not None and found.layer.is_model:
         model = found.layer
@@ -91,8 +91,8 @@ def output(source: Source) -> Source | None:
     return None if found is None else found._replace(argument=source.argument, stated=source.stated)
 
 
-def _within(model: Layer, place: int) -> Source | None:
+def _within(model: LayerNode, place: int) -> LayerOutput | None:
     """Which layer of a model, a model itself perhaps, makes an output of it."""
     if not model.order:
         return None
-    return (model.source(model.outputs[place]) if model.outputs else None) or Source(model.order[-1])
+    return (model.source(model.outputs[place]) if model.outputs else None) or LayerOutput(model.order[-1])

@@ -14,7 +14,7 @@ MOST_TEXT = 64 << 20  # characters of all paths
 MEMORY = 512 << 20  # bytes that the process may ask for beside what h5py itself takes
 
 
-class Part(io.RawIOBase):
+class FileSlice(io.RawIOBase):
     """Some bytes of a file, as a file of their own."""
 
     def __init__(self, file: IO[bytes], first: int, size: int) -> None:
@@ -76,7 +76,7 @@ def main() -> None:
     except (ImportError, OSError, ValueError):
         pass  # systems other than Linux have no such limit, or none that is kept
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    with open(path, "rb") as below, h5py.File(io.BufferedReader(Part(below, first, size)), "r") as file:  # noqa: PTH123
+    with open(path, "rb") as below, h5py.File(io.BufferedReader(FileSlice(below, first, size)), "r") as file:  # noqa: PTH123
         json.dump(items(file), sys.stdout)
 
 

@@ -8,9 +8,9 @@ from math import prod
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_count, sound
 from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, product
-from graphviz_tb.read.keras.windows import Config, Dims, each, spatial
+from graphviz_tb.read.keras.windows import Config, KerasDims, each, spatial
 
-Rule = Callable[[Config, list[Dims]], int | None]
+ParameterRule = Callable[[Config, list[KerasDims]], int | None]
 
 
 def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int | None:
@@ -41,41 +41,41 @@ def bias(config: Config, count: int) -> int:
     return count if config.get("use_bias", True) else 0
 
 
-def dense(config: Config, inputs: list[Dims]) -> int:
+def dense(config: Config, inputs: list[KerasDims]) -> int:
     units = config["units"]
     return int(known(inputs[0][-1]) * units + bias(config, units))
 
 
-def kernel(config: Config, inputs: list[Dims]) -> tuple[int, int]:
+def kernel(config: Config, inputs: list[KerasDims]) -> tuple[int, int]:
     """How many places the window has, and the channels that come in."""
     sizes, channels = spatial(config, inputs[0])
     return prod(each(config["kernel_size"], len(sizes))), known(channels)
 
 
-def convolution(config: Config, inputs: list[Dims]) -> int:
+def convolution(config: Config, inputs: list[KerasDims]) -> int:
     places, channels = kernel(config, inputs)
     filters = config["filters"]
     return int(places * (channels // config.get("groups", 1)) * filters + bias(config, filters))
 
 
-def transposed(config: Config, inputs: list[Dims]) -> int:
+def transposed(config: Config, inputs: list[KerasDims]) -> int:
     places, channels = kernel(config, inputs)
     return int(places * channels * config["filters"] + bias(config, config["filters"]))
 
 
-def depthwise(config: Config, inputs: list[Dims]) -> int:
+def depthwise(config: Config, inputs: list[KerasDims]) -> int:
     places, channels = kernel(config, inputs)
     many = channels * config.get("depth_multiplier", 1)
     return int(places * many + bias(config, many))
 
 
-def separable(config: Config, inputs: list[Dims]) -> int:
+def separable(config: Config, inputs: list[KerasDims]) -> int:
     places, channels = kernel(config, inputs)
     many, filters = channels * config.get("depth_multiplier", 1), config["filters"]
     return int(places * many + many * filters + bias(config, filters))
 
 
-def along(config: Config, shape: Dims, default: int = -1) -> int:
+def along(config: Config, shape: KerasDims, default: int = -1) -> int:
     """The size of the axes that a normalisation keeps apart."""
     axes = config.get("axis", default)
     return known(product([shape[int(axis)] for axis in (axes if isinstance(axes, list | tuple) else [axes])]))
@@ -85,19 +85,19 @@ def flag(config: Config, name: str) -> bool:
     return bool(config.get(name, True))
 
 
-def batch_normalization(config: Config, inputs: list[Dims]) -> int:
+def batch_normalization(config: Config, inputs: list[KerasDims]) -> int:
     return along(config, inputs[0]) * (2 + flag(config, "scale") + flag(config, "center"))
 
 
-def layer_normalization(config: Config, inputs: list[Dims]) -> int:
+def layer_normalization(config: Config, inputs: list[KerasDims]) -> int:
     return along(config, inputs[0]) * (flag(config, "scale") + flag(config, "center"))
 
 
-def rms_normalization(config: Config, inputs: list[Dims]) -> int:
+def rms_normalization(config: Config, inputs: list[KerasDims]) -> int:
     return along(config, inputs[0])
 
 
-def normalization(config: Config, inputs: list[Dims]) -> int:
+def normalization(config: Config, inputs: list[KerasDims]) -> int:
     """Mean and variance of each kept axis and a count, unless both are given."""
     if config.get("mean") is not None:
         return 0
@@ -107,14 +107,14 @@ def normalization(config: Config, inputs: list[Dims]) -> int:
     return 2 * along(config, inputs[0]) + 1
 
 
-def embedding(config: Config, inputs: list[Dims]) -> int:
+def embedding(config: Config, inputs: list[KerasDims]) -> int:
     return int(config["input_dim"] * config["output_dim"])
 
 
-def recurrent(gates: int) -> Rule:
+def recurrent(gates: int) -> ParameterRule:
     """Kernels and biases of a recurrent layer with so many gates."""
 
-    def count(config: Config, inputs: list[Dims]) -> int:
+    def count(config: Config, inputs: list[KerasDims]) -> int:
         units, width = config["units"], known(inputs[0][-1])
         twice = 2 if gates == 3 and config.get("reset_after", True) else 1  # GRU: a bias for each kernel
         # kernels: (width, gates * units) and (units, gates * units)
@@ -123,24 +123,24 @@ def recurrent(gates: int) -> Rule:
     return count
 
 
-def of_cell(config: Config, inputs: list[Dims]) -> int | None:
+def of_cell(config: Config, inputs: list[KerasDims]) -> int | None:
     cell = config["cell"]
     return parameter_count(cell["class_name"].removesuffix("Cell"), cell["config"], inputs)
 
 
-def both_ways(config: Config, inputs: list[Dims]) -> int | None:
+def both_ways(config: Config, inputs: list[KerasDims]) -> int | None:
     inner = config["layer"]
     once = parameter_count(inner["class_name"], inner["config"], inputs)
     return None if once is None else 2 * once
 
 
-def at_each_step(config: Config, inputs: list[Dims]) -> int | None:
+def at_each_step(config: Config, inputs: list[KerasDims]) -> int | None:
     inner = config["layer"]
     batch, _, *rest = inputs[0]
     return parameter_count(inner["class_name"], inner["config"], [(batch, *rest)])
 
 
-def multi_head(config: Config, inputs: list[Dims]) -> int:
+def multi_head(config: Config, inputs: list[KerasDims]) -> int:
     heads, size = config["num_heads"], config["key_dim"]
     out = config.get("value_dim") or size
     query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
@@ -153,7 +153,7 @@ def multi_head(config: Config, inputs: list[Dims]) -> int:
     return int(kernels + bias(config, heads * (2 * size + out) + last))
 
 
-def einsum(config: Config, inputs: list[Dims]) -> int:
+def einsum(config: Config, inputs: list[KerasDims]) -> int:
     left, _, result = config["equation"].replace("...", "").partition("->")
     ins, _, weights = left.partition(",")
     stated = config["output_shape"]
@@ -166,21 +166,21 @@ def einsum(config: Config, inputs: list[Dims]) -> int:
     return count + (prod(known(sizes.get(letter)) for letter in apart) if apart else 0)
 
 
-def prelu(config: Config, inputs: list[Dims]) -> int:
+def prelu(config: Config, inputs: list[KerasDims]) -> int:
     shared = set(config.get("shared_axes") or ())
     # Axis 0 is the batch.
     return prod(known(dim) for axis, dim in enumerate(inputs[0]) if axis and axis not in shared)
 
 
-def layer_scale(config: Config, inputs: list[Dims]) -> int:
+def layer_scale(config: Config, inputs: list[KerasDims]) -> int:
     return int(config["projection_dim"])
 
 
-def attention(config: Config, inputs: list[Dims]) -> int:
+def attention(config: Config, inputs: list[KerasDims]) -> int:
     return int(bool(config.get("use_scale"))) + int(config.get("score_mode") == "concat")
 
 
-def additive_attention(config: Config, inputs: list[Dims]) -> int:
+def additive_attention(config: Config, inputs: list[KerasDims]) -> int:
     return known(inputs[0][-1]) if config.get("use_scale", True) else 0
 
 
@@ -195,7 +195,7 @@ WITHOUT = frozenset(
         "TextVectorization",
     )
 )
-COUNTS: Mapping[str, Rule] = {
+COUNTS: Mapping[str, ParameterRule] = {
     "Dense": dense,
     "EinsumDense": einsum,
     "Embedding": embedding,

@@ -14,7 +14,7 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_shape, sound
 from graphviz_tb.read.keras.windows import (
     Config,
-    Dims,
+    KerasDims,
     convolution,
     cropped,
     depthwise,
@@ -26,7 +26,7 @@ from graphviz_tb.read.keras.windows import (
     upsampled,
 )
 
-Rule = Callable[[Config, list[Dims]], list[Shape]]
+LayerShapeRule = Callable[[Config, list[KerasDims]], list[Shape]]
 
 
 def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Shape]:
@@ -60,7 +60,7 @@ def shape_in(value: Any) -> Shape:
 # shapes
 
 
-def flattened(config: Config, inputs: list[Dims]) -> list[Shape]:
+def flattened(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], product(inputs[0][1:]))]
 
 
@@ -70,7 +70,7 @@ def product(dims: Sequence[int | None]) -> int | None:
     return prod(known) if len(known) == len(dims) else None
 
 
-def reshaped(config: Config, inputs: list[Dims]) -> list[Shape]:
+def reshaped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     target = [int(dim) for dim in config["target_shape"]]
     total, rest = product(inputs[0][1:]), prod(dim for dim in target if dim != -1)
     # What the sizes that are given leave is the size of the -1.
@@ -78,22 +78,22 @@ def reshaped(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [(inputs[0][0], *(filled if dim == -1 else dim for dim in target))]
 
 
-def permuted(config: Config, inputs: list[Dims]) -> list[Shape]:
+def permuted(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], *(inputs[0][int(axis)] for axis in config["dims"]))]
 
 
-def repeated(config: Config, inputs: list[Dims]) -> list[Shape]:
+def repeated(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(inputs[0][0], int(config["n"]), inputs[0][1])]
 
 
 # several inputs
 
 
-def same(config: Config, inputs: list[Dims]) -> list[Shape]:
+def same(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [inputs[0]]
 
 
-def merged(config: Config, inputs: list[Dims]) -> list[Shape]:
+def merged(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     """Elementwise, dimensions of 1 stretched; an unknown dimension stays so only against 1 or another unknown."""
     made = inputs[0]
     for other in inputs[1:]:
@@ -104,7 +104,7 @@ def merged(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [made]
 
 
-def called(config: Config, inputs: list[Dims]) -> list[Shape]:
+def called(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     """A function of TensorFlow that Keras 2 made a layer of, where it works on each element.
 
     >>> called({"function": "__operators__.add"}, [(None, 4), (None, 1)]), called({"function": "image.resize"}, [()])
@@ -113,7 +113,7 @@ def called(config: Config, inputs: list[Dims]) -> list[Shape]:
     return merged(config, inputs) if config["function"].rpartition(".")[2] in ELEMENTWISE else []
 
 
-def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
+def joined(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     # A negative axis counts from the end.
     axis = int(config.get("axis", -1)) % len(inputs[0])
     known = [next((shape[dim] for shape in inputs if shape[dim] is not None), None) for dim in range(len(inputs[0]))]
@@ -121,7 +121,7 @@ def joined(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [(*known[:axis], total, *known[axis + 1 :])]
 
 
-def dotted(config: Config, inputs: list[Dims]) -> list[Shape]:
+def dotted(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     left, right = inputs
     axes = config["axes"]
     # One axis for both, or one each; the batch is in both.
@@ -134,11 +134,11 @@ def dotted(config: Config, inputs: list[Dims]) -> list[Shape]:
 # dense, attention, recurrent
 
 
-def dense(config: Config, inputs: list[Dims]) -> list[Shape]:
+def dense(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0][:-1], config["units"])]
 
 
-def einsum(config: Config, inputs: list[Dims]) -> list[Shape]:
+def einsum(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     left, _, result = config["equation"].replace("...", "").partition("->")
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
     asked = config["output_shape"]
@@ -149,21 +149,21 @@ def einsum(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]
 
 
-def embedded(config: Config, inputs: list[Dims]) -> list[Shape]:
+def embedded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0], config["output_dim"])]
 
 
-def attention_heads(config: Config, inputs: list[Dims]) -> list[Shape]:
+def attention_heads(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     asked = config.get("output_shape")
     last = inputs[0][-1:] if asked is None else tuple(asked) if isinstance(asked, list | tuple) else (asked,)
     return [(*inputs[0][:-1], *last)]
 
 
-def attention(config: Config, inputs: list[Dims]) -> list[Shape]:
+def attention(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*inputs[0][:-1], inputs[1][-1])]
 
 
-def recurrent(config: Config, inputs: list[Dims]) -> list[Shape]:
+def recurrent(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     units = _units(config)
     batch, steps = inputs[0][:2]
     out: list[Shape] = [(batch, steps, units) if config.get("return_sequences") else (batch, units)]
@@ -172,7 +172,7 @@ def recurrent(config: Config, inputs: list[Dims]) -> list[Shape]:
     return out + [(batch, units)] * (states if config.get("return_state") else 0)
 
 
-def long_short(config: Config, inputs: list[Dims]) -> list[Shape]:
+def long_short(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return recurrent({**config, "_kind": "LSTM"}, inputs)
 
 
@@ -181,7 +181,7 @@ def _units(config: Config) -> int:
     return int(cell["config"]["units"] if isinstance(cell, Mapping) else config["units"])
 
 
-def both_ways(config: Config, inputs: list[Dims]) -> list[Shape]:
+def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     # Of a recurrent layer alone, as Keras has it: one of both ways in another would double its states again and again.
     if RULES[inner["class_name"]] not in (recurrent, long_short):
@@ -195,7 +195,7 @@ def both_ways(config: Config, inputs: list[Dims]) -> list[Shape]:
     return [(*first[:-1], wide) if mode == "concat" else first, *states, *states]
 
 
-def at_each_step(config: Config, inputs: list[Dims]) -> list[Shape]:
+def at_each_step(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     batch, steps, *rest = inputs[0]
     (first, *_) = output_shapes(inner["class_name"], inner["config"], [(batch, *rest)])
@@ -205,11 +205,11 @@ def at_each_step(config: Config, inputs: list[Dims]) -> list[Shape]:
 # what is read
 
 
-def given(config: Config, inputs: list[Dims]) -> list[Shape]:
+def given(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [shape_in(config.get("batch_shape", config.get("batch_input_shape")))]
 
 
-def encoded(config: Config, inputs: list[Dims]) -> list[Shape]:
+def encoded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     if config.get("output_mode") == "int":
         return [inputs[0]]
     rest = inputs[0][:-1] if config.get("output_mode") == "one_hot" and inputs[0][-1:] == (1,) else inputs[0]
@@ -237,11 +237,11 @@ ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)
 DIMENSIONS = ("1D", "2D", "3D")
 
 
-def _for_each(names: Sequence[str], rule: Rule) -> dict[str, Rule]:
+def _for_each(names: Sequence[str], rule: LayerShapeRule) -> dict[str, LayerShapeRule]:
     return {name + many: rule for name in names for many in DIMENSIONS}
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, LayerShapeRule] = {
     "InputLayer": given,
     **dict.fromkeys(SAME, same),
     **dict.fromkeys(("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "CustomScaleLayer"), merged),

@@ -18,26 +18,28 @@ EACH_STEP = "TimeDistributed"  # the class that runs a layer, a model perhaps, o
 
 
 @dataclass(eq=False)
-class Layer:
+class LayerNode:
     """One layer; a model if it has layers of its own, also a wrapper around one."""
 
     name: str
     json: Mapping[str, Any]
-    parent: Layer | None
-    children: dict[str, Layer] = field(default_factory=dict)
-    order: list[Layer] = field(default_factory=list)
+    parent: LayerNode | None
+    children: dict[str, LayerNode] = field(default_factory=dict)
+    order: list[LayerNode] = field(default_factory=list)
     is_model: bool = False
-    before: Layer | None = None  # the layer listed before it
+    before: LayerNode | None = None  # the layer listed before it
     runs: int = 1  # how often it runs, for the calls of it and of the models around it
-    wrappers: tuple[Layer, ...] = ()  # those around it that run what they hold on each step, outermost first
-    outside: list[Source] | None = None  # of a model that is an input of the one around it: what feeds that
-    made_by: dict[int, Source | None] = field(default_factory=dict)  # of a model: what makes the outputs asked so far
+    wrappers: tuple[LayerNode, ...] = ()  # those around it that run what they hold on each step, outermost first
+    outside: list[LayerOutput] | None = None  # of a model that is an input of the one around it: what feeds that
+    made_by: dict[int, LayerOutput | None] = field(
+        default_factory=dict
+    )  # of a model: what makes the outputs asked so far
 
     @cached_property
     def path(self) -> str:
         """Its name after those of the models around it."""
         names = []
-        layer: Layer | None = self
+        layer: LayerNode | None = self
         while layer is not None:
             names.append(layer.name)
             layer = layer.parent
@@ -83,31 +85,31 @@ class Layer:
             last[reference.name] = max(last.get(reference.name, 0), reference.call)
         return last
 
-    def source(self, reference: Reference) -> Source | None:
+    def source(self, reference: Reference) -> LayerOutput | None:
         """Of a model: what a reference in it means; None where it has no such layer."""
         layer = self.children.get(reference.name)
         if layer is None:
             return None
         # Keras counts the calls of a model from 1 where it is a functional one, those of a layer from 0.
         first = max(0, self._last_calls.get(reference.name, 0) + 1 - layer.called)
-        return Source(layer, min(max(0, reference.call - first), layer.called - 1), *reference[2:])
+        return LayerOutput(layer, min(max(0, reference.call - first), layer.called - 1), *reference[2:])
 
 
-class Source(NamedTuple):
+class LayerOutput(NamedTuple):
     """What is taken: an output of a call of a layer, as which argument, and the shape that is stated of it. Calls are
     counted through all runs of the models between the layer and the one who takes it."""
 
-    layer: Layer
+    layer: LayerNode
     call: int = 0
     output: int = 0
     argument: Argument = 0
     stated: Shape = None
 
 
-def tree(model: Mapping[str, Any], opened: bool = True) -> Layer:
+def tree(model: Mapping[str, Any], opened: bool = True) -> LayerNode:
     """Before: a model's JSON. After: its layers under it, and theirs under them; those of a model in a wrapper, too, if
     wrappers are `opened`."""
-    root = Layer(name_of(model), model, None, is_model=True)
+    root = LayerNode(name_of(model), model, None, is_model=True)
     root.runs = root.called
     waiting = [root]
     while waiting:
@@ -116,7 +118,7 @@ def tree(model: Mapping[str, Any], opened: bool = True) -> Layer:
         before = None
         listed = [each for each in layers_of(layer.json) or () if isinstance(each, dict)]
         for json_layer, name in zip(listed, own_names(listed), strict=True):
-            child = Layer(name, json_layer, layer, before=before, wrappers=wrappers)
+            child = LayerNode(name, json_layer, layer, before=before, wrappers=wrappers)
             child.is_model = layers_of(json_layer) is not None and (opened or not is_wrapper(json_layer))
             child.runs = layer.runs * child.called
             layer.children.setdefault(own_name(json_layer) or name, child)
@@ -162,7 +164,7 @@ def count_layers(model: Mapping[str, Any]) -> tuple[int, int]:
     return count, letters
 
 
-def models(model: Layer) -> Iterator[Layer]:
+def models(model: LayerNode) -> Iterator[LayerNode]:
     """The model and those inside it, each after the one around it."""
     # Breadth first: the list grows while it is read.
     waiting = [model]
@@ -171,7 +173,7 @@ def models(model: Layer) -> Iterator[Layer]:
         waiting += [child for child in layer.order if child.is_model]
 
 
-def walk(model: Layer) -> Iterator[Layer]:
+def walk(model: LayerNode) -> Iterator[LayerNode]:
     """The layers that are no models, in the order they are listed."""
     waiting = [model]
     while waiting:

@@ -39,8 +39,8 @@ class Kept:
     shapes: list[tuple[int, ...]] = field(default_factory=list)
 
 
-Weights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is the model
-Item = tuple[str, list[int] | None, str | None]
+StoredWeights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is the model
+StoredItem = tuple[str, list[int] | None, str | None]
 
 
 class UnreadWeights(Exception):
@@ -52,7 +52,7 @@ def readable() -> bool:
     return find_spec("h5py") is not None
 
 
-def kept(archive: zipfile.ZipFile, opened: Opened) -> Weights:
+def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
     """Before: an archive, and what it was opened as. After: its objects by their path, in the order of their numbers;
     "" is the model. Nothing without h5py, and where the archive has no weights. Raises UnreadWeights where they are
     damaged, TooLarge where they are packed and unpack to more than the source may hold."""
@@ -70,13 +70,13 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> Weights:
     return {path: objects[path] for path in sorted(objects, key=natural) if layer_like(path, objects[path])}
 
 
-def listed(archive: zipfile.ZipFile, opened: Opened) -> list[Item]:
+def listed(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
     """What is in the weights: path, shape (None: a group) and name of each item."""
     with on_disk(archive, opened) as (path, first, size):
         try:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
-            items: list[Item] = json.loads(done.stdout)
+            items: list[StoredItem] = json.loads(done.stdout)
         except subprocess.TimeoutExpired:
             raise UnreadWeights(f"reading them takes more than {SECONDS} seconds") from None
         except (subprocess.SubprocessError, OSError, ValueError):

@@ -11,7 +11,7 @@ from typing import Any
 from graphviz_tb.model.tensors import Shape
 
 Config = Mapping[str, Any]
-Dims = tuple[int | None, ...]
+KerasDims = tuple[int | None, ...]
 
 
 def channels_first(config: Config) -> bool:
@@ -19,7 +19,7 @@ def channels_first(config: Config) -> bool:
     return config.get("data_format") == "channels_first"
 
 
-def spatial(config: Config, shape: Dims) -> tuple[Dims, int | None]:
+def spatial(config: Config, shape: KerasDims) -> tuple[KerasDims, int | None]:
     """The spatial dimensions and the channels of an image."""
     return (shape[2:], shape[1]) if channels_first(config) else (shape[1:-1], shape[-1])
 
@@ -51,7 +51,7 @@ def window(size: int | None, kernel: int, stride: int, padding: str, dilation: i
     return -(-size // stride) if padding in ("same", "causal") else max(0, (size - reach) // stride + 1)
 
 
-def windows(config: Config, shape: Dims, kernel: Any) -> list[int | None]:
+def windows(config: Config, shape: KerasDims, kernel: Any) -> list[int | None]:
     """The same along all spatial dimensions."""
     sizes, _ = spatial(config, shape)
     count = len(sizes)
@@ -66,19 +66,19 @@ def windows(config: Config, shape: Dims, kernel: Any) -> list[int | None]:
     return [window(size, wide, step, config.get("padding", "valid"), apart) for size, wide, step, apart in steps]
 
 
-def convolution(config: Config, inputs: list[Dims]) -> list[Shape]:
+def convolution(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     # A convolution's step is 1 unless it says otherwise; a pool's is its size.
     sizes = windows({"strides": 1, **config}, inputs[0], config["kernel_size"])
     return image(config, inputs[0][0], sizes, config["filters"])
 
 
-def depthwise(config: Config, inputs: list[Dims]) -> list[Shape]:
+def depthwise(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     channels = spatial(config, inputs[0])[1]
     many = None if channels is None else channels * config.get("depth_multiplier", 1)
     return image(config, inputs[0][0], windows({"strides": 1, **config}, inputs[0], config["kernel_size"]), many)
 
 
-def transposed(config: Config, inputs: list[Dims]) -> list[Shape]:
+def transposed(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes, _ = spatial(config, inputs[0])
     count = len(sizes)
     extra = config.get("output_padding")
@@ -110,11 +110,11 @@ def stretched(size: int | None, kernel: int, stride: int, dilation: int, extra: 
     return (size - 1) * stride + reach - 2 * shift + extra
 
 
-def pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
+def pooling(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return image(config, inputs[0][0], windows(config, inputs[0], config["pool_size"]), spatial(config, inputs[0])[1])
 
 
-def global_pooling(config: Config, inputs: list[Dims]) -> list[Shape]:
+def global_pooling(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes, channels = spatial(config, inputs[0])
     if config.get("keepdims"):
         return image(config, inputs[0][0], [1] * len(sizes), channels)
@@ -135,13 +135,13 @@ def sides(value: Any, count: int) -> list[tuple[int, int]]:
     return [(side, side) if isinstance(side, int) else (side[0], side[1]) for side in value]
 
 
-def padded(config: Config, inputs: list[Dims]) -> list[Shape]:
+def padded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes, channels = spatial(config, inputs[0])
     more = [sum(both) for both in sides(config["padding"], len(sizes))]
     return image(config, inputs[0][0], [grown(size, by) for size, by in zip(sizes, more, strict=True)], channels)
 
 
-def cropped(config: Config, inputs: list[Dims]) -> list[Shape]:
+def cropped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes, channels = spatial(config, inputs[0])
     less = [sum(both) for both in sides(config["cropping"], len(sizes))]
     return image(config, inputs[0][0], [grown(size, -by) for size, by in zip(sizes, less, strict=True)], channels)
@@ -151,14 +151,14 @@ def grown(size: int | None, by: int) -> int | None:
     return None if size is None else size + by
 
 
-def upsampled(config: Config, inputs: list[Dims]) -> list[Shape]:
+def upsampled(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes, channels = spatial(config, inputs[0])
     times = each(config["size"], len(sizes))
     more = [None if size is None else size * by for size, by in zip(sizes, times, strict=True)]
     return image(config, inputs[0][0], more, channels)
 
 
-def resized(config: Config, inputs: list[Dims]) -> list[Shape]:
+def resized(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     if len(inputs[0]) == 3:
         return [(config["height"], config["width"], inputs[0][-1])]
     return image(config, inputs[0][0], (config["height"], config["width"]), spatial(config, inputs[0])[1])

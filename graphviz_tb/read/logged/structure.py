@@ -11,7 +11,7 @@ from struct import unpack
 from typing import Any, NamedTuple
 
 from graphviz_tb.model.logged import About
-from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, Piece, pieces, varint
+from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, WireField, pieces, varint
 
 Span = tuple[int, int]  # the first byte, and the one behind the last
 MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
@@ -108,11 +108,11 @@ def structure_of(data: Any, size: int) -> Structure | None:
     return Structure(_span(wall), None if step is None else _span(step), values)
 
 
-def _span(piece: Piece) -> Span:
+def _span(piece: WireField) -> Span:
     return piece.first, piece.last
 
 
-def _value(data: Any, outer: Piece) -> Value:
+def _value(data: Any, outer: WireField) -> Value:
     if outer.number != 1 or outer.wire != BYTES:
         raise OddError
     parts = _once(data, outer, {TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA, 7})
@@ -136,9 +136,9 @@ def pixels(text: bytes) -> int:
     return min(int(text), MOST_PIXELS) if text.isdigit() and len(text) < LONG else 0
 
 
-def _once(data: Any, outer: Piece, known: set[int]) -> dict[int, Piece]:
+def _once(data: Any, outer: WireField, known: set[int]) -> dict[int, WireField]:
     """The fields of a message that has each of them once, and no others."""
-    parts: dict[int, Piece] = {}
+    parts: dict[int, WireField] = {}
     for piece in pieces(data, outer.first, outer.last):
         if piece.number in parts or piece.number not in known:
             raise OddError
@@ -146,7 +146,7 @@ def _once(data: Any, outer: Piece, known: set[int]) -> dict[int, Piece]:
     return parts
 
 
-def _about(data: Any, outer: Piece) -> About:
+def _about(data: Any, outer: WireField) -> About:
     """SummaryMetadata."""
     parts = _once(data, outer, {1, 2, 3, 4})
     plugin, content = b"", b""
@@ -162,22 +162,22 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _bytes(data: Any, piece: Piece | None) -> bytes:
+def _bytes(data: Any, piece: WireField | None) -> bytes:
     return b"" if piece is None else bytes(data[piece.first : piece.last])
 
 
 _Read = tuple[Form, dict[str, Span], tuple[Span, ...]]
 
 
-def _nothing(data: Any, piece: Piece) -> _Read:
+def _nothing(data: Any, piece: WireField) -> _Read:
     return Form(""), {}, ()
 
 
-def _simple(data: Any, piece: Piece) -> _Read:
+def _simple(data: Any, piece: WireField) -> _Read:
     return Form("simple_value"), {"value": _span(piece)}, ()
 
 
-def _histo(data: Any, piece: Piece) -> _Read:
+def _histo(data: Any, piece: WireField) -> _Read:
     """HistogramProto; its lists are packed."""
     parts = _once(data, piece, set(HISTO_PARTS))
     if any(each.wire != (BYTES if number > 5 else FIXED64) for number, each in parts.items()):
@@ -185,14 +185,14 @@ def _histo(data: Any, piece: Piece) -> _Read:
     return Form("histo"), {HISTO_PARTS[number]: _span(each) for number, each in parts.items()}, ()
 
 
-def _image(data: Any, piece: Piece) -> _Read:
+def _image(data: Any, piece: WireField) -> _Read:
     """Summary.Image."""
     parts = _once(data, piece, {1, 2, 3, 4})
     form = Form("image", width=_integer(data, parts.get(2)), height=_integer(data, parts.get(1)))
     return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
-def _audio(data: Any, piece: Piece) -> _Read:
+def _audio(data: Any, piece: WireField) -> _Read:
     """Summary.Audio."""
     parts = _once(data, piece, {1, 2, 3, 4, 5})
     rate = unpack("<f", _bytes(data, parts[1]))[0] if 1 in parts and parts[1].wire == FIXED32 else 0.0
@@ -200,7 +200,7 @@ def _audio(data: Any, piece: Piece) -> _Read:
     return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
-def _integer(data: Any, piece: Piece | None) -> int:
+def _integer(data: Any, piece: WireField | None) -> int:
     if piece is None:
         return 0
     if piece.wire != VARINT:
@@ -208,7 +208,7 @@ def _integer(data: Any, piece: Piece | None) -> int:
     return varint(data, piece.first, piece.last)[0]
 
 
-def _tensor(data: Any, outer: Piece) -> _Read:
+def _tensor(data: Any, outer: WireField) -> _Read:
     """TensorProto with its numbers as bytes, in a list of one width, or with strings."""
     dtype, field = 0, "content"
     shape: tuple[int, ...] = ()
@@ -238,12 +238,12 @@ def _tensor(data: Any, outer: Piece) -> _Read:
     return Form("strings" if dtype == STRING else field, dtype=dtype, shape=shape), numbers, tuple(blobs)
 
 
-def _packed(piece: Piece) -> bool:
+def _packed(piece: WireField) -> bool:
     """Whether a list of numbers lies in one piece: packed, or a single one."""
     return piece.wire in (BYTES, FIXED32 if piece.number == 5 else FIXED64)
 
 
-def _shape(data: Any, outer: Piece) -> tuple[int, ...]:
+def _shape(data: Any, outer: WireField) -> tuple[int, ...]:
     """TensorShapeProto."""
     sizes: list[int] = []
     for piece in pieces(data, outer.first, outer.last):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from graphviz_tb.read.textproto.document import Document
-from graphviz_tb.read.textproto.lines import Open, OtherError, Walk, size_of
+from graphviz_tb.read.textproto.lines import LineWalk, OpeningLine, OtherError, size_of
 from graphviz_tb.read.textproto.source import Source
 
 FIRST_WINDOW, WINDOW = 1 << 14, 1 << 22  # bytes: a small file at once, a large one without a copy of all of it
@@ -87,7 +87,7 @@ class _Blocks:
 
     def __init__(self, document: Document, position: int) -> None:
         self.document = document
-        self.walk = Walk(document, Open(document.table, b"", b""))
+        self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))
         self.done = position
         self.levels = LEVELS.get(document.table.name, ())
         self.known: dict[bytes, bytes] = {}  # an attribute's text, and what may follow it, to wire bytes
@@ -133,7 +133,7 @@ class _Blocks:
         opened = walk.opened.lines.get(level.line) or walk.understand(level.line, walk.opened)
         body, closer, tail = piece.partition(level.closer)
         # Not printed, or cut at a line inside of a string or of a longer node: line by line it is read rightly.
-        if opened.__class__ is not Open or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
+        if opened.__class__ is not OpeningLine or opened.table.name != "NodeDef" or not closer or tail[:1] not in b"\n":
             self._by_lines(level.opener[1:] + piece, start + 1)
             return
         payload = self._node(body, level, opened)
@@ -146,7 +146,7 @@ class _Blocks:
         if tail:
             self.segment(tail[1:], end + 1, depth + 1)
 
-    def _node(self, body: bytes, level: _Level, opened: Open) -> bytes:
+    def _node(self, body: bytes, level: _Level, opened: OpeningLine) -> bytes:
         """The inside of a node on the wire."""
         known = self.known
         head, *attributes = body.split(level.attribute)
@@ -154,7 +154,7 @@ class _Blocks:
         made = [known.get(text) or self._attribute(text, line, opened) for text in attributes]
         return self._head(head, opened) + b"".join(made)
 
-    def _attribute(self, text: bytes, line: bytes, opened: Open) -> bytes:
+    def _attribute(self, text: bytes, line: bytes, opened: OpeningLine) -> bytes:
         skips = self.document.skips
         made = self._lines_in_node(line + text, opened)
         if len(text) <= MEMO_BLOCK_LENGTH and skips == self.document.skips:  # what is skipped must be counted
@@ -163,7 +163,7 @@ class _Blocks:
             self.known[text] = made
         return made
 
-    def _head(self, text: bytes, opened: Open) -> bytes:
+    def _head(self, text: bytes, opened: OpeningLine) -> bytes:
         """Name, op, inputs and device; a head that holds anything else is walked."""
         match = _HEAD.fullmatch(text)
         if match is None or not text.isascii():
@@ -177,9 +177,9 @@ class _Blocks:
             made += (b"\x22", size_of(device), device)
         return b"".join(made)
 
-    def _lines_in_node(self, text: bytes, opened: Open) -> bytes:
+    def _lines_in_node(self, text: bytes, opened: OpeningLine) -> bytes:
         """Lines that must begin and end inside the same node."""
-        walk = Walk(self.document, opened)
+        walk = LineWalk(self.document, opened)
         walk.through(text.split(b"\n"))
         if not walk.at_base:
             raise OtherError

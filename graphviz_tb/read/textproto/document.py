@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from graphviz_tb.errors import MalformedText
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.textproto.literals import varint
-from graphviz_tb.read.textproto.schema import Table
+from graphviz_tb.read.textproto.schema import MessageType
 from graphviz_tb.read.textproto.source import Source
 
 DEPTH_LIMIT = 99  # protobuf itself refuses the hundredth message inside a message
@@ -15,10 +15,10 @@ FLUSH_BYTES = 4 << 20  # that wait before they are parsed: bounds memory, costs 
 SKIPPED_KINDS = 20  # unknown names that are listed one by one
 
 
-class Frame(NamedTuple):
+class OpenMessage(NamedTuple):
     """An open message: the tag to write before it (empty where it is skipped), and how it must close."""
 
-    table: Table
+    table: MessageType
     tag: bytes
     parts: list[bytes]
     closer: bytes
@@ -29,7 +29,7 @@ class Frame(NamedTuple):
 class Document:
     """A message being read: finished top-level fields are merged into it a few megabytes at a time."""
 
-    def __init__(self, message: Any, table: Table, source: Source) -> None:
+    def __init__(self, message: Any, table: MessageType, source: Source) -> None:
         self.message = message
         self.source = source
         self.table = table
@@ -78,7 +78,7 @@ class Document:
         return MalformedText(message, line=line, column=column, name=self.source.name, hint=hint)
 
 
-def closed(frame: Frame) -> bytes:
+def closed(frame: OpenMessage) -> bytes:
     """Before: the parts of a message. After: tag, length and bytes; nothing for a skipped one."""
     if not frame.tag:
         return b""

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape, varint
-from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, Table, UnknownNameError, write_value
+from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, MessageType, UnknownNameError, write_value
 
 MEMO_LENGTH = 240  # longer lines are seldom met twice
 
@@ -45,12 +45,12 @@ class OtherError(Exception):
         self.finished = finished
 
 
-class Open:
+class OpeningLine:
     """A line that opens a message."""
 
     __slots__ = ("closer", "lines", "table", "tag")
 
-    def __init__(self, table: Table, tag: bytes, closer: bytes) -> None:
+    def __init__(self, table: MessageType, tag: bytes, closer: bytes) -> None:
         self.table = table
         self.lines = table.lines
         self.tag = tag
@@ -66,15 +66,15 @@ class Close:
         self.closer = closer
 
 
-class Walk:
+class LineWalk:
     """A walk down the lines of one message; the messages opened in it are the stack.
 
     `base` is what was written for the message at the base; its first `kept` parts are finished fields.
     """
 
-    def __init__(self, document: Document, opened: Open) -> None:
+    def __init__(self, document: Document, opened: OpeningLine) -> None:
         self.document = document
-        self.stack: list[tuple[Open, list[bytes]]] = []
+        self.stack: list[tuple[OpeningLine, list[bytes]]] = []
         self.opened = opened
         self.base: list[bytes] = []
         self.parts = self.base
@@ -100,7 +100,7 @@ class Walk:
                 parts.append(known)
             elif known is None or (known.__class__ is Close and (known.closer != opened.closer or not stack)):
                 raise OtherError(finished)
-            elif known.__class__ is Open:
+            elif known.__class__ is OpeningLine:
                 if len(stack) >= DEPTH_LIMIT:
                     raise OtherError(finished)
                 stack.append((opened, parts))
@@ -119,7 +119,7 @@ class Walk:
         self.parts = parts
         return finished
 
-    def understand(self, line: bytes, opened: Open) -> Any:
+    def understand(self, line: bytes, opened: OpeningLine) -> Any:
         """What a line means in the open message: bytes to write, Open, Close; None if it is none of those."""
         match = _LINE.fullmatch(line)
         if match is None:
@@ -134,7 +134,7 @@ class Walk:
             opened.lines[line] = known
         return known
 
-    def _meaning(self, match: re.Match[bytes], opened: Open) -> tuple[Any, bool]:
+    def _meaning(self, match: re.Match[bytes], opened: OpeningLine) -> tuple[Any, bool]:
         """The meaning of a line, and whether it may be remembered: what is skipped must be counted."""
         message, opener, scalar, literal, plain, listed, closer = match.groups()
         if closer:
@@ -145,16 +145,18 @@ class Walk:
         field = opened.table.fields.get(name)
         if field is None:
             self._skip("unknown-field", f"{opened.table.name}.{name.decode()}", opened)
-            return (Open(SKIPPED, b"", _OPENERS[opener]) if opener else b""), False
+            return (OpeningLine(SKIPPED, b"", _OPENERS[opener]) if opener else b""), False
         if opener:
             if not field.is_message:
                 raise OtherError
-            return Open(field.table, field.tag, _OPENERS[opener]), True
+            return OpeningLine(field.table, field.tag, _OPENERS[opener]), True
         if listed is not None:
             return b"".join(self._scalar(field, None, each.strip(), opened)[0] for each in _items(listed)), False
         return self._scalar(field, literal, plain, opened)
 
-    def _scalar(self, field: Field, literal: bytes | None, plain: bytes | None, opened: Open) -> tuple[bytes, bool]:
+    def _scalar(
+        self, field: Field, literal: bytes | None, plain: bytes | None, opened: OpeningLine
+    ) -> tuple[bytes, bool]:
         try:
             if literal is not None:
                 return write_value(field, unescape(literal[1:-1]), True), True
@@ -165,7 +167,7 @@ class Walk:
         except ValueError:
             raise OtherError from None  # tokens says where and why
 
-    def _skip(self, code: str, what: str, opened: Open) -> None:
+    def _skip(self, code: str, what: str, opened: OpeningLine) -> None:
         """Count an unknown name. The first of its kind is left to `tokens`, which knows its line."""
         if not opened.table.fields:
             return

@@ -31,16 +31,16 @@ class Field:
         self.tag = varint(descriptor.number << 3 | _wire_type(descriptor))
         self.write: Callable[[bytes], bytes] = _no_scalar if self.is_message else _writer(descriptor)
         self._descriptor = descriptor
-        self._table: Table | None = None
+        self._table: MessageType | None = None
 
     @property
-    def table(self) -> Table:
+    def table(self) -> MessageType:
         if self._table is None:
             self._table = table_of(self._descriptor.message_type)
         return self._table
 
 
-class Table:
+class MessageType:
     """One message type: its fields by name, and the lines already understood in it."""
 
     __slots__ = ("fields", "lines", "name")
@@ -51,11 +51,11 @@ class Table:
         self.lines: dict[bytes, Any] = {}
 
 
-SKIPPED = Table("", {})  # the inside of a field that nobody knows; without fields, nothing in it is checked
-_TABLES: dict[str, Table] = {}
+SKIPPED = MessageType("", {})  # the inside of a field that nobody knows; without fields, nothing in it is checked
+_TABLES: dict[str, MessageType] = {}
 
 
-def table_of(descriptor: Any) -> Table:
+def table_of(descriptor: Any) -> MessageType:
     """Before: a message descriptor. After: its table, made once.
 
     >>> from graphviz_tb.proto import GraphDef
@@ -67,7 +67,7 @@ def table_of(descriptor: Any) -> Table:
         fields = [Field(field) for field in descriptor.fields]
         named = {field.name.encode(): field for field in fields}
         numbered = {str(field.number).encode(): field for field in fields}  # text may name fields by number
-        _TABLES[name] = Table(descriptor.name, named | numbered)
+        _TABLES[name] = MessageType(descriptor.name, named | numbered)
     return _TABLES[name]
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, Frame, closed
-from graphviz_tb.read.textproto.lines import Close, Open, Walk
+from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, OpenMessage, closed
+from graphviz_tb.read.textproto.lines import Close, LineWalk, OpeningLine
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
-from graphviz_tb.read.textproto.schema import SKIPPED, Field, Table, UnknownNameError, write_value
+from graphviz_tb.read.textproto.schema import SKIPPED, Field, MessageType, UnknownNameError, write_value
 
 _SPACE = re.compile(rb"(?:[ \t\r\n\f\v]++|\#[^\n]*+)*+")
 _GAP = re.compile(rb"(?:[ \t\r\n\f\v;,]++|\#[^\n]*+)*+")  # between fields a separator may stand
@@ -49,13 +49,13 @@ class _Reader:
         self.document = document
         self.data = document.data
         self.position = position
-        self.frames: list[Frame] = []
-        self.walk = Walk(document, Open(document.table, b"", b""))  # it remembers what is printed
+        self.frames: list[OpenMessage] = []
+        self.walk = LineWalk(document, OpeningLine(document.table, b"", b""))  # it remembers what is printed
 
     def top_level_field(self) -> bool:
         """Read one field with all it holds; False at the end of the data."""
         parts: list[bytes] = []
-        self.frames = [Frame(self.document.table, b"", parts, b"", self.position)]
+        self.frames = [OpenMessage(self.document.table, b"", parts, b"", self.position)]
         self._pass(_GAP)
         if not self._peek():
             return False
@@ -78,11 +78,11 @@ class _Reader:
             return False
         frame = self.frames[-1]
         # Open with no closer: only what the line means is asked, not where it stands.
-        known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], Open(frame.table, b"", b""))
+        known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], OpeningLine(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)
-        elif known.__class__ is Open and len(self.frames) <= DEPTH_LIMIT:
-            self.frames.append(Frame(known.table, known.tag, [], known.closer, match.start(1)))
+        elif known.__class__ is OpeningLine and len(self.frames) <= DEPTH_LIMIT:
+            self.frames.append(OpenMessage(known.table, known.tag, [], known.closer, match.start(1)))
         elif known.__class__ is Close and known.closer == frame.closer and not frame.in_list:
             self.frames.pop()
             self.frames[-1].parts.append(closed(frame))
@@ -110,7 +110,7 @@ class _Reader:
         else:
             self._scalar(field)
 
-    def _name(self) -> tuple[Field | None, Table]:
+    def _name(self) -> tuple[Field | None, MessageType]:
         """The field named here, and the table of its message; an unknown one is None, SKIPPED."""
         table = self.frames[-1].table
         match = _NAME.match(self.data, self.position) or _EXTENSION.match(self.data, self.position)
@@ -175,7 +175,7 @@ class _Reader:
 
     # messages and lists
 
-    def _open(self, field: Field | None, table: Table, start: int, in_list: bool) -> None:
+    def _open(self, field: Field | None, table: MessageType, start: int, in_list: bool) -> None:
         if field is not None and not field.is_message:
             raise self._wrong(f"{field.name} is no message, it takes one value")
         # The frames include the outermost message.
@@ -183,7 +183,7 @@ class _Reader:
             raise self._wrong(f"messages are nested deeper than {DEPTH_LIMIT}")
         closer = _OPENERS[self._peek()]
         self.position += 1
-        self.frames.append(Frame(table, field.tag if field else b"", [], closer, start, in_list))
+        self.frames.append(OpenMessage(table, field.tag if field else b"", [], closer, start, in_list))
 
     def _close(self) -> None:
         frame = self.frames[-1]
@@ -195,7 +195,7 @@ class _Reader:
         if frame.in_list:
             self._next_in_list(frame)
 
-    def _next_in_list(self, frame: Frame) -> None:
+    def _next_in_list(self, frame: OpenMessage) -> None:
         """After a message of a list: another one opens, or the list ends."""
         self._pass(_SPACE)
         if self._take(b"]"):
@@ -206,10 +206,10 @@ class _Reader:
         if self._peek() not in _OPENERS:
             raise self._wrong("a message in braces is wanted here")
         closer = _OPENERS[self._peek()]
-        self.frames.append(Frame(frame.table, frame.tag, [], closer, self.position, True))
+        self.frames.append(OpenMessage(frame.table, frame.tag, [], closer, self.position, True))
         self.position += 1
 
-    def _list(self, field: Field | None, table: Table, start: int) -> None:
+    def _list(self, field: Field | None, table: MessageType, start: int) -> None:
         self.position += 1
         self._pass(_SPACE)
         if self._take(b"]"):

@@ -40,7 +40,7 @@ WANTED = {
     "model.paint": ("Fill", "LegendRow", "Tint", "Caption", "Paint"),
     "model.theme": ("THEMES",),
     "model.measure": ("elide",),
-    "model.drawing": ("Rect", "Hatch", "Disc", "Curve", "Label", "Group"),
+    "model.drawing": ("Rectangle", "Hatch", "Disc", "Curve", "Label", "Group"),
     "arrange.breaks": ("kept",),
     "arrange.spine": ("spines",),
     "render.compose": ("compose", "in_front_last", "_node", "_rule", "_stub", "_titles", "_port", "_free"),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, shape_from_input, unknown
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Out
 
 
-def constant(op: Op) -> Given:
+def constant(op: Op) -> RuleResult:
     """`Const`: the shape of its tensor."""
     if "value" not in op.definition.attr:
         return [None]  # asking a message for what it has not would add it
     return [op.dims(op.definition.attr["value"].tensor.tensor_shape)]
 
 
-def reshape(op: Op) -> Given:
+def reshape(op: Op) -> RuleResult:
     """The target; its one -1 is what is left of the elements."""
     shape, target = op.shape(0), op.value(1)
     if target is None:
@@ -40,7 +40,7 @@ def filled(op: Op, shape: Dims, target: tuple[int, ...]) -> Dims:
     return tuple(size if each <= HIDDEN < size else each for each in target)
 
 
-def expand_dims(op: Op) -> Given:
+def expand_dims(op: Op) -> RuleResult:
     """A 1 at the axis that input 1 says."""
     shape = op.shape(0)
     if shape is None:
@@ -49,7 +49,7 @@ def expand_dims(op: Op) -> Given:
     return [op.symbols.several(len(shape) + 1) if axis is None else (*shape[:axis], 1, *shape[axis:])]
 
 
-def squeeze(op: Op) -> Given:
+def squeeze(op: Op) -> RuleResult:
     """The axes of `squeeze_dims` go, or all of size 1."""
     shape, axes = op.shape(0), op.attr("squeeze_dims") or op.attr("axis")
     if shape is None:
@@ -60,7 +60,7 @@ def squeeze(op: Op) -> Given:
     return [tuple(size for size in shape if size != 1) if is_known(*shape) else None]
 
 
-def transpose(op: Op) -> Given:
+def transpose(op: Op) -> RuleResult:
     """Dimensions in the order of input 1."""
     shape, order = op.shape(0), op.numbers(1)
     if shape is None:
@@ -74,12 +74,12 @@ def transpose(op: Op) -> Given:
     ]
 
 
-def concat(op: Op) -> Given:
+def concat(op: Op) -> RuleResult:
     """`Concat`: the axis first."""
     return [concatenated(op, [each.shape for each in op.listed(1, 1)], op.number(0))]
 
 
-def concat_v2(op: Op) -> Given:
+def concat_v2(op: Op) -> RuleResult:
     """`ConcatV2`: the axis last."""
     parts = op.listed(0, 1)
     return [concatenated(op, [each.shape for each in parts], op.number(len(parts)))]
@@ -103,7 +103,7 @@ def concatenated(op: Op, shapes: list[Dims], axis: int | None) -> Dims:
     return None if around is None else replaced(around, place, whole)
 
 
-def pack(op: Op) -> Given:
+def pack(op: Op) -> RuleResult:
     """Inputs of one shape along a new axis."""
     parts = op.listed()
     shape = agreed([each.shape for each in parts])
@@ -113,7 +113,7 @@ def pack(op: Op) -> Given:
     return [None if axis is None else (*shape[:axis], len(parts), *shape[axis:])]
 
 
-def unpack(op: Op) -> Given:
+def unpack(op: Op) -> RuleResult:
     """One output for each position along the axis, which goes."""
     shape, count = op.shape(0), op.count("num")
     if shape is None:
@@ -122,7 +122,7 @@ def unpack(op: Op) -> Given:
     return [None if axis is None else (*shape[:axis], *shape[axis + 1 :])] * count
 
 
-def split(op: Op) -> Given:
+def split(op: Op) -> RuleResult:
     """`Split`: the axis first; equal parts."""
     shape, count = op.shape(1), op.count("num_split")
     axis = axis_of(op.number(0), len(shape)) if shape is not None else None
@@ -131,7 +131,7 @@ def split(op: Op) -> Given:
     return [replaced(shape, axis, op.symbols.quotient([shape[axis]], [count]))] * count
 
 
-def split_v(op: Op) -> Given:
+def split_v(op: Op) -> RuleResult:
     """`SplitV`: sizes, then the axis; one size may be -1."""
     shape, sizes, count = op.shape(0), op.value(1), op.count("num_split")
     axis = axis_of(op.number(2), len(shape)) if shape is not None else None
@@ -147,7 +147,7 @@ def split_v(op: Op) -> Given:
     return [replaced(shape, axis, rest if size == -1 else size) for size in sizes]
 
 
-def pad(op: Op) -> Given:
+def pad(op: Op) -> RuleResult:
     """Paddings of input 1, before and after each dimension."""
     shape, paddings, table = op.shape(0), op.value(1), op.shape(1)
     # The paddings are (rank, 2), so that their shape says the rank.
@@ -162,7 +162,7 @@ def pad(op: Op) -> Given:
     ]
 
 
-def pad_gradient(op: Op) -> Given:
+def pad_gradient(op: Op) -> RuleResult:
     """`MirrorPadGrad`: the paddings go again."""
     shape, paddings = op.shape(0), op.value(1)
     if shape is None or paddings is None or len(paddings) != 2 * len(shape):
@@ -171,7 +171,7 @@ def pad_gradient(op: Op) -> Given:
     return [tuple(less(less(size, paddings[2 * dim]), paddings[2 * dim + 1]) for dim, size in enumerate(shape))]
 
 
-def tile(op: Op) -> Given:
+def tile(op: Op) -> RuleResult:
     """Every dimension so often."""
     shape, times, table = op.shape(0), op.value(1), op.shape(1)
     if shape is None or times is None or len(times) != len(shape):
@@ -180,25 +180,25 @@ def tile(op: Op) -> Given:
     return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
 
 
-def broadcast_to(op: Op) -> Given:
+def broadcast_to(op: Op) -> RuleResult:
     """The target, which is at least as long as the input."""
     return [op.target(1)]
 
 
-def shape_of(op: Op) -> Given:
+def shape_of(op: Op) -> RuleResult:
     """`Shape`: as long as the rank."""
     rank = op.rank(0)
     return [(op.symbols.fresh() if rank is None else rank,)]
 
 
-def shapes_of(op: Op) -> Given:
+def shapes_of(op: Op) -> RuleResult:
     """`ShapeN`: the same for each input, and the elements too."""
     return [
         Out((op.symbols.fresh(),)) if each.shape is None else Out((len(each.shape),), each.shape) for each in op.ins
     ]
 
 
-def span(op: Op) -> Given:
+def span(op: Op) -> RuleResult:
     """`Range`: start, limit, step."""
     numbers = [op.value(index) for index in range(3)]
     if any(number is None or len(number) != 1 for number in numbers):
@@ -206,23 +206,23 @@ def span(op: Op) -> Given:
     return [(op.symbols.calc("span", *(number[0] for number in numbers if number)),)]
 
 
-def line_space(op: Op) -> Given:
+def line_space(op: Op) -> RuleResult:
     """`LinSpace`: as many as input 2 says."""
     return [(op.size(2),)]
 
 
-def list_difference(op: Op) -> Given:
+def list_difference(op: Op) -> RuleResult:
     """`ListDiff`: what is left, and where it was."""
     left = op.symbols.fresh()
     return [(left,), (left,)]
 
 
-def placeholder(op: Op) -> Given:
+def placeholder(op: Op) -> RuleResult:
     """`Placeholder`: its attribute; a shape without dimensions meant nothing before graphs of version 24."""
     return [op.attr("shape")]
 
 
-def concat_offset(op: Op) -> Given:
+def concat_offset(op: Op) -> RuleResult:
     """`ConcatOffset`: one vector for each shape."""
     return [each.shape for each in op.ins[1:]]
 

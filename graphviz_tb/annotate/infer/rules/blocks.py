@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import unknown
 from graphviz_tb.annotate.infer.values import Dims
 
 
-def space_to_depth(op: Op) -> Given:
+def space_to_depth(op: Op) -> RuleResult:
     """Blocks of height and width become channels."""
     return [blocks(op, down=True)]
 
 
-def depth_to_space(op: Op) -> Given:
+def depth_to_space(op: Op) -> RuleResult:
     """Channels become blocks of height and width."""
     return [blocks(op, down=False)]
 
@@ -35,7 +35,7 @@ def blocks(op: Op, down: bool) -> Dims:
     return tuple(sizes)
 
 
-def space_to_batch(op: Op) -> Given:
+def space_to_batch(op: Op) -> RuleResult:
     """`SpaceToBatchND`: block shape, paddings."""
     shape, block, pads = op.shape(0), op.value(1), op.value(2)
     if shape is None:
@@ -50,7 +50,7 @@ def space_to_batch(op: Op) -> Given:
     return [(op.symbols.product([shape[0], *block]), *sizes[1:])]
 
 
-def batch_to_space(op: Op) -> Given:
+def batch_to_space(op: Op) -> RuleResult:
     """`BatchToSpaceND`: block shape, crops."""
     shape, block, crops = op.shape(0), op.value(1), op.value(2)
     if shape is None:

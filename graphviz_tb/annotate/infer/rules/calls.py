@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.values import Out, join_outs
 
 
-def merge(op: Op) -> Given:
+def merge(op: Op) -> RuleResult:
     """`Merge`: what all inputs have in common, and which of them came."""
     if not op.ins:
         return []

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Out, broadcast, merge
 
 
-def same(op: Op) -> Given:
+def same(op: Op) -> RuleResult:
     """The first output is as the first input."""
     return [op.shape(0)]
 
 
-def passed(op: Op) -> Given:
+def passed(op: Op) -> RuleResult:
     """The first output is the first input, with what it holds."""
     return op.ins[:1]
 
 
-def scalar(op: Op) -> Given:
+def scalar(op: Op) -> RuleResult:
     """One scalar."""
     return [()]
 
 
-def nothing(op: Op) -> Given:
+def nothing(op: Op) -> RuleResult:
     """No outputs."""
     return []
 
@@ -68,7 +68,7 @@ def shape_from_input(index: int) -> Rule:
     return lambda op: [op.target(index)]
 
 
-def elementwise(op: Op) -> Given:
+def elementwise(op: Op) -> RuleResult:
     """Operands stretched to one another."""
     shape: Dims = op.shape(0)
     for index in range(1, len(op.ins)):
@@ -105,7 +105,7 @@ def replaced(shape: Sequence[int], place: int, size: int) -> tuple[int, ...]:
     return (*shape[:place], size, *shape[place + 1 :])
 
 
-def held(op: Op, index: int = 0) -> Given:
+def held(op: Op, index: int = 0) -> RuleResult:
     """The one output is what the handle holds."""
     return [op.held(index)]
 

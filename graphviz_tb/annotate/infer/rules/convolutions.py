@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import shape_from_input
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
@@ -64,7 +64,7 @@ def put(op: Op, batch: int, channels: int, sizes: Sequence[int]) -> Dims:
 def convolution(spatial: int, depthwise: bool = False) -> Rule:
     """Input, then a filter of (sizes…, channels in, channels out)."""
 
-    def rule(op: Op) -> Given:
+    def rule(op: Op) -> RuleResult:
         shape, kernel = op.shape(0), op.shape(1)
         # HWNC has the batch elsewhere, NCHW_VECT_C a filter in another order (OIHW_VECT_I).
         if str(op.attr("data_format") or "N")[0] != "N" or "VECT" in str(op.attr("data_format")):
@@ -79,7 +79,7 @@ def convolution(spatial: int, depthwise: bool = False) -> Rule:
     return rule
 
 
-def dilation(op: Op) -> Given:
+def dilation(op: Op) -> RuleResult:
     """`Dilation2D`: a filter of height, width, channels; its dilations are called `rates`."""
     shape, kernel, strides, rates = op.shape(0), op.shape(1), op.attr("strides"), op.attr("rates")
     if shape is None or kernel is None or len(shape) != 4 or len(kernel) != 3:
@@ -93,7 +93,7 @@ def dilation(op: Op) -> Given:
 def pooling(spatial: int) -> Rule:
     """`MaxPool` and the like: `ksize` and `strides` have an entry for every dimension."""
 
-    def rule(op: Op) -> Given:
+    def rule(op: Op) -> RuleResult:
         shape, ksize, strides = op.shape(0), op.attr("ksize"), op.attr("strides")
         return [pooled(op, shape, ksize, strides, spatial)]
 
@@ -118,18 +118,18 @@ def pooled(op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[i
     return tuple(sizes)
 
 
-def pool_v2(op: Op) -> Given:
+def pool_v2(op: Op) -> RuleResult:
     """`MaxPoolV2`: `ksize` and `strides` are inputs."""
     return [pooled(op, op.shape(0), op.numbers(1), op.numbers(2), 2)]
 
 
-def pool_with_argmax(op: Op) -> Given:
+def pool_with_argmax(op: Op) -> RuleResult:
     """Values and where they were."""
     shape = pooled(op, op.shape(0), op.attr("ksize"), op.attr("strides"), 2)
     return [shape, shape]
 
 
-def fractional_pool(op: Op) -> Given:
+def fractional_pool(op: Op) -> RuleResult:
     """`FractionalMaxPool`: sizes are divided by ratios."""
     shape, ratios = op.shape(0), op.attr("pooling_ratio")
     if shape is None or not ratios or len(ratios) != len(shape):
@@ -141,7 +141,7 @@ def fractional_pool(op: Op) -> Given:
     return [tuple(sizes), (op.symbols.fresh(),), (op.symbols.fresh(),)]
 
 
-def fused_bn(op: Op) -> Given:
+def fused_bn(op: Op) -> RuleResult:
     """`FusedBatchNormV3`: the input again, then vectors over the channels, then what the gradient keeps."""
     shape = op.shape(0)
     if shape is None:
@@ -158,7 +158,7 @@ def fused_bn(op: Op) -> Given:
     return [y, (channels,), (channels,), (channels,), (channels,), None]
 
 
-def input_gradient(op: Op) -> Given:
+def input_gradient(op: Op) -> RuleResult:
     """`Conv2DBackpropInput`: the sizes of the input, all four or height and width alone."""
     sizes = op.target(0)
     if sizes is None or len(sizes) != 2:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import same
 from graphviz_tb.annotate.infer.values import merge
 
 
-def diagonal(op: Op) -> Given:
+def diagonal(op: Op) -> RuleResult:
     """`Diag`: the shape twice."""
     shape = op.shape(0)
     return [None if shape is None else shape + shape]
 
 
-def diagonal_part(op: Op) -> Given:
+def diagonal_part(op: Op) -> RuleResult:
     """`DiagPart`: the first half."""
     shape = op.shape(0)
     if shape is None or len(shape) % 2:
@@ -21,13 +21,13 @@ def diagonal_part(op: Op) -> Given:
     return [merge(shape[: len(shape) // 2], shape[len(shape) // 2 :])]
 
 
-def matrix_diagonal(op: Op) -> Given:
+def matrix_diagonal(op: Op) -> RuleResult:
     """`MatrixDiag`: the last dimension twice."""
     shape = op.shape(0)
     return [(*shape, shape[-1]) if shape else None]
 
 
-def matrix_diagonals(op: Op) -> Given:
+def matrix_diagonals(op: Op) -> RuleResult:
     """`MatrixDiagV2`: one diagonal `k` above the main one, in a matrix as large as is said, or as it needs to be."""
     shape, above, rows, columns = op.shape(0), op.number(1), op.number(2), op.number(3)
     if not shape or above is None or rows is None or columns is None:
@@ -38,7 +38,7 @@ def matrix_diagonals(op: Op) -> Given:
     return [(*shape[:-1], down if rows == -1 else rows, right if columns == -1 else columns)]
 
 
-def matrix_diagonal_part(op: Op) -> Given:
+def matrix_diagonal_part(op: Op) -> RuleResult:
     """`MatrixDiagPart`: the smaller of the last two dimensions."""
     shape = op.shape(0)
     return [None if shape is None or len(shape) < 2 else (*shape[:-2], op.symbols.calc("min", *shape[-2:]))]

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import agreed, as_input, elementwise, merged, passed, same
 from graphviz_tb.annotate.infer.values import Dims, Out, broadcast
 from graphviz_tb.model.dtypes import SIZES
 
 
-def select(op: Op) -> Given:
+def select(op: Op) -> RuleResult:
     """`Select`: condition (a scalar, a vector over the first dimension, or as the others), then, else."""
     # The condition may be a vector beside matrices: it says nothing of the result.
     return [agreed([op.shape(1), op.shape(2)])]
 
 
-def select_v2(op: Op) -> Given:
+def select_v2(op: Op) -> RuleResult:
     """`SelectV2`: all three are stretched."""
     return [broadcast(broadcast(op.shape(1), op.shape(2), op.symbols), op.shape(0), op.symbols)]
 
 
-def all_agree(op: Op) -> Given:
+def all_agree(op: Op) -> RuleResult:
     """`AddN`: every input is as the others."""
     return [agreed([each.shape for each in op.ins])]
 
 
-def each_passed(op: Op) -> Given:
+def each_passed(op: Op) -> RuleResult:
     """`IdentityN`: outputs are the inputs."""
     return op.ins
 
 
-def gathered(op: Op) -> Given:
+def gathered(op: Op) -> RuleResult:
     """`BroadcastGradientArgs`: the axes along which each operand was stretched."""
     return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
 
 
-def shape_of_broadcast(op: Op) -> Given:
+def shape_of_broadcast(op: Op) -> RuleResult:
     """`BroadcastArgs`: a shape as long as the longer one."""
     mine, other = op.shape(0), op.shape(1)
     if mine is None or other is None or not mine or not other:
@@ -42,17 +42,17 @@ def shape_of_broadcast(op: Op) -> Given:
     return [(op.symbols.calc("max", mine[0], other[0]),)]
 
 
-def checked(op: Op) -> Given:
+def checked(op: Op) -> RuleResult:
     """`EnsureShape`: the input, which is of the stated shape."""
     return [agreed([op.attr("shape"), op.shape(0)])]
 
 
-def complex_part(op: Op) -> Given:
+def complex_part(op: Op) -> RuleResult:
     """`Complex`: two parts, stretched."""
     return [broadcast(op.shape(0), op.shape(1), op.symbols)]
 
 
-def bitcast(op: Op) -> Given:
+def bitcast(op: Op) -> RuleResult:
     """`Bitcast`: the last dimension holds the parts of one element where sizes differ."""
     shape, old, new = op.shape(0), SIZES.get(op.attr("T") or "", 0), SIZES.get(op.attr("type") or "", 0)
     if shape is None or not old or not new:
@@ -63,13 +63,13 @@ def bitcast(op: Op) -> Given:
     return [shape[:-1] if new > old else shape]
 
 
-def accumulate(op: Op) -> Given:
+def accumulate(op: Op) -> RuleResult:
     """`AccumulateNV2`: the stated shape, or that of the inputs."""
     shape: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
     return [shape]
 
 
-def print_input(op: Op) -> Given:
+def print_input(op: Op) -> RuleResult:
     """`Print`: its first input."""
     return [Out(op.shape(0), op.value(0))]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import as_input, layouts_channels, shape_from_input
 
 
-def bias_gradient(op: Op) -> Given:
+def bias_gradient(op: Op) -> RuleResult:
     """`BiasAddGrad`: one number for each channel."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
@@ -14,7 +14,7 @@ def bias_gradient(op: Op) -> Given:
     return [(shape[layouts_channels(op.attr("data_format"), len(shape))],)]
 
 
-def batch_norm_gradient(op: Op) -> Given:
+def batch_norm_gradient(op: Op) -> RuleResult:
     """`FusedBatchNormGradV3`: the gradient of the input, of scale and offset, then two empty vectors."""
     shape = op.shape(1) if op.shape(0) is None else op.shape(0)
     if shape is None or len(shape) < 4:
@@ -23,12 +23,12 @@ def batch_norm_gradient(op: Op) -> Given:
     return [shape, channels, channels, (0,), (0,)]
 
 
-def pool_gradient_shape(op: Op) -> Given:
+def pool_gradient_shape(op: Op) -> RuleResult:
     """`AvgPoolGrad`: the shape of the pooled tensor is an input."""
     return [op.target(0)]
 
 
-def loss_gradient(op: Op) -> Given:
+def loss_gradient(op: Op) -> RuleResult:
     """`SymbolicGradient`: one for each input of the function, before the gradients that come in."""
     count = op.count("Tout")
     return [each.shape for each in op.ins[:count]]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import as_input, batch_of, scalar
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 
 
-def resized(op: Op) -> Given:
+def resized(op: Op) -> RuleResult:
     """`ResizeBilinear`: images, and the new height and width."""
     shape, size = op.shape(0), op.value(1)
     rows, columns = size if size is not None and len(size) == 2 else op.symbols.several(2)
@@ -16,7 +16,7 @@ def resized(op: Op) -> Given:
     return [(shape[0], rows, columns, shape[3])]
 
 
-def decoded(op: Op) -> Given:
+def decoded(op: Op) -> RuleResult:
     """`DecodeJpeg`: height and width are in the file; channels where they are asked for."""
     channels = int(op.attr("channels") or 0)
     # A GIF has frames, too; DecodeImage reads either, so that even the rank hangs on the file.
@@ -26,7 +26,7 @@ def decoded(op: Op) -> Given:
     return [(*op.symbols.several(2), channels or op.symbols.fresh())]
 
 
-def cropped(op: Op) -> Given:
+def cropped(op: Op) -> RuleResult:
     """`CropAndResize`: image, boxes, box indices, crop size."""
     image, boxes, size = op.shape(0), op.shape(1), op.value(3)
     rows, columns = size if size is not None and len(size) == 2 else op.symbols.several(2)
@@ -35,24 +35,24 @@ def cropped(op: Op) -> Given:
     return [(count, rows, columns, channels)]
 
 
-def kept_boxes(op: Op) -> Given:
+def kept_boxes(op: Op) -> RuleResult:
     """`NonMaxSuppressionV3`: as many as are left."""
     return [(op.symbols.fresh(),)]
 
 
-def kept_boxes_padded(op: Op) -> Given:
+def kept_boxes_padded(op: Op) -> RuleResult:
     """`NonMaxSuppressionV4`: padded to the most, and how many are valid."""
     most = op.size(2) if op.attr("pad_to_max_output_size") else op.symbols.fresh()
     return [(most,), ()]
 
 
-def kept_scored(op: Op) -> Given:
+def kept_scored(op: Op) -> RuleResult:
     """`NonMaxSuppressionV5`: positions, scores, how many."""
     most = op.size(2) if op.attr("pad_to_max_output_size") else op.symbols.fresh()
     return [(most,), (most,), ()]
 
 
-def combined(op: Op) -> Given:
+def combined(op: Op) -> RuleResult:
     """`CombinedNonMaxSuppression`: boxes, scores, classes, valid detections of each image."""
     boxes, each, total = op.shape(0), op.number(2), op.number(3)
     batch = boxes[0] if boxes else op.symbols.fresh()
@@ -65,7 +65,7 @@ def combined(op: Op) -> Given:
     return [(batch, most, 4), (batch, most), (batch, most), (batch,)]
 
 
-def patches(op: Op) -> Given:
+def patches(op: Op) -> RuleResult:
     """`ExtractImagePatches`: every patch becomes channels."""
     from graphviz_tb.annotate.infer.rules.convolutions import window
 
@@ -76,7 +76,7 @@ def patches(op: Op) -> Given:
     return [(shape[0], *room, op.symbols.product([shape[3], sizes[1], sizes[2]]))]
 
 
-def transformed(op: Op) -> Given:
+def transformed(op: Op) -> RuleResult:
     """`ImageProjectiveTransformV3`: images, transforms, the new height and width."""
     shape, size = op.shape(0), op.value(2)
     rows, columns = size if size is not None and len(size) == 2 else op.symbols.several(2)

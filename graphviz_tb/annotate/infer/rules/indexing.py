@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import axis_of, batch_of, is_known, same, shape_from_input
 from graphviz_tb.annotate.infer.strided import strided
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
 
 
-def slice_(op: Op) -> Given:
+def slice_(op: Op) -> RuleResult:
     """`Slice`: begins and sizes; a size of -1 is all that is left."""
     shape, begins, sizes = op.shape(0), op.value(1), op.value(2)
     if sizes is None:
@@ -32,18 +32,18 @@ def length(op: Op, index: int) -> int | None:
     return shape[0] if shape is not None and len(shape) == 1 and shape[0] > HIDDEN else None
 
 
-def strided_slice(op: Op) -> Given:
+def strided_slice(op: Op) -> RuleResult:
     """`StridedSlice`: Python's slices, with masks (strided.py)."""
     return [strided(op, op.shape(0), 1)]
 
 
-def gather(op: Op) -> Given:
+def gather(op: Op) -> RuleResult:
     """`Gather`: rows of input 0."""
     shape, indices = op.shape(0), op.shape(1)
     return [None if not shape or indices is None else (*indices, *shape[1:])]
 
 
-def gather_v2(op: Op) -> Given:
+def gather_v2(op: Op) -> RuleResult:
     """`GatherV2`: along the axis of input 2, the first `batch_dims` shared."""
     shape, indices, shared = op.shape(0), op.shape(1), int(op.attr("batch_dims") or 0)
     if shape is None or indices is None:
@@ -56,7 +56,7 @@ def gather_v2(op: Op) -> Given:
     return [(*shape[:axis], *indices[shared:], *shape[axis + 1 :])]
 
 
-def gather_nd(op: Op) -> Given:
+def gather_nd(op: Op) -> RuleResult:
     """`GatherNd`: the last dimension of the indices is an index."""
     shape, indices = op.shape(0), op.shape(1)
     if shape is None or not indices or not is_known(indices[-1]) or indices[-1] > len(shape):
@@ -64,14 +64,14 @@ def gather_nd(op: Op) -> Given:
     return [(*indices[:-1], *shape[indices[-1] :])]
 
 
-def resource_gather(op: Op) -> Given:
+def resource_gather(op: Op) -> RuleResult:
     """`ResourceGather`: rows of a variable."""
     shape, indices, shared = op.held(0), op.shape(1), int(op.attr("batch_dims") or 0)
     # The shared dimensions are those of the indices, too.
     return [None if not shape or indices is None else (*indices, *shape[shared + 1 :])]
 
 
-def resource_gather_nd(op: Op) -> Given:
+def resource_gather_nd(op: Op) -> RuleResult:
     """`ResourceGatherNd`."""
     shape, indices = op.held(0), op.shape(1)
     if shape is None or not indices or not is_known(indices[-1]) or indices[-1] > len(shape):
@@ -79,7 +79,7 @@ def resource_gather_nd(op: Op) -> Given:
     return [(*indices[:-1], *shape[indices[-1] :])]
 
 
-def one_hot(op: Op) -> Given:
+def one_hot(op: Op) -> RuleResult:
     """`OneHot`: a new axis of the depth of input 1."""
     shape = op.shape(0)
     if shape is None:
@@ -90,19 +90,19 @@ def one_hot(op: Op) -> Given:
     return [(*shape[:place], op.size(1), *shape[place:])]
 
 
-def where(op: Op) -> Given:
+def where(op: Op) -> RuleResult:
     """`Where`: the positions of what is true."""
     rank = op.rank(0)
     return [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank)]
 
 
-def unique(op: Op) -> Given:
+def unique(op: Op) -> RuleResult:
     """`Unique`: values, then where each element is among them (and counts)."""
     new = op.symbols.fresh()
     return [(new,), op.shape(0), (new,)]
 
 
-def unique_v2(op: Op) -> Given:
+def unique_v2(op: Op) -> RuleResult:
     """`UniqueV2`: the same along axes; without any, of a vector."""
     shape, axes = op.shape(0), op.shape(1)
     # Only without axes is it as `Unique`; along an axis, whole slices are compared.
@@ -112,26 +112,26 @@ def unique_v2(op: Op) -> Given:
     return [(new,), shape, (new,)]
 
 
-def top_k(op: Op) -> Given:
+def top_k(op: Op) -> RuleResult:
     """`TopKV2`: the last dimension becomes k."""
     shape = op.shape(0)
     result: Dims = None if not shape else (*shape[:-1], op.size(1))
     return [result, result]
 
 
-def top_k_by_attribute(op: Op) -> Given:
+def top_k_by_attribute(op: Op) -> RuleResult:
     """`TopK`: k is an attribute."""
     shape = op.shape(0)
     result: Dims = None if not shape else (*shape[:-1], int(op.attr("k")))
     return [result, result]
 
 
-def in_top_k(op: Op) -> Given:
+def in_top_k(op: Op) -> RuleResult:
     """One answer for each target."""
     return [op.shape(1)]
 
 
-def dynamic_partition(op: Op) -> Given:
+def dynamic_partition(op: Op) -> RuleResult:
     """As many rows in each part as the partitions say."""
     shape, parts, count = op.shape(0), op.shape(1), op.count("num_partitions")
     if shape is None or parts is None:
@@ -139,7 +139,7 @@ def dynamic_partition(op: Op) -> Given:
     return [(op.symbols.fresh(), *shape[len(parts) :]) for _ in range(count)]
 
 
-def dynamic_stitch(op: Op) -> Given:
+def dynamic_stitch(op: Op) -> RuleResult:
     """`DynamicStitch`: as many rows as the largest index says."""
     half = len(op.ins) // 2
     # N vectors of indices, then N tensors of rows; an index tensor of rank r picks what has r dimensions less.
@@ -158,12 +158,12 @@ def dynamic_stitch(op: Op) -> Given:
     return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
 
 
-def searched(op: Op) -> Given:
+def searched(op: Op) -> RuleResult:
     """`SearchSorted`: one position for each value."""
     return [op.shape(1)]
 
 
-def scatter_nd(op: Op) -> Given:
+def scatter_nd(op: Op) -> RuleResult:
     """`ScatterNd`: indices, updates, shape."""
     return [op.target(2)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import handle, scalar
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
@@ -27,39 +27,39 @@ def both(a: Dims, b: Dims) -> Dims:
         return None
 
 
-def new_list(op: Op) -> Given:
+def new_list(op: Op) -> RuleResult:
     """`TensorListReserve`, `EmptyTensorList`: the element's shape is input 0."""
     return [handle(element_shape_input(op, 0))]
 
 
-def list_from(op: Op) -> Given:
+def list_from(op: Op) -> RuleResult:
     """`TensorListFromTensor`: rows of input 0."""
     shape = op.shape(0)
     return [handle(both(shape[1:] if shape else None, element_shape_input(op, 1)))]
 
 
-def pushed(op: Op) -> Given:
+def pushed(op: Op) -> RuleResult:
     """`TensorListPushBack`: the same list; its element may be as the item, which is the last input."""
     return [handle(both(op.held(0), op.shape(-1)))]
 
 
-def set_item(op: Op) -> Given:
+def set_item(op: Op) -> RuleResult:
     """`TensorListSetItem`: list, position, item."""
     return [handle(both(op.held(0), op.shape(2)))]
 
 
-def popped(op: Op) -> Given:
+def popped(op: Op) -> RuleResult:
     """`TensorListPopBack`: the shorter list, the item."""
     element = both(op.held(0), element_shape_input(op, 1))
     return [handle(op.held(0)), element]
 
 
-def item(op: Op) -> Given:
+def item(op: Op) -> RuleResult:
     """`TensorListGetItem`: list, position, element shape."""
     return [both(op.held(0), element_shape_input(op, 2))]
 
 
-def stacked(op: Op) -> Given:
+def stacked(op: Op) -> RuleResult:
     """`TensorListStack`: all items along a new first axis."""
     element = both(op.held(0), element_shape_input(op, 1))
     count = op.attr("num_elements")
@@ -67,47 +67,47 @@ def stacked(op: Op) -> Given:
     return [None if element is None else (length, *element)]
 
 
-def gathered(op: Op) -> Given:
+def gathered(op: Op) -> RuleResult:
     """`TensorListGather`: list, indices, element shape."""
     element, indices = both(op.held(0), element_shape_input(op, 2)), op.shape(1)
     return [None if element is None or indices is None else (*indices, *element)]
 
 
-def concatenated(op: Op) -> Given:
+def concatenated(op: Op) -> RuleResult:
     """`TensorListConcat`: rows of all items, and how many each had."""
     element = op.held(0)
     lengths = (op.symbols.fresh(),)
     return [(op.symbols.fresh(), *element[1:]) if element else None, lengths]
 
 
-def new_array(op: Op) -> Given:
+def new_array(op: Op) -> RuleResult:
     """`TensorArrayV3`: a handle, which holds the element's shape, and a flow, which carries it on."""
     element = op.attr("element_shape")
     return [Out((2,), None, element), Out((), None, element)]
 
 
-def array_read(op: Op) -> Given:
+def array_read(op: Op) -> RuleResult:
     """`TensorArrayReadV3`: handle, index, flow."""
     return [op.held(0)]
 
 
-def array_gathered(op: Op) -> Given:
+def array_gathered(op: Op) -> RuleResult:
     """`TensorArrayGatherV3`: handle, indices, flow."""
     element, indices = both(op.held(0), op.attr("element_shape")), op.shape(1)
     return [None if element is None or not indices else (indices[0], *element)]
 
 
-def array_concatenated(op: Op) -> Given:
+def array_concatenated(op: Op) -> RuleResult:
     """`TensorArrayConcatV3`: rows of all elements, and how many each had."""
     return [None, (op.symbols.fresh(),)]
 
 
-def array_gradient(op: Op) -> Given:
+def array_gradient(op: Op) -> RuleResult:
     """`TensorArrayGradV3`: an array as the first."""
     return [Out((2,), None, op.held(0)), Out((), None, op.held(0))]
 
 
-def flow(op: Op) -> Given:
+def flow(op: Op) -> RuleResult:
     """What writes to an array gives a scalar on."""
     return [()]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import same
 from graphviz_tb.annotate.infer.values import Dims, broadcast
 
 
-def matmul(op: Op) -> Given:
+def matmul(op: Op) -> RuleResult:
     """`MatMul`: two matrices, either transposed."""
     return [product(op, op.shape(0), op.shape(1), flag(op, "transpose_a", "adj_a"), flag(op, "transpose_b", "adj_b"))]
 
@@ -24,7 +24,7 @@ def product(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
     return (rows, columns)
 
 
-def batch_matmul(op: Op) -> Given:
+def batch_matmul(op: Op) -> RuleResult:
     """`BatchMatMulV2`: matrices in the last two dimensions, the others stretched."""
     a, b = op.shape(0), op.shape(1)
     if a is None or b is None or len(a) < 2 or len(b) < 2:
@@ -35,14 +35,14 @@ def batch_matmul(op: Op) -> Given:
     return [None if around is None or inner is None else around + inner]
 
 
-def matvec_sparse(op: Op) -> Given:
+def matvec_sparse(op: Op) -> RuleResult:
     """`SparseTensorDenseMatMul`: indices, values, shape of the first; the second is dense."""
     shape, b = op.value(2), op.shape(3)
     a = shape if shape is not None and len(shape) == 2 else None
     return [product(op, a, b, flag(op, "adjoint_a"), flag(op, "adjoint_b"))]
 
 
-def einsum(op: Op) -> Given:
+def einsum(op: Op) -> RuleResult:
     """`Einsum`: letters name dimensions, `...` those that are stretched."""
     inputs, _, output = str(op.attr("equation") or "").replace(" ", "").partition("->")
     letters: dict[str, int] = {}
@@ -65,7 +65,7 @@ def einsum(op: Op) -> Given:
     return [(*(letters[name] for name in before), *(stretched if dots else ()), *(letters[name] for name in after))]
 
 
-def solve(op: Op) -> Given:
+def solve(op: Op) -> RuleResult:
     """`MatrixSolve`: square, then right-hand sides."""
     a, b = op.shape(0), op.shape(1)
     if a is None or b is None or len(a) < 2 or len(b) < 2:
@@ -74,18 +74,18 @@ def solve(op: Op) -> Given:
     return [None if around is None else (*around, a[-1], b[-1])]
 
 
-def determinant(op: Op) -> Given:
+def determinant(op: Op) -> RuleResult:
     """One number for each matrix."""
     shape = op.shape(0)
     return [None if shape is None or len(shape) < 2 else shape[:-2]]
 
 
-def log_determinant(op: Op) -> Given:
+def log_determinant(op: Op) -> RuleResult:
     """Sign and logarithm of it."""
     return [*determinant(op), *determinant(op)]
 
 
-def eigen(op: Op) -> Given:
+def eigen(op: Op) -> RuleResult:
     """`SelfAdjointEigV2`: values, then vectors."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
@@ -93,7 +93,7 @@ def eigen(op: Op) -> Given:
     return [shape[:-1], shape if op.attr("compute_v") else (0,)]
 
 
-def qr(op: Op) -> Given:
+def qr(op: Op) -> RuleResult:
     """`Qr`: q and r, whole or as small as they can be."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
@@ -103,7 +103,7 @@ def qr(op: Op) -> Given:
     return [(*around, rows, inner), (*around, inner, columns)]
 
 
-def svd(op: Op) -> Given:
+def svd(op: Op) -> RuleResult:
     """`Svd`: s, u, v."""
     shape = op.shape(0)
     if shape is None or len(shape) < 2:
@@ -118,7 +118,7 @@ def svd(op: Op) -> Given:
     return [(*around, least), (*around, rows, u), (*around, columns, v)]
 
 
-def cross(op: Op) -> Given:
+def cross(op: Op) -> RuleResult:
     """`Cross`: as the first."""
     return [op.shape(0)]
 

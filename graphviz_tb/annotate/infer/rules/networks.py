@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import agreed, same
 from graphviz_tb.annotate.infer.values import Dims, broadcast
 
 
-def softmax_loss(op: Op) -> Given:
+def softmax_loss(op: Op) -> RuleResult:
     """`SoftmaxCrossEntropyWithLogits`: a loss for each row, and the gradient."""
     shape = broadcast(op.shape(0), op.shape(1), op.symbols)
     if shape is None or len(shape) != 2:
@@ -15,7 +15,7 @@ def softmax_loss(op: Op) -> Given:
     return [shape[:1], shape]
 
 
-def sparse_softmax_loss(op: Op) -> Given:
+def sparse_softmax_loss(op: Op) -> RuleResult:
     """`SparseSoftmaxCrossEntropyWithLogits`: labels are one number for each row."""
     logits, labels = op.shape(0), op.shape(1)
     rows: Dims = agreed([labels, logits[:1] if logits is not None else None])
@@ -28,12 +28,12 @@ def cell(op: Op) -> Dims:
     return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
 
 
-def lstm_cell(op: Op) -> Given:
+def lstm_cell(op: Op) -> RuleResult:
     """`LSTMBlockCell`: seven tensors of (batch, cell size)."""
     return [cell(op)] * 7
 
 
-def lstm_cell_gradient(op: Op) -> Given:
+def lstm_cell_gradient(op: Op) -> RuleResult:
     """`LSTMBlockCellGrad`: of the state, of the four gates together, then of three vectors of peepholes."""
     shape = cell(op)
     if shape is None or len(shape) != 2:
@@ -42,7 +42,7 @@ def lstm_cell_gradient(op: Op) -> Given:
     return [shape, (batch, op.symbols.product([size, 4])), *[(size,)] * 3]
 
 
-def block_lstm(op: Op) -> Given:
+def block_lstm(op: Op) -> RuleResult:
     """`BlockLSTM`: the same for all times; x of (time, batch, inputs), a bias of four gates."""
     shape, bias = op.shape(1), op.shape(8)
     if shape is None or bias is None or len(shape) != 3 or len(bias) != 1:
@@ -51,12 +51,12 @@ def block_lstm(op: Op) -> Given:
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
-def gru_cell(op: Op) -> Given:
+def gru_cell(op: Op) -> RuleResult:
     """`GRUBlockCell`: r, u, c, h of (batch, cell size)."""
     return [cell(op)] * 4
 
 
-def cudnn_rnn(op: Op) -> Given:
+def cudnn_rnn(op: Op) -> RuleResult:
     """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, the gradient's space."""
     shape, state = op.shape(0), op.shape(1)
     last = state if op.attr("rnn_mode") == "lstm" else ()
@@ -68,20 +68,20 @@ def cudnn_rnn(op: Op) -> Given:
     return [(shape[0], shape[1], units), state, last, None, None]
 
 
-def ctc_loss(op: Op) -> Given:
+def ctc_loss(op: Op) -> RuleResult:
     """`CTCLoss`: a loss for each row of the batch, and the gradient of the inputs (time, batch, classes)."""
     shape = op.shape(0)
     return [(shape[1],) if shape is not None and len(shape) == 3 else (op.symbols.fresh(),), shape]
 
 
-def candidate_sampler(op: Op) -> Given:
+def candidate_sampler(op: Op) -> RuleResult:
     """Sampled classes, how often the true ones and the sampled ones are expected."""
     shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
     rows = shape[0] if shape else op.symbols.fresh()
     return [(count,), (rows, true), (count,)]
 
 
-def accidental_hits(op: Op) -> Given:
+def accidental_hits(op: Op) -> RuleResult:
     """`ComputeAccidentalHits`: indices, ids and weights of the hits."""
     hits = op.symbols.fresh()
     return [(hits,), (hits,), (hits,)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules import arrays, convolutions, images, matrices
 from graphviz_tb.annotate.infer.values import Out, broadcast
 
@@ -10,13 +10,13 @@ from graphviz_tb.annotate.infer.values import Out, broadcast
 def ranged(rule: Rule) -> Rule:
     """The outputs of an ordinary op, then two scalars."""
 
-    def both(op: Op) -> Given:
+    def both(op: Op) -> RuleResult:
         return [*rule(op), (), ()]
 
     return both
 
 
-def range_of(op: Op) -> Given:
+def range_of(op: Op) -> RuleResult:
     """`QuantizeV2`: a scalar each, or a vector along `axis`."""
     axis, shape = op.attr("axis"), op.shape(0)
     if not isinstance(axis, int) or axis == -1:
@@ -25,14 +25,14 @@ def range_of(op: Op) -> Given:
     return [shape, sizes, sizes]
 
 
-def concat(op: Op) -> Given:
+def concat(op: Op) -> RuleResult:
     """`QuantizedConcat`: the axis, values, minima, maxima."""
     count = (len(op.ins) - 1) // 3
     values: list[Out] = list(op.ins[1 : 1 + count])
     return [arrays.concatenated(op, [each.shape for each in values], op.number(0)), (), ()]
 
 
-def product(op: Op) -> Given:
+def product(op: Op) -> RuleResult:
     """`QuantizedMatMul`."""
     turn_a, turn_b = bool(op.attr("transpose_a")), bool(op.attr("transpose_b"))
     return [matrices.product(op, op.shape(0), op.shape(1), turn_a, turn_b), (), ()]

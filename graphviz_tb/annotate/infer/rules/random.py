@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import shape_from_input
 
 
-def multinomial(op: Op) -> Given:
+def multinomial(op: Op) -> RuleResult:
     """`Multinomial`: so many samples for each row of logits."""
     shape = op.shape(0)
     return [(shape[0] if shape is not None and len(shape) == 2 else op.symbols.fresh(), op.size(1))]
 
 
-def each_rate(op: Op) -> Given:
+def each_rate(op: Op) -> RuleResult:
     """`RandomGamma`, `RandomPoissonV2`: the shape of input 0, for each rate of input 1."""
     shape, rates = op.target(0), op.shape(1)
     return [None if shape is None or rates is None else shape + rates]

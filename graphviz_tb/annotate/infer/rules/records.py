@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import as_input, scalar, scalars
 from graphviz_tb.annotate.infer.values import Dims, Out
 
 
-def joined(op: Op) -> Given:
+def joined(op: Op) -> RuleResult:
     """`StringJoin`: scalars are repeated for those that are none."""
     shapes = [each.shape for each in op.ins]
     larger = [shape for shape in shapes if shape != ()]
     return [larger[0] if larger else ()]
 
 
-def parsed(op: Op) -> Given:
+def parsed(op: Op) -> RuleResult:
     """`ParseExampleV2`: sparse, dense and ragged features of a batch of records (or of one)."""
     batch: Dims = op.shape(0)
     if op.definition.op == "ParseSingleExample":
@@ -32,25 +32,25 @@ def parsed(op: Op) -> Given:
     return shapes
 
 
-def decoded_csv(op: Op) -> Given:
+def decoded_csv(op: Op) -> RuleResult:
     """`DecodeCSV`: a column for each type."""
     return [op.shape(0)] * op.count("OUT_TYPE")
 
 
-def decoded_raw(op: Op) -> Given:
+def decoded_raw(op: Op) -> RuleResult:
     """`DecodeRaw`: each string becomes a vector."""
     shape = op.shape(0)
     return [None if shape is None else (*shape, op.symbols.fresh())]
 
 
-def reduced_join(op: Op) -> Given:
+def reduced_join(op: Op) -> RuleResult:
     """`ReduceJoin`: as a reduction."""
     from graphviz_tb.annotate.infer.rules.reductions import reduced
 
     return [reduced(op, op.shape(0), 1, bool(op.attr("keep_dims")))]
 
 
-def string_split(op: Op) -> Given:
+def string_split(op: Op) -> RuleResult:
     """`StringSplitV2`: a sparse tensor of two dimensions."""
     parts = op.symbols.fresh()
     return [(parts, 2), (parts,), (2,)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import axis_of
 from graphviz_tb.annotate.infer.values import Dims
 
 
-def reduce(op: Op) -> Given:
+def reduce(op: Op) -> RuleResult:
     """`Sum` and the like: the axes of input 1 go, or become 1 with `keep_dims`."""
     return [reduced(op, op.shape(0), 1, bool(op.attr("keep_dims")))]
 
@@ -28,7 +28,7 @@ def reduced(op: Op, shape: Dims, axes_at: int, keep: bool) -> Dims:
     return tuple(size for dim, size in enumerate(shape) if dim not in gone)
 
 
-def arg(op: Op) -> Given:
+def arg(op: Op) -> RuleResult:
     """`ArgMax`: one axis goes."""
     shape = op.shape(0)
     if shape is None:
@@ -40,13 +40,13 @@ def arg(op: Op) -> Given:
     return [(*shape[:axis], *shape[axis + 1 :])]
 
 
-def segment(op: Op) -> Given:
+def segment(op: Op) -> RuleResult:
     """`SegmentSum`, `SparseSegmentSum`: as many rows as there are segments, which only the data say."""
     shape = op.shape(0)
     return [None if not shape else (op.symbols.fresh(), *shape[1:])]
 
 
-def unsorted_segment(op: Op) -> Given:
+def unsorted_segment(op: Op) -> RuleResult:
     """`UnsortedSegmentSum`: data, segment ids, how many segments."""
     shape, ids = op.shape(0), op.shape(1)
     if shape is None or ids is None or len(ids) > len(shape):
@@ -54,7 +54,7 @@ def unsorted_segment(op: Op) -> Given:
     return [(op.size(2), *shape[len(ids) :])]
 
 
-def sparse_segment_counted(op: Op) -> Given:
+def sparse_segment_counted(op: Op) -> RuleResult:
     """`SparseSegmentSumWithNumSegments`, `SparseSegmentMeanGrad`: input 3 says how many rows come out."""
     shape = op.shape(0)
     return [None if not shape else (op.size(3), *shape[1:])]

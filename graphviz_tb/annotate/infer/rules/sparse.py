@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import shape_from_input
 
 
-def triple(op: Op, rank: int | None) -> Given:
+def triple(op: Op, rank: int | None) -> RuleResult:
     """A sparse tensor of some rank."""
     count, width = op.symbols.fresh(), op.symbols.fresh() if rank is None else rank
     # indices, values, shape
@@ -19,12 +19,12 @@ def length(op: Op, index: int) -> int | None:
     return shape[0] if shape is not None and len(shape) == 1 else None
 
 
-def reordered(op: Op) -> Given:
+def reordered(op: Op) -> RuleResult:
     """`SparseReorder`: indices and values again."""
     return [op.shape(0), op.shape(1)]
 
 
-def reshaped(op: Op) -> Given:
+def reshaped(op: Op) -> RuleResult:
     """`SparseReshape`: indices, and the new shape itself."""
     # `new_shape` is a vector: its length is the new rank.
     indices, shape = op.shape(0), op.shape(2)
@@ -33,7 +33,7 @@ def reshaped(op: Op) -> Given:
     return [(rows, width), (width,)]
 
 
-def filled(op: Op) -> Given:
+def filled(op: Op) -> RuleResult:
     """`SparseFillEmptyRows`: indices, values, which rows were empty, where old values went."""
     indices, shape = op.shape(0), op.value(2)
     new, width = op.symbols.fresh(), indices[1] if indices is not None and len(indices) == 2 else op.symbols.fresh()
@@ -41,19 +41,19 @@ def filled(op: Op) -> Given:
     return [(new, width), (new,), (rows,), (indices[0] if indices else op.symbols.fresh(),)]
 
 
-def dense_segments(op: Op) -> Given:
+def dense_segments(op: Op) -> RuleResult:
     """`RaggedTensorToTensor`: at least as many dimensions as the shape states."""
     return [None]
 
 
-def ragged_range(op: Op) -> Given:
+def ragged_range(op: Op) -> RuleResult:
     """`RaggedRange`: row splits, then values."""
     starts = op.shape(0)
     rows = op.symbols.calc("add", starts[0], 1) if starts else op.symbols.fresh()
     return [(rows,), (op.symbols.fresh(),)]
 
 
-def dense_to_sparse(op: Op) -> Given:
+def dense_to_sparse(op: Op) -> RuleResult:
     """`SparseSlice` and the like: a tensor of the rank of the shape."""
     return triple(op, length(op, 2))
 

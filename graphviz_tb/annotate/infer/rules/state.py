@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Given, Op, Rule
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import as_input, fixed_shapes, handle, held, nothing, scalar, scalars
 from graphviz_tb.annotate.infer.values import Out, merge
 
 
-def variable(op: Op) -> Given:
+def variable(op: Op) -> RuleResult:
     """`VariableV2`: a reference to the value."""
     return [op.attr("shape")]
 
 
-def variable_handle(op: Op) -> Given:
+def variable_handle(op: Op) -> RuleResult:
     """`VarHandleOp`: a scalar that holds a tensor of the stated shape."""
     return [handle(op.attr("shape"))]
 
 
-def variable_shape(op: Op) -> Given:
+def variable_shape(op: Op) -> RuleResult:
     """`VariableShape`: as long as the rank."""
     shape = op.held(0)
     return [(op.symbols.fresh() if shape is None else len(shape),)]
 
 
-def assigned(op: Op) -> Given:
+def assigned(op: Op) -> RuleResult:
     """`Assign`: the variable, which has the value's shape from then on."""
     # Unchecked, a variable takes the shape of any value.
     if op.attr("validate_shape") is False:
@@ -34,55 +34,55 @@ def assigned(op: Op) -> Given:
 def listed(attr: str) -> Rule:
     """The shapes of all outputs are an attribute."""
 
-    def rule(op: Op) -> Given:
+    def rule(op: Op) -> RuleResult:
         shapes = op.attr(attr)
         return list(shapes) if isinstance(shapes, list) else []
 
     return rule
 
 
-def dequeued(op: Op) -> Given:
+def dequeued(op: Op) -> RuleResult:
     """`QueueDequeueV2`: as many as `component_types`; shapes are those of a queue of one component."""
     count = op.count("component_types")
     # A handle holds one shape: it cannot be that of each of several components.
     return [op.held(0)] if count == 1 else [None] * count
 
 
-def dequeued_many(op: Op) -> Given:
+def dequeued_many(op: Op) -> RuleResult:
     """`QueueDequeueManyV2`: so many of them in one."""
     count, shape = op.count("component_types"), op.held(0)
     return [(op.size(1), *shape)] if count == 1 and shape is not None else [None] * count
 
 
-def queue(op: Op) -> Given:
+def queue(op: Op) -> RuleResult:
     """`FIFOQueueV2`: a handle that holds what one component is."""
     shapes = op.attr("shapes")
     return [handle(shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
 
 
-def old_queue(op: Op) -> Given:
+def old_queue(op: Op) -> RuleResult:
     """`FIFOQueue`: the same by reference to a pair of strings."""
     shapes = op.attr("shapes")
     return [Out((2,), None, shapes[0] if isinstance(shapes, list) and len(shapes) == 1 else None)]
 
 
-def looked_up(op: Op) -> Given:
+def looked_up(op: Op) -> RuleResult:
     """`LookupTableFindV2`: a value for each key, of the shape of the default."""
     keys, default = op.shape(1), op.shape(2)
     return [keys if default == () else None]
 
 
-def exported(op: Op) -> Given:
+def exported(op: Op) -> RuleResult:
     """`LookupTableExportV2`: all keys, all values."""
     return [(op.symbols.fresh(),), None]
 
 
-def scattered(op: Op) -> Given:
+def scattered(op: Op) -> RuleResult:
     """`ScatterUpdate`: the variable."""
     return [op.shape(0)]
 
 
-def restored(op: Op) -> Given:
+def restored(op: Op) -> RuleResult:
     """`RestoreV2`: whatever was saved."""
     return [None] * op.count("dtypes")
 
