@@ -102,6 +102,7 @@ def test_any_name_is_legal(names: list[str]) -> None:
         address(HIERARCHY, place.path)
 
 
+@pytest.mark.slow
 def test_a_long_name_through_a_recursive_function_takes_no_time() -> None:
     start = process_time()
     TraceNames(HIERARCHY).places(["back" + "/c" * 10_000 + "/nothing"])

@@ -203,11 +203,13 @@ def test_a_slow_first_step_is_warm_up() -> None:
     assert join_statistics(hierarchy, steps(50, 20, 30)).warm_up == ""
 
 
+@pytest.mark.slow
 def test_many_lines_of_a_device_that_has_no_streams() -> None:
     space = XSpace(planes=[{"name": "/device:GPU:0", "lines": [{"name": ""}] * 6000}])
     assert cpu_seconds(lambda: steps_of(space)) < 9
 
 
+@pytest.mark.slow
 def test_a_kind_of_many_statistics_and_many_events() -> None:
     events = [{"metadata_id": 1, "duration_ps": 5000}] * 3000
     space = XSpace(planes=[{"name": "/host:CPU", "lines": [{"name": "t", "events": events}]}])

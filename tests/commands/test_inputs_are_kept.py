@@ -178,6 +178,7 @@ def test_a_run_bears_its_own_name_and_a_link_finds_it(folder: Path, capsys: pyte
     assert "best" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_folders_deeper_than_python_recurses(tmp_path: Path) -> None:
     deep = "/".join("d" * 1500)
     subprocess.run(["mkdir", "-p", deep], cwd=tmp_path, check=True)
@@ -188,6 +189,7 @@ def test_folders_deeper_than_python_recurses(tmp_path: Path) -> None:
         subprocess.run(["rm", "-rf", "d"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fixture", ["logdirs/mnist_runs/train", "real/hidden_scope.pbtxt"])
 def test_a_model_beside_folders_deeper_than_python_recurses(fixture: str, tmp_path: Path) -> None:
     source = FIXTURES / fixture

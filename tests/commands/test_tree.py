@@ -212,6 +212,7 @@ def test_every_branch_of_a_case_has_a_line(tell: Any, tmp_path: Path) -> None:
         assert any(f"branches[{at}]  → a_rather_long_name_of_branch_number_{at}" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_of_thousands_of_op_types_only_those_that_may_fit_are_tried() -> None:
     start = process_time()
     assert some([f"Operation{number}" for number in range(4000)], 30) == "Operation0, Operation1 …"

@@ -81,6 +81,7 @@ def test_inputs_that_stayed_at_both_ends_make_no_table() -> None:
     assert m.cells == 0
 
 
+@pytest.mark.slow
 def test_a_match_spreads_beside_many_that_nothing_tells_apart() -> None:
     """A chain of 190 ops, and ops without number beside another node: they are not counted again for each step."""
 

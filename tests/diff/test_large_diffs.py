@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import heaviest
@@ -34,10 +36,12 @@ def nested(word: str, depth: int) -> Any:
     return made
 
 
+@pytest.mark.slow
 def test_scopes_in_one_another_are_each_looked_at_once() -> None:
     assert seconds(nested("a", 500), nested("b", 500)) < 9 * slowness()
 
 
+@pytest.mark.slow
 def test_functions_called_are_filed_by_attribute() -> None:
     def calling(value: int) -> Any:
         made = GraphDef()
@@ -51,6 +55,7 @@ def test_functions_called_are_filed_by_attribute() -> None:
     assert seconds(calling(1), calling(2)) < 6 * slowness()
 
 
+@pytest.mark.slow
 def test_equal_members_of_a_series_are_counted_once() -> None:
     def series(many: int) -> Any:
         made = GraphDef()
@@ -61,6 +66,7 @@ def test_equal_members_of_a_series_are_counted_once() -> None:
     assert seconds(series(12_000), series(5)) < 12 * slowness()
 
 
+@pytest.mark.slow
 def test_members_of_many_series_are_taken_out_one_by_one() -> None:
     def series(first: int) -> GraphColumns:
         made = GraphDef()
@@ -80,6 +86,7 @@ def test_members_of_many_series_are_taken_out_one_by_one() -> None:
     assert len(m.together()[0]) == 25_000
 
 
+@pytest.mark.slow
 def test_the_heaviest_chain_is_found_without_a_look_at_all_pairs_before_each() -> None:
     pairs = [(at, at) for at in range(16_000)]
     start = time.process_time()
@@ -93,6 +100,7 @@ def test_of_chains_of_one_weight_the_first_pairs_count() -> None:
     assert heaviest({}) == []
 
 
+@pytest.mark.slow
 def test_edits_are_compared_only_with_renames_around_them() -> None:
     def layers(prefix: str, suffix: str, stride: int) -> Any:
         made = GraphDef()

@@ -119,6 +119,7 @@ def lent(count: int) -> Pair:
 SLOW = [in_one_another, held_by_all, counted_anew, products, weights]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", SLOW)
 def test_each_is_looked_at_once(pair: Callable[[int], Pair]) -> None:
     few, many = pair(150), pair(2400)

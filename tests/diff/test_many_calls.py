@@ -42,6 +42,7 @@ def closed_chain(calls: int, functions: int) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", [calls_of_a_chain, closed_chain])
 def test_calls_in_calls_are_followed_once(chain: Callable[[int, int], GraphDef]) -> None:
     def seconds(count: int) -> float:
@@ -56,6 +57,7 @@ def test_calls_in_calls_are_followed_once(chain: Callable[[int, int], GraphDef])
     assert seconds(2000) < 48 * seconds(125)  # 16 times as many
 
 
+@pytest.mark.slow
 def test_functions_that_came_behind_many_calls() -> None:
     def seconds(count: int) -> float:
         old, new = calls_of_a_chain(count, 10), calls_of_a_chain(count, count)

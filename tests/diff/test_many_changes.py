@@ -28,6 +28,7 @@ def test_each_change_looks_at_its_own_nodes() -> None:
     assert all(changes.numbers_of(change)["ops"] in ((1, 0), (0, 1)) for change in changes)
 
 
+@pytest.mark.slow
 def test_a_change_with_very_many_consequences() -> None:
     def change(count: int) -> Change:
         behind = tuple(Change("changed", "attribute", None, f"n{number}", 1, {}, edits=Edits(ops=((number, number),)))
@@ -52,6 +53,7 @@ def trained_functions(count: int, new: bool) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 def test_how_a_file_is_trained_is_asked_once_for_all_its_functions() -> None:
     few, many = ((trained_functions(count, False), trained_functions(count, True)) for count in (250, 1000))
     assert len(diff(*few)) == 250

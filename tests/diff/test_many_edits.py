@@ -53,6 +53,7 @@ def one_more_of_each(count: int) -> tuple[Any, Any]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "count"), [(taken_out_of_scopes, 4000), (rates_of_gradients, 6000), (one_more_of_each, 5000)]
 )

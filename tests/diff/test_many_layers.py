@@ -79,6 +79,7 @@ def many_outputs(count: int) -> Pair:
     return tuple(json.dumps(model(*inner, outputs=outputs + more)).encode() for more in ([], ["q"]))  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [used_by_all, turned_round, sequences, many_outputs])
 def test_layers_are_not_compared_with_all_others(pair: Callable[[int], Pair]) -> None:
     few, many = pair(200), pair(3200)
@@ -98,6 +99,7 @@ def test_outputs_that_name_models_in_models_again_and_again() -> None:
     assert change.detail == {"key": "units", "old": 3, "new": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["m_{}/d0/MatMul", "m/d{}/MatMul"], ids=["scopes", "layers"])
 def test_scopes_of_a_model_are_not_all_compared_with_its_layers(op: str) -> None:
     def seconds(count: int) -> float:

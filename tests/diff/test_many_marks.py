@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.tints import FlatEdgeIndex
@@ -27,5 +29,6 @@ def seconds(count: int) -> float:
     return cpu_seconds(lambda: FlatEdgeIndex(both.model.hierarchy, drawn.view, lines.states).stub(drawn.scene, stub))
 
 
+@pytest.mark.slow
 def test_edges_of_many_weights_are_not_looked_for_among_all() -> None:
     assert seconds(16_000) < 16 * seconds(2_000)  # eight times as many; 64 times the seconds, were they

@@ -118,6 +118,7 @@ def test_groups_are_counted_once_however_deep_calls_are_marked(monkeypatch: pyte
     assert len(counted) < 50  # 30 × 2 sums, and 30 × 33 groups
 
 
+@pytest.mark.slow
 def test_inputs_that_are_wired_anew_are_looked_up_all_at_once() -> None:
     many = 320_000
     hierarchy = load(

@@ -13,6 +13,7 @@ from tests.diff.apply import apply
 from tests.diff.pairs import REAL, graph_def, renamed, shuffled
 from tests.diff.transforms import TRANSFORMS
 from tests.each import each
+from tests.effort import part
 
 FEW = [path for path in REAL if path.stem in ("mnist_cnn", "lstm_static_unrolled", "keras2_mnist", "func_library_v2")]
 IDS = [path.stem for path in REAL]
@@ -36,7 +37,7 @@ def changed(graph: Any, words: list[str], seed: int) -> tuple[Any, int]:
     return graph, most
 
 
-@each("path", FEW, ids=lambda path: path.stem)
+@each("path", part(FEW, 4), ids=lambda path: path.stem)
 @each("word", list(TRANSFORMS))
 def test_one(path: Any, word: str) -> None:
     graph = graph_def(path)
@@ -45,7 +46,7 @@ def test_one(path: Any, word: str) -> None:
         assert len(checked(graph, new)) <= most
 
 
-@each("path", REAL, ids=IDS)
+@each("path", part(REAL, 4), ids=lambda path: path.stem)
 def test_three_at_once(path: Any) -> None:
     graph = graph_def(path)
     seed = IDS.index(path.stem)
@@ -54,14 +55,14 @@ def test_three_at_once(path: Any) -> None:
     assert len(checked(graph, new)) <= most
 
 
-@each("path", REAL, ids=IDS)
+@each("path", part(REAL, 4), ids=lambda path: path.stem)
 def test_order_is_nothing(path: Any) -> None:
     graph = graph_def(path)
     assert diff(graph, graph).same
     assert diff(graph, shuffled(graph)).same
 
 
-@each("path", REAL, ids=IDS)
+@each("path", part(REAL, 4), ids=lambda path: path.stem)
 def test_prefix_is_one_move(path: Any) -> None:
     graph = graph_def(path)
     changes = checked(graph, renamed(graph, lambda name: f"outer/inner/{name}"))

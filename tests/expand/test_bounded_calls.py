@@ -24,6 +24,7 @@ def chosen(branches: int, inputs: int) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 def test_many_branches_of_many_inputs() -> None:
     model = graphviz_tb.load(chosen(5_000, 5_000))
     with seconds(12):
@@ -61,6 +62,7 @@ def dataset(results: int, readers: int) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 def test_many_results_for_many_readers() -> None:
     # 2,000 × 2,000 lines would take a gigabyte
     model = graphviz_tb.load(dataset(2_000, 2_000))
@@ -78,6 +80,7 @@ def test_some_results_for_some_readers() -> None:
     assert len(lines) == 3 * 4
 
 
+@pytest.mark.slow
 def test_many_constants_for_many_arguments() -> None:
     graph = GraphDef(node=[{"name": f"c{number}", "op": "Const"} for number in range(8_000)])
     graph.node.add(name="call", op="PartitionedCall", input=[f"c{number}" for number in range(8_000)])

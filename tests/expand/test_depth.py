@@ -27,6 +27,7 @@ def calls(levels: int, each: int) -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "each"), [(600, 1), (200, 2), (50, 40)])
 def test_everything_open_in_calls_of_calls(levels: int, each: int) -> None:
     model = load(calls(levels, each))
@@ -56,6 +57,7 @@ def test_diff_of_names_thousands_deep() -> None:
     assert picture(changes, PictureOptions()).render("svg")
 
 
+@pytest.mark.slow
 def test_thousands_of_edges_that_lead_a_thousand_groups_deep() -> None:
     """Each group finds its own lines, and what these carry is kept once: gigabytes, were all found together."""
     deep, inputs = "/".join("s" * 700), [f"x{number}" for number in range(12_000)]
@@ -81,6 +83,7 @@ def test_letters_that_take_more_room_are_fewer(segment: str) -> None:
     assert sum(len(json.dumps(each)) for each in names) < 400 << 20
 
 
+@pytest.mark.slow
 def test_lines_of_control_that_lead_thousands_of_groups_deep() -> None:
     """The level where both ends are seen is looked for once, not from each group anew."""
     deep = "/".join("s" * 4000)

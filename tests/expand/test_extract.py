@@ -213,6 +213,7 @@ def test_a_child_that_is_joined_with_one_asked_for_stays_with_its_line(included:
     assert (1 in mask.extracted) is gone
 
 
+@pytest.mark.slow
 def test_sinks_that_feed_others_are_told_from_those_that_do_not_in_one_pass() -> None:
     def seconds(count: int) -> float:
         # A chain, and a sink beside each of its children.
@@ -225,6 +226,7 @@ def test_sinks_that_feed_others_are_told_from_those_that_do_not_in_one_pass() ->
     assert seconds(16_000) < 24 * seconds(2_000)  # eight times as many
 
 
+@pytest.mark.slow
 def test_thousands_of_children_are_put_away_at_once() -> None:
     # 3,000 children, each of which feeds the next thirty
     edges = data(*((child, child + step) for child in range(2970) for step in range(1, 31)))

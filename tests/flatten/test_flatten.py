@@ -253,6 +253,7 @@ def test_a_graph_of_marks_only_shows_something(kind: str) -> None:
     assert placed == set(range(10))
 
 
+@pytest.mark.slow
 def test_of_each_circle_of_constants_one_is_drawn_in_linear_time() -> None:
     # a0 ⇄ b0, a1 ⇄ b1, …
     def circles(count: int) -> GraphDef:

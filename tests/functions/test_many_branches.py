@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -24,6 +26,7 @@ def branching(name: str, count: int) -> Hierarchy:
     return group(flatten(graph))
 
 
+@pytest.mark.slow
 def test_branches_by_what_the_call_calls_them() -> None:
     hierarchy = branching("c", 10_000)
     (call,), rows = hierarchy.calls, hierarchy.function_rows
@@ -37,6 +40,7 @@ def test_branches_by_what_the_call_calls_them() -> None:
     assert address(hierarchy, (call, rows[7] + 1)) == "c::branches[7]/x"
 
 
+@pytest.mark.slow
 def test_ops_of_many_branches_deep_in_scopes() -> None:
     hierarchy = branching("a/" * 5000 + "c", 5000)
     with seconds(1):  # about 0.03

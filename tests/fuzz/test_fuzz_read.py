@@ -70,12 +70,14 @@ def test_pieces_taken_out_or_doubled(kind: str, data: st.DataObject) -> None:
     survives(whole[:first] + whole[first:last] * again + whole[last:])
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.binary(max_size=300))
 def test_noise(data: bytes) -> None:
     survives(data)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(st.text("{}<>[]:;,#\"'\\-_. \n\tnodeamx1\0é", max_size=120))
 def test_almost_text(text: str) -> None:
@@ -90,6 +92,7 @@ BITS = [
 ]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(data=st.data(), whole=st.sampled_from([PRINTED, KINDS["text"], KINDS["spelled"]]))
 def test_what_text_format_reads_we_read_the_same(whole: bytes, data: st.DataObject) -> None:
@@ -110,6 +113,7 @@ def test_what_text_format_reads_we_read_the_same(whole: bytes, data: st.DataObje
     assert made.SerializeToString(deterministic=True) == expected.SerializeToString(deterministic=True)
 
 
+@pytest.mark.slow
 @examples(80)
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=3) | st.sampled_from(["a", "b"]),
                     lambda inner: st.lists(inner, max_size=4)
@@ -171,11 +175,13 @@ def _length(size: int) -> bytes:
     return bytes([*out, size])
 
 
+@pytest.mark.slow
 def test_a_record_that_claims_2_to_the_60_bytes() -> None:
     header = struct.pack("<Q", 2**60)
     assert "claims" in refused(header + struct.pack("<I", masked_crc(header)) + b"x" * 1000)
 
 
+@pytest.mark.slow
 def test_a_field_that_claims_an_exabyte() -> None:
     assert refused(b"\x0a" + b"\xff" * 8 + b"\x0f" + b"x" * 100)
 

@@ -22,6 +22,7 @@ def seconds(*nodes: dict[str, Any], preset: str = "default") -> tuple[graphviz_t
     return model, time.process_time() - start
 
 
+@pytest.mark.slow
 def test_what_thousands_of_nodes_take_through_one_constant_is_bounded() -> None:
     inputs = [{"name": f"a{number}", "op": "Foo"} for number in range(2000)]
     middle = {"name": "c", "op": "FooConst", "input": [node["name"] for node in inputs]}
@@ -49,6 +50,7 @@ def weights(count: int, shared: str = "") -> list[dict[str, Any]]:
     return nodes
 
 
+@pytest.mark.slow
 def test_deep_names_of_weights_are_compared_with_deep_scopes_quickly() -> None:
     deep = {"name": "a_1/" * 3000 + "x", "op": "Foo", "input": [f"r{number}" for number in range(20)]}
     _, took = seconds(*weights(20, shared="b/" * 3000 + "w"), deep)

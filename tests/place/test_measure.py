@@ -13,6 +13,7 @@ from tests.each import each
 NAMES = st.text(max_size=320)
 
 
+@pytest.mark.slow
 def test_the_table_is_that_of_the_font() -> None:
     pytest.importorskip("fontTools")
     import make_advances

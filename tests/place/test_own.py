@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import accumulate, pairwise, takewhile
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def test_lines_to_other_boxes_and_lines_alone_are_whole() -> None:
     assert own_parts(Skeleton(4, (), wires, (), (((),),), ((0,),), 0), routes, routes) == routes
 
 
+@pytest.mark.slow
 def test_a_bus_of_many_lines_costs_little_more_a_line() -> None:
     def seconds(lines: int) -> float:
         skeleton, routes = bus(lines)

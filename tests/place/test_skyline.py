@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def test_no_line_is_missed(points: list[tuple[int, int]], share: int) -> None:
     assert sky.right(-100, 2000) <= max(x for x, _ in points) + 1
 
 
+@pytest.mark.slow
 def test_long_lines_cost_no_more_than_short_ones() -> None:
     def draw(length: int) -> None:
         sky = Skyline()

@@ -47,6 +47,7 @@ def names(data: bytes) -> list[str]:
     return [node.name for node in read(data).graph_def.node]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [b"{},", b"[],", b'{"a":{}},', b'"ab",'])
 def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     config = b'{"class_name":"Sequential","config":{"layers":[' + unit * ((50 << 20) // len(unit)) + b"{}]}}"
@@ -141,6 +142,7 @@ def called_many_times(inputs: int, calls: list[int]) -> bytes:
     return model(layer("x"), {**inner, "inbound_nodes": [[["x", 0, 0, {}]] * given for given in calls]})
 
 
+@pytest.mark.slow
 def test_a_model_of_many_inputs_called_many_times() -> None:
     """Each input asks for its place in each call: looked up, not searched."""
 
@@ -149,6 +151,7 @@ def test_a_model_of_many_inputs_called_many_times() -> None:
     assert cpu_seconds(lambda: names(many)) < 40 * cpu_seconds(lambda: names(few))
 
 
+@pytest.mark.slow
 def test_a_model_of_many_inputs_called_many_times_with_few() -> None:
     few, many = called_many_times(500, 500 * [1]), called_many_times(8000, 8000 * [1])
     assert cpu_seconds(lambda: names(many)) < 40 * cpu_seconds(lambda: names(few))  # 16 times as many
@@ -171,6 +174,7 @@ def test_inputs_of_outputs_past_every_bound() -> None:
     assert load(graph).picture().render("svg")
 
 
+@pytest.mark.slow
 def test_equal_names_are_numbered_without_trying_all_numbers_again() -> None:
     start = time.process_time()
     free_names(["x"] * 20_000, {"x"})
@@ -250,6 +254,7 @@ def test_a_pool_of_no_size(size: int) -> None:
     assert load(text.encode()).picture(color_by="flops").render("svg")
 
 
+@pytest.mark.slow
 def test_outputs_that_only_a_number_claims() -> None:
     graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}])
     for _ in range(254):
@@ -262,6 +267,7 @@ def test_outputs_that_only_a_number_claims() -> None:
     assert time.process_time() - start < 20 * slowness()
 
 
+@pytest.mark.slow
 def test_sizes_of_thousands_of_dimensions() -> None:
     graph = GraphDef(node=[{"name": "c", "op": "Const"}])
     tensor = graph.node[0].attr["value"].tensor
@@ -278,6 +284,7 @@ def test_sizes_of_thousands_of_dimensions() -> None:
     assert time.process_time() - start < 10 * slowness()
 
 
+@pytest.mark.slow
 def test_a_list_that_names_one_function_thousands_of_times() -> None:
     graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "c", "op": "Case", "input": ["x"] * 6000}])
     function = graph.library.function.add()
@@ -291,6 +298,7 @@ def test_a_list_that_names_one_function_thousands_of_times() -> None:
     assert time.process_time() - start < 8 * slowness()
 
 
+@pytest.mark.slow
 def test_a_merge_of_thousands_of_ways_back() -> None:
     graph = GraphDef(node=[{"name": "m", "op": "Merge", "input": ["n"] * 6000}, {"name": "n", "op": "NextIteration"}])
     graph.node[1].input.append("m")
@@ -299,6 +307,7 @@ def test_a_merge_of_thousands_of_ways_back() -> None:
     assert time.process_time() - start < 5 * slowness()
 
 
+@pytest.mark.slow
 def test_an_op_type_of_thousands_of_words() -> None:
     graph = GraphDef(node=[{"name": "v", "op": "VarHandleOp"}])
     for word in ("Apply" * 8_000 + "\n", "Apply" * 8_000 + "Summary"):
@@ -308,6 +317,7 @@ def test_an_op_type_of_thousands_of_words() -> None:
     assert time.process_time() - start < 5 * slowness()
 
 
+@pytest.mark.slow
 def test_long_names_that_thousands_use() -> None:
     """What a name says of a weight or an argument is asked once, not for each edge."""
     graph = GraphDef(node=[{"name": "a", "op": "_Arg"}, {"name": "w", "op": "Const"}])

@@ -47,6 +47,7 @@ def letters(graph: GraphDef) -> int:
     return sum(len(text) for node in graph.node for text in node.input)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signatures", [1, 20])
 def test_a_chain_of_calls_beside_thousands_of_nodes(signatures: int) -> None:
     count = 20_000 // signatures
@@ -71,6 +72,7 @@ def test_signatures_are_compared_as_far_as_that_takes_seconds(monkeypatch: pytes
     assert read(made.SerializeToString()).signature == "a"
 
 
+@pytest.mark.slow
 def test_a_chain_of_calls_in_a_trace() -> None:
     graph = GraphDef()
     for number in range(10_000):

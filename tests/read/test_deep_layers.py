@@ -43,6 +43,7 @@ def test_nine_in_ten_names_decide() -> None:
     assert shared_scope([]) == shared_scope(["x"]) == ""
 
 
+@pytest.mark.slow
 def test_what_holds_a_layer_of_a_deep_path() -> None:
     path = "m.list" + ".a" * 300_000
     layers = {each: {"class_name": "", "config": {"name": each}} for each in ("m", "m.b", path)}
@@ -57,6 +58,7 @@ def test_a_scope_without_a_name_is_no_layer(name: str) -> None:
     assert layers_of_scopes([name], ["k", "k/b"]) == {}
 
 
+@pytest.mark.slow
 def test_weights_in_deep_objects_are_given_in_no_time() -> None:
     # m ⊃ a ⊃ a ⊃ …; only the holder "b" of "b/c" is configured and keeps nothing itself
     paths = ["/".join("a" * depth) for depth in range(1, 4000)]

@@ -27,6 +27,7 @@ def model(name: str, layers: list[Any], made: str, feeds: Any = (), given: tuple
 
 
 # root: n[n[n[… x]]] ─▶ sum, MANY times
+@pytest.mark.slow
 def test_many_references_to_what_is_deep_inside() -> None:
     inside = layer("x", [])
     for _ in range(DEPTH):
@@ -39,6 +40,7 @@ def test_many_references_to_what_is_deep_inside() -> None:
 
 
 # root: a ─▶ n[n[n[… i0, i1, …]]]
+@pytest.mark.slow
 def test_many_inputs_that_are_deep_inside() -> None:
     names = tuple(f"i{number}" for number in range(MANY // 10))
     inside = model("n", [layer(name, []) for name in names], names[0], [], names)

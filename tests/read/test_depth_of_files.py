@@ -36,6 +36,7 @@ def wrappers(count: int, last: str = "Neg") -> GraphDef:
     return graph
 
 
+@pytest.mark.slow
 def test_a_chain_of_thousands_of_calls() -> None:
     with seconds(15):
         model = load(wrappers(3_000))
@@ -59,6 +60,7 @@ def test_components_of_a_long_circle() -> None:
     assert len(set(strong_components([[(node + 1) % count] for node in range(count)]))) == 1
 
 
+@pytest.mark.slow
 def test_the_callers_of_a_chain_share_one_set() -> None:
     count = 20_000
     with seconds(5):
@@ -72,6 +74,7 @@ def test_functions_that_call_each_other_are_called_from_the_same_places() -> Non
     assert callers_in_main({1: [0]}, [1], 2) == [frozenset(), frozenset()]  # nobody calls what calls it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", "/_")
 def test_diff_of_names_of_a_hundred_thousand_parts(letter: str) -> None:
     deep = f"q/{letter.join('s' * 100_000)}"
@@ -87,6 +90,7 @@ def test_only_endings_of_lengths_that_occur() -> None:
     assert list(endings("a/b", {1})) == []
 
 
+@pytest.mark.slow
 def test_no_ops_that_wait_for_each_other() -> None:
     """A chain of NoOps behind the barrier of a trace goes with it, in one pass."""
     graph = GraphDef(node=[{"name": "x", "op": "Relu"}])
@@ -99,6 +103,7 @@ def test_no_ops_that_wait_for_each_other() -> None:
         assert [node.name for node in without_leavings(graph).node] == ["x", "Identity"]
 
 
+@pytest.mark.slow
 def test_a_long_way_into_a_circle() -> None:
     """Those that lead into it one after the other do not all walk to it again."""
     handed = {f"n{number}": f"n{number + 1}" for number in range(10_000)}
@@ -122,6 +127,7 @@ def signature_body(*nodes: NodeDef, result: str) -> bytes:
     return made.SerializeToString()
 
 
+@pytest.mark.slow
 def test_a_deep_name_in_the_body_of_a_signature() -> None:
     with seconds(15):
         model = load(signature_body(NodeDef(name=DEEP, op="MatMul"), result=f"{DEEP}:product:0"))
@@ -139,6 +145,7 @@ def test_a_result_is_not_called_like_a_scope() -> None:
     assert "y" not in Taken(set(), ["y", "y0/z", "xy/z"])
 
 
+@pytest.mark.slow
 def test_attributes_that_lead_through_thousands_of_objects() -> None:
     chain = {number: (max(0, number - 1), f"a{number}") for number in range(50_000)}
     with seconds(5):
@@ -147,18 +154,21 @@ def test_attributes_that_lead_through_thousands_of_objects() -> None:
     assert max(map(len, ways)) == MOST_PARTS
 
 
+@pytest.mark.slow
 def test_a_constant_in_a_name_of_nothing_but_slashes() -> None:
     graph = GraphDef(node=[{"name": "l" * 300_000 + "/x", "op": "Relu"}, {"name": "/" * 300_000, "op": "Const"}])
     with seconds(8):
         assert load(graph).hierarchy.ops(0)
 
 
+@pytest.mark.slow
 def test_a_constant_beside_a_deep_name_under_tensorboard() -> None:
     graph = GraphDef(node=[{"name": f"~{'/' * 100_000}", "op": "Relu"}, {"name": "a/c", "op": "Const"}])
     with seconds(15):
         assert load(graph, preset="tensorboard").hierarchy.ops(0)
 
 
+@pytest.mark.slow
 def test_a_trace_with_names_of_a_hundred_thousand_segments() -> None:
     graph = wrappers(2)
     graph.node.add(name="beside", op="Relu")
@@ -168,6 +178,7 @@ def test_a_trace_with_names_of_a_hundred_thousand_segments() -> None:
         assert names.places([f"{letter}/{DEEP}/r" for letter in "abc"]) == {}
 
 
+@pytest.mark.slow
 def test_a_trace_of_calls_in_calls_that_read_a_name_in_every_way() -> None:
     """A function that calls itself by each of `a`, `a/a`, `a/a/a`, …: the ways to read `a/a/a/…` double each time."""
     graph = GraphDef(node=[{"name": "beside", "op": "Relu"}])
@@ -199,6 +210,7 @@ def keras(limit: float) -> object:
     return {"class_name": "Sequential", "config": {"name": "m", "layers": [inputs, relu]}}
 
 
+@pytest.mark.slow
 def test_an_op_may_say_that_it_has_any_number_of_outputs() -> None:
     graph = GraphDef(node=[{"name": "x", "op": "Split"}])
     graph.node[0].attr["num_split"].i = 1 << 60

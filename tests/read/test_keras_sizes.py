@@ -107,6 +107,7 @@ def test_values_nested_deeper_are_refused_on_every_python() -> None:
     assert isinstance(load(nested(2).replace(b'"tf.add"', b'"' + b"[" * 900 + b'"')), Model)
 
 
+@pytest.mark.slow
 def test_many_numbers_of_many_digits_take_no_time() -> None:
     start = time.process_time()
     load(model([layer("Reshape", {"name": "r", "target_shape": [10**4000] * 3000}, 0, "vector")]))
@@ -114,6 +115,7 @@ def test_many_numbers_of_many_digits_take_no_time() -> None:
     assert time.process_time() - start < 20 * slowness()
 
 
+@pytest.mark.slow
 def test_ways_within_ways_have_no_states_without_end() -> None:
     """Keras wraps a recurrent layer alone: another of both ways would give twice as many states as that one."""
     inner: Any = {"class_name": "LSTM", "config": {"units": 3, "return_sequences": True, "return_state": True}}

@@ -6,12 +6,15 @@ import gzip
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
 from graphviz_tb.proto import Event, RunMetadata
 from graphviz_tb.read import contents, read
 from tests.conftest import cpu_seconds
 from tests.read.test_read_events import events, graph, graph_event, plugin, write
 
 
+@pytest.mark.slow
 def test_an_event_of_many_values(tmp_path: Path) -> None:
     made = Event(wall_time=1.5)
     for number in range(5000):
@@ -22,12 +25,14 @@ def test_an_event_of_many_values(tmp_path: Path) -> None:
     assert cpu_seconds(lambda: contents(path)) < 8
 
 
+@pytest.mark.slow
 def test_a_packed_log_of_many_records() -> None:
     junk = [Event(wall_time=1.5, file_version=sha256(b"%d" % number).hexdigest()) for number in range(150_000)]
     data = gzip.compress(events(graph_event("x"), *junk))
     assert cpu_seconds(lambda: read(data)) < 8
 
 
+@pytest.mark.slow
 def test_members_of_a_packed_file_one_behind_the_other() -> None:
     whole = graph("x").SerializeToString()
     for size in range(8180, 8200):

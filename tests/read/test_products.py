@@ -43,6 +43,7 @@ def call(graph: GraphDef | FunctionDef, name: str, function: str) -> None:
     nodes.add(name=name, op="StatefulPartitionedCall").attr["f"].func.name = function
 
 
+@pytest.mark.slow
 def test_an_effect_with_two_names_in_calls_in_calls() -> None:
     # call of f0, which is a call of f1 …; each names its one effect twice: 2⁴⁰ times what `x` waits for
     graph = GraphDef()
@@ -59,6 +60,7 @@ def test_an_effect_with_two_names_in_calls_in_calls() -> None:
     assert [list(node.input) for node in found.node if node.name == "x"] == [["c:output:0", "^c"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "opened"), [(30, True), (1500, False)])
 def test_many_that_wait_for_many_effects(count: int, opened: bool) -> None:
     graph = GraphDef()
@@ -96,6 +98,7 @@ def test_variables_on_an_attribute_with_a_long_name(letters: int, name: str) -> 
     assert set(names[2:]) == {name}
 
 
+@pytest.mark.slow
 def test_a_model_whose_inputs_share_one_name() -> None:
     # each of 2,200 layers named `i` inside of `n` takes what each of 2,200 calls of it gives
     inside = [layer("i") for _ in range(2200)]
@@ -106,6 +109,7 @@ def test_a_model_whose_inputs_share_one_name() -> None:
         read(model(*(layer(f"q{number}") for number in range(2200)), nested))
 
 
+@pytest.mark.slow
 def test_executions_that_overlap_share_allocations_of_long_shapes() -> None:
     space = XSpace()
     plane = space.planes.add(name="/host:CPU")
@@ -124,6 +128,7 @@ def test_executions_that_overlap_share_allocations_of_long_shapes() -> None:
         profiles(space.SerializeToString())
 
 
+@pytest.mark.slow
 def test_a_loop_that_names_thousands_of_functions_in_a_chain() -> None:
     graph = GraphDef()
     loop = graph.node.add(name="w", op="While")
@@ -141,6 +146,7 @@ def test_a_loop_that_names_thousands_of_functions_in_a_chain() -> None:
     assert found[-1].attr["f"].func.name == "f0"  # the one that leads to most
 
 
+@pytest.mark.slow
 def test_names_that_thousands_of_bodies_may_explain() -> None:
     # 100 functions, each with calls of itself named a, a/a, a/a/a …
     graph = GraphDef(node=[{"name": "z", "op": "Relu"}])
@@ -158,6 +164,7 @@ def test_names_that_thousands_of_bodies_may_explain() -> None:
         assert len(TraceNames(hierarchy).places(entry.node_name for entry in device.node_stats)) == 300
 
 
+@pytest.mark.slow
 def test_layers_of_which_a_far_output_is_taken() -> None:
     # i ─▶ d0 ─▶ d1 …, each takes output 4,000 of the one before
     def taking(number: int) -> Any:

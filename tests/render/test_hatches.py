@@ -51,6 +51,7 @@ def test_another_shape_stays() -> None:
     assert without_hatch(hatch, "#FFFFFF") == lines(hatch, "#FFFFFF")
 
 
+@pytest.mark.slow
 def test_thousands_cost_a_png_little() -> None:
     box = Hatch(0, 0, 100, 24, 4, "#FF0000")
     spent = []

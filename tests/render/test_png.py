@@ -266,6 +266,7 @@ def test_what_is_drawn_unasked_is_never_refused() -> None:
         assert raster(ink, PictureOptions()).width > 0
 
 
+@pytest.mark.slow
 def test_what_nobody_can_see_costs_nothing() -> None:
     """At a scale where letters are no pixel high, 300,000 of them took a minute and 3 GB."""
     row = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(20_000))

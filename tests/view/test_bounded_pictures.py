@@ -11,6 +11,7 @@ from graphviz_tb.proto import GraphDef
 from tests.timing import seconds
 
 
+@pytest.mark.slow
 def test_many_stubs_beside_many_open_groups() -> None:
     # 40 hubs ┄▶ x in each of 2,400 scopes: 96,000 stubs, 2,400 groups open
     graph = GraphDef(node=[{"name": f"h{hub}", "op": "Hub"} for hub in range(40)])
@@ -86,6 +87,7 @@ def test_a_call_with_a_usual_name_opens() -> None:
     assert [box.address for box in picture.scene.boxes if box.open] == ["call"]
 
 
+@pytest.mark.slow
 def test_a_page_makes_no_addresses() -> None:
     # as many boxes in the call as would make 2 GB
     model = graphviz_tb.load(called("q" * 400_000, 5000))

@@ -45,6 +45,7 @@ def test_what_was_found_before_the_search_ends_counts(monkeypatch: pytest.Monkey
     assert [len(path) for path in names.find("**a")][:3] == [1, 2, 2]
 
 
+@pytest.mark.slow
 def test_very_many_patterns_are_looked_for_in_seconds_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     # 10,000 groups of two levels: gI ─ aIxbI
     graph = GraphDef(node=[{"name": f"g{i}/a{i}xbyyyyyyyyyyyyyyyyyy{i}/n", "op": "X"} for i in range(5000)])
@@ -63,6 +64,7 @@ def test_very_many_patterns_are_looked_for_in_seconds_or_refused(monkeypatch: py
     assert len(list(model.names.find_each([f"g{i}" for i in range(500)]))) == 500
 
 
+@pytest.mark.slow
 def test_places_inside_calls_are_listed_once_for_all_patterns() -> None:
     names = doubling(17).names
     start = time.process_time()

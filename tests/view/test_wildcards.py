@@ -26,6 +26,7 @@ def test_one_pass_and_a_regular_expression_agree(text: str, name: str) -> None:
     assert read(pattern.tokens, name) == pattern.matches(name) == bool(regex.fullmatch(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "name", "fits"),
     [
@@ -42,6 +43,7 @@ def test_many_stars_and_a_long_name(text: str, name: str, fits: bool) -> None:
     assert time.process_time() - start < 5 * slowness()
 
 
+@pytest.mark.slow
 def test_many_stars_and_a_name_of_many_levels() -> None:
     # Every level is a group, and its name is that of all levels around it.
     graph = GraphDef(node=[{"name": "a/" * 50_000 + "x", "op": "A"}])
@@ -52,6 +54,7 @@ def test_many_stars_and_a_name_of_many_levels() -> None:
     assert time.process_time() - start < 10 * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["*a*a*a*ab", "**/**/**/**/b", "**a**a**a**ab"])
 def test_a_group_is_looked_for_with_many_stars(text: str) -> None:
     graph = GraphDef(node=[{"name": f"{'a' * 400}/x", "op": "A"}, {"name": "x/" * 2000 + "y", "op": "A"}])

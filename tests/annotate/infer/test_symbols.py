@@ -71,6 +71,7 @@ def test_what_is_added_to_a_symbol_never_looks_like_one(step: int) -> None:
     assert not known(symbols.difference(up, down))
 
 
+@pytest.mark.slow
 def test_a_graph_that_multiplies_a_size_by_itself() -> None:
     """1,300 bytes took gigabytes."""
     graph = GraphDef(node=[{"name": "x", "op": "Placeholder"}, {"name": "s", "op": "Shape", "input": ["x"]}])
