@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.picture.wrap import broken
@@ -35,6 +37,7 @@ def rotated(graph: Any, by: int) -> Any:
     return made
 
 
+@pytest.mark.slow
 @each("word", list(TRANSFORMS))
 @each("path", SMALL, ids=lambda path: path.stem)
 def test_any_node_may_be_the_first(path: Any, word: str) -> None:

@@ -39,6 +39,7 @@ def test_everything_open_in_calls_of_calls(levels: int, each: int) -> None:
     assert bool(picture.notices) == (each > 1)  # 2^200 boxes are not counted out
 
 
+@pytest.mark.slow
 def test_a_name_of_a_hundred_thousand_segments() -> None:
     """Each scope holds the names of those around it: 10 GB, were they all made."""
     name = "/".join("s" * 100_000)
@@ -49,6 +50,7 @@ def test_a_name_of_a_hundred_thousand_segments() -> None:
     assert model.picture().scene.boxes
 
 
+@pytest.mark.slow
 def test_diff_of_names_thousands_deep() -> None:
     old = GraphDef(node=[{"name": "/".join("s" * 3000), "op": "A"}])
     new = GraphDef(node=[{"name": "/".join("s" * 3000), "op": "B"}, {"name": "z", "op": "C"}])
@@ -75,6 +77,7 @@ def test_thousands_of_edges_that_lead_a_thousand_groups_deep() -> None:
     assert time.process_time() - start < 15 * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("segment", ["é", "\N{GRINNING FACE}", "\x07"])
 def test_letters_that_take_more_room_are_fewer(segment: str) -> None:
     """JSON writes them as escapes of six letters, and memory has two or four bytes for each."""

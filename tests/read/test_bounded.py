@@ -57,6 +57,7 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     assert time.process_time() - start < 3 * slowness()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, archive])
 def test_more_layers_than_a_file_can_name(pack: Callable[[bytes], bytes]) -> None:
     nameless = pack(b'{"class_name":"Sequential","config":{"layers":[' + b'{"a":{}},' * 60_000 + b"{}]}}")
@@ -65,6 +66,7 @@ def test_more_layers_than_a_file_can_name(pack: Callable[[bytes], bytes]) -> Non
     assert len(read(nameless, ReadOptions(max_bytes=1 << 30)).graph_def.node) == 60_001
 
 
+@pytest.mark.slow
 def test_a_model_of_very_many_layers() -> None:
     assert len(names(model(*(layer(f"dense_{number}") for number in range(21_000))))) == 21_000
 
@@ -74,11 +76,13 @@ def test_blanks_are_a_bomb_too() -> None:
         read(archive(b" " * (100 << 20)))
 
 
+@pytest.mark.slow
 def test_a_large_limit_lets_it_in() -> None:
     config = b" " * (70 << 20) + model(layer("a"))
     assert read(archive(config), ReadOptions(max_bytes=1 << 30)).graph_def.node
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_way_to_pack(method: int) -> None:
     config = model(*(layer(f"d{number}") for number in range(30)))
@@ -88,6 +92,7 @@ def test_every_way_to_pack(method: int) -> None:
         read(archive(several, method))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS[1:])
 @pytest.mark.parametrize("member", ["config.json", "model.weights.h5"])
 def test_a_bomb_takes_no_memory(method: int, member: str, require: Callable[..., None]) -> None:
@@ -162,6 +167,7 @@ def test_an_archive_without_a_model() -> None:
         read(archive(b"").replace(b"config.json", b"gonfig.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "said"), [(b"\n\0" * 400_000, "empty messages"), (b"node{}" * 800_000, "nodes in")])
 def test_as_many_nodes_as_a_small_file_can_hold(data: bytes, said: str) -> None:
     with pytest.raises(TooLarge, match=said):
@@ -198,6 +204,7 @@ def test_a_small_archive_of_many_empty_messages_is_a_bomb() -> None:
         read(packed)
 
 
+@pytest.mark.slow
 def test_a_large_file_shrinks_less_than_a_small_one() -> None:
     noise = random.Random(0)
     comments = b"".join(b"#%s%s\n" % (noise.randbytes(6).hex().encode(), b" " * 986) for _ in range(70_000))
@@ -221,6 +228,7 @@ def test_inputs_of_a_packed_graph_are_bounded_by_its_bytes(text: bool, monkeypat
     assert read(data)  # nothing is hidden in a file that is not packed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [gzip.compress, archive])
 def test_layers_of_a_packed_model_are_bounded_by_its_bytes(pack: Callable[[bytes], bytes]) -> None:
     layers = [{"class_name": "Dense", "config": {"name": f"d{at}", "more": "x" * 60}} for at in range(40_000)]

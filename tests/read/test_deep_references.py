@@ -75,6 +75,7 @@ def test_edges_with_long_paths_are_bounded() -> None:
 
 
 # a × 3,000 ─▶ n, whose input is a model of 3,000 inputs: nine million edges
+@pytest.mark.slow
 def test_edges_that_multiply_are_bounded() -> None:
     names = tuple(f"i{number}" for number in range(3_000))
     sources = [layer(f"a{number}", []) for number in range(3_000)]

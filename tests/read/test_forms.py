@@ -18,6 +18,7 @@ from graphviz_tb.proto import Event, GraphDef, MetaGraphDef, SavedModel
 from graphviz_tb.read import read
 from tests.conftest import FIXTURES
 from tests.each import each
+from tests.effort import part
 from tests.read.test_read_events import events
 
 GRAPHS = sorted(FIXTURES.glob("real/*.pb*"))
@@ -52,7 +53,7 @@ def forms_of(graph: GraphDef, folder: Path) -> list[Path]:
     return [*(folder / name for name in written), folder / "log", folder / "runs", folder / "model"]
 
 
-@each("path", GRAPHS, ids=lambda path: path.name)
+@each("path", part(GRAPHS, 4), ids=lambda path: path.name)
 def test_every_form_of_a_graph_is_the_same_graph(path: Path, tmp_path: Path) -> None:
     graph = read(path).graph_def
     for form in forms_of(graph, tmp_path):
