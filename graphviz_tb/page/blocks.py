@@ -30,9 +30,13 @@ class DataBlock:
     @cached_property
     def packed(self) -> str:
         """The block as it is in the page: gzip, then base64."""
+        return b64encode(self.gzipped()).decode("ascii")
+
+    def gzipped(self) -> bytes:
+        """The block as a server sends it."""
         packed = bytearray(gzip.compress(self.data, LEVEL, mtime=0))  # no clock: the same bytes each time
         packed[SYSTEM] = UNKNOWN
-        return b64encode(packed).decode("ascii")
+        return bytes(packed)
 
     def digest(self) -> str:
         """What says whether the block is whole: the first 16 bytes of its SHA-256, in hexadecimal."""

@@ -38,15 +38,20 @@ MOST_CHANGES = 5_000  # that are listed: nobody walks further, and a browser sho
 
 def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
     """The whole page; it begins with the picture that `both` draws."""
+    head, blocks = changes_data(both, options)
+    return document(head, blocks, head["title"] or "diff")
+
+
+def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dict[str, Any], list[Block]]:
+    """The head and the blocks of the page."""
     model, changes = both.model, both.changes
     first = both.picture(options or PictureOptions())
     painters = [both.overlay(theme) for theme in THEMES]
-    head, blocks = data(
+    return data(
         model,
         replace(first.options, color_by="diff"),
         Extra(("diff",), head_of(model, changes, painters), first, lambda *made: shades(model, painters, *made)),
     )
-    return document(head, blocks, head["title"] or "diff")
 
 
 def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""Columns: arrays in one answer, as a browser takes them without parsing.
+
+uint32 length of the head, head (JSON, padded with blanks so that the data begins at a multiple of 8), data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.serve.answers import dumped
+
+ALIGNED = 8  # bytes; a multiple of every item's size
+TYPES = {"i4": np.dtype("<i4"), "f4": np.dtype("<f4"), "f8": np.dtype("<f8"), "u1": np.dtype("u1")}
+Blocks = Sequence[tuple[str, NDArray[Any]]]
+
+
+def packed(count: int, blocks: Blocks, more: Mapping[str, Any] | None = None) -> bytes:
+    """The bytes of named arrays; `more` stands in the head beside them.
+
+    >>> packed(1, [("1.step", np.array([7]))])[4:]
+    b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'
+    """
+    told, data, at = [], [], 0
+    for name, array in blocks:
+        kind, held = typed(array)
+        raw = held.tobytes()
+        told.append({"name": name, "type": kind, "count": int(held.size), "at": at})
+        gap = -len(raw) % ALIGNED
+        data += [raw, bytes(gap)]
+        at += len(raw) + gap
+    head = dumped({**(more or {}), "n": count, "blocks": told})
+    head += b" " * (-(len(head) + 4) % ALIGNED)
+    return b"".join([len(head).to_bytes(4, "little"), head, *data])
+
+
+def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
+    """An array in one of the types that are sent: whole numbers as i4 where they fit, else as f8."""
+    if array.dtype == bool or array.dtype == np.uint8:
+        return "u1", array.astype(np.uint8, copy=False)
+    if array.dtype == np.float32:
+        return "f4", array.astype(TYPES["f4"], copy=False)
+    if array.dtype.kind in "iu":
+        info = np.iinfo(np.int32)
+        if not array.size or (array.min() >= info.min and array.max() <= info.max):
+            return "i4", array.astype(TYPES["i4"], copy=False)
+    return "f8", array.astype(TYPES["f8"], copy=False)

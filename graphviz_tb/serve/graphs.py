@@ -1,0 +1,185 @@
+"""The graphs of a source: which there are, and the pages of those that somebody looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.loading import Job, NotLoaded, Page
+from graphviz_tb.serve.work import compared, listed, page
+
+MOST_JOBS = 2  # processes that load graphs at once
+State = Literal["listed", "reading", "ready", "failed", "cancelled"]
+Told = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and what it says
+
+
+@dataclass(slots=True)
+class Listed:
+    """One graph of the source, or two that are compared (`pair`), and how far it is."""
+
+    id: str
+    entry: Entry
+    pair: tuple[Entry, Entry] | None = None
+    state: State = "listed"
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    error: str = ""
+    hint: str = ""
+    version: int = 0  # grows whenever the log holds another graph in its place
+    task: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    def told(self) -> dict[str, Any]:
+        """What the viewer is told of it."""
+        entry = self.entry
+        return {
+            "id": self.id,
+            "run": entry.run,
+            "tag": entry.tag,
+            "tagSet": entry.tag_set,
+            "kind": entry.kind,
+            "nodes": entry.nodes,
+            "step": entry.step,
+            "version": self.version,
+            **self.progress(),
+        }
+
+    def progress(self) -> dict[str, Any]:
+        """How far it is."""
+        return {"state": self.state, "stage": self.stage, "done": self.done, "total": self.total,
+                "error": self.error, "hint": self.hint}  # fmt: skip
+
+
+class Graphs:
+    """All graphs of one source by their ids, which stay as long as the server runs."""
+
+    def __init__(self, source: str, memory: int, told: Told, picture: Mapping[str, Any] | None = None) -> None:
+        self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
+        self.listed: dict[str, Listed] = {}
+        self.error: NotLoaded | None = None  # why graphs could not be listed
+        self._pages: OrderedDict[str, Page] = OrderedDict()  # the least recently used first
+        self._room = asyncio.Semaphore(MOST_JOBS)
+
+    async def refresh(self, changed: Iterable[str | None] = ()) -> bool:
+        """List the graphs of the source anew; those of the runs that `changed` are loaded again when they are asked
+        for. Gives back whether there are others than before."""
+        try:
+            entries: tuple[Entry, ...] = await Job(listed, self.source).result(lambda *told: None)
+            self.error = None
+        except NotLoaded as error:
+            entries, self.error = (), error
+        changed, others = set(changed), False
+        known = {key_of(one.entry): one for one in self.listed.values() if one.pair is None}
+        for entry in entries:
+            one = known.get(key_of(entry))
+            if one is None:
+                self._add(Listed(str(len(self.listed)), entry))
+                others = True
+            elif one.entry != entry or entry.run in changed:
+                one.entry, one.version = entry, one.version + 1
+                self._forget(one)
+                others = True
+        return others
+
+    def get(self, number: str) -> Listed:
+        """A graph by its id; two ids with a hyphen between them are compared. Raises `Refused`."""
+        if number in self.listed:
+            return self.listed[number]
+        old, _, new = number.partition("-")
+        if old == new or old not in self.listed or new not in self.listed:
+            raise Refused(404, f"no graph {number[:40]!r}", "/api/state lists them")
+        pair = self.listed[old].entry, self.listed[new].entry
+        return self._add(Listed(number, pair[1], pair))
+
+    def start(self, one: Listed) -> None:
+        """Load a graph, unless it is loaded or about to be."""
+        if one.state not in ("ready", "reading"):
+            one.state, one.stage, one.done, one.total, one.error, one.hint = "reading", "wait", 0, None, "", ""
+            one.task = asyncio.create_task(self._load(one))
+
+    def cancel(self, one: Listed) -> None:
+        """Stop loading a graph."""
+        if one.state == "reading" and one.task is not None:
+            one.task.cancel()
+            self._said(one, "cancelled")
+
+    def page(self, one: Listed) -> Page:
+        """The page of a graph. Raises `Refused` where it is not there yet; it is loaded then."""
+        found = self._pages.get(one.id)
+        if found is not None:
+            self._pages.move_to_end(one.id)
+            return found
+        if one.state == "failed":
+            raise Refused(404, one.error, one.hint)
+        if one.state == "cancelled":
+            raise Refused(404, "loading this graph was cancelled", f"POST /api/load/{one.id} loads it")
+        self.start(one)
+        raise Refused(409, "this graph is still being read", "ask again when /api/events says that it is ready")
+
+    def close(self) -> None:
+        """Stop all that is being loaded."""
+        for one in self.listed.values():
+            if one.task is not None:
+                one.task.cancel()
+
+    async def _load(self, one: Listed) -> None:
+        def told(stage: str, done: int, total: int | None) -> None:
+            one.stage, one.done, one.total = stage, done, total
+            self._told("progress", {"graph": one.id, **one.progress()})
+
+        async with self._room:
+            version = one.version
+            try:
+                made: Page = await self._job(one).result(told)
+            except NotLoaded as error:
+                one.error, one.hint = error.error, error.hint
+                return self._said(one, "failed")
+        if version == one.version:  # else the log holds another one by now
+            self._keep(one, made)
+        return None
+
+    def _job(self, one: Listed) -> Job:
+        if one.pair is not None:
+            return Job(compared, self.source, *map(choices_of, one.pair), self._picture)
+        steps = {"step": "all"} if one.entry.profile else {}
+        return Job(page, self.source, {**choices_of(one.entry), **steps}, self._picture)
+
+    def _keep(self, one: Listed, made: Page) -> None:
+        self._pages[one.id] = made
+        while sum(map(len, self._pages.values())) > self._memory and len(self._pages) > 1:
+            number, _ = self._pages.popitem(last=False)
+            self.listed[number].state = "listed"
+        self._said(one, "ready")
+
+    def _said(self, one: Listed, state: State) -> None:
+        one.state, one.stage = state, ""
+        self._told("progress", {"graph": one.id, **one.progress()})
+
+    def _forget(self, one: Listed) -> None:
+        with suppress(KeyError):
+            del self._pages[one.id]
+        if one.task is not None:
+            one.task.cancel()
+        one.state = "listed"
+
+    def _add(self, one: Listed) -> Listed:
+        self.listed[one.id] = one
+        return one
+
+
+def key_of(entry: Entry) -> tuple[str | None, ...]:
+    """What tells an entry from the others of its source."""
+    return entry.kind, entry.run, entry.tag, entry.tag_set
+
+
+def choices_of(entry: Entry) -> dict[str, Any]:
+    """The options that choose an entry."""
+    named = {"run": entry.run, "tag": entry.tag, "tag_set": entry.tag_set}
+    chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    return {**chosen, "kind": entry.kind} if chosen else chosen

@@ -1,0 +1,126 @@
+"""Loading a graph in a process of its own: the server answers meanwhile, sees how far it is, and can stop it.
+
+What a hostile file does to that process, it does to no other.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from time import monotonic
+from typing import Any
+
+from graphviz_tb.errors import TbGraphError
+from graphviz_tb.serve.threads import in_thread
+
+OFTEN = 0.1  # seconds between two words of progress
+KILLED_AFTER = 1.0  # seconds that a process has to end when it is asked to
+Told = Callable[[str, int, int | None], None]  # stage; bytes read so far, and all there are where that is known
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A block of a page as it is sent: its bytes are packed (gzip)."""
+
+    name: str
+    kind: str
+    digest: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All that the viewer shows of one graph: the head, and blocks by name."""
+
+    head: Mapping[str, Any]
+    blocks: Mapping[str, Packed]
+
+    def __len__(self) -> int:
+        return sum(len(block.data) for block in self.blocks.values())
+
+
+class NotLoaded(Exception):
+    """A graph could not be loaded: why, and what to do."""
+
+    def __init__(self, error: str, hint: str = "") -> None:
+        super().__init__(error)
+        self.error, self.hint = error, hint
+
+
+class Job:
+    """Work in a process of its own: `function(told, *arguments)` there."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        context = context_of_processes()
+        self._here, there = context.Pipe(duplex=False)
+        self._process = context.Process(target=run, args=(there, function, *arguments), daemon=True)
+        self._process.start()
+        there.close()
+
+    async def result(self, told: Told) -> Any:
+        """Wait for what the function gives back; `told` hears of the stages meanwhile. Raises `NotLoaded`."""
+        try:
+            while True:
+                kind, value = await in_thread(self._next)
+                if kind == "done":
+                    return value
+                if kind == "failed":
+                    raise NotLoaded(*value)
+                told(*value)
+        finally:
+            self.stop()
+
+    def _next(self) -> tuple[str, Any]:
+        """The next word of the process, or that it has died."""
+        try:
+            found: tuple[str, Any] = self._here.recv()
+            return found
+        except (EOFError, OSError):
+            self._process.join(KILLED_AFTER)
+            code = self._process.exitcode
+            ended = f"signal {-code}" if code is not None and code < 0 else f"code {code}"
+            return "failed", (f"the process that read it ended with {ended}", "it may need more memory than there is")
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        with suppress(ValueError):  # closed already
+            self._process.terminate()
+
+
+def context_of_processes() -> Any:
+    """How processes are started: copies of one that has loaded what they need, where the system has these."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["graphviz_tb.page.build", "graphviz_tb.serve.work"])
+    return context
+
+
+def run(connection: Connection, function: Callable[..., Any], *arguments: Any) -> None:
+    """The work of the process: everything it has to say goes through the connection."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the server, which ends this process
+    sys.stdout = sys.stderr = None
+    last = 0.0
+
+    def told(stage: str, done: int = 0, total: int | None = None) -> None:
+        nonlocal last
+        if not done or monotonic() - last > OFTEN:
+            last = monotonic()
+            connection.send(("told", (stage, done, total)))
+
+    with suppress(BrokenPipeError):  # the server has gone
+        try:
+            connection.send(("done", function(told, *arguments)))
+        except TbGraphError as error:
+            connection.send(("failed", (error.message, error.hint or "")))
+        except MemoryError:
+            connection.send(("failed", ("out of memory", "")))
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            connection.send(("failed", (f"unexpected {type(error).__name__}: {error}", "a fault of tbgraph")))

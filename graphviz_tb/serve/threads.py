@@ -1,0 +1,36 @@
+"""Work that would hold up the answers, in threads that end with the program: Control-C waits for none of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
+
+
+async def in_thread(function: Callable[..., Made], *arguments: Any) -> Made:
+    """Call a function in a thread of its own and wait for it."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[Made] = loop.create_future()
+
+    def settle(made: Any, error: BaseException | None) -> None:
+        if result.done():  # who asked has gone
+            return
+        if error is None:
+            result.set_result(made)
+        else:
+            result.set_exception(error)
+
+    def work() -> None:
+        try:
+            made, failed = function(*arguments), None
+        except BaseException as error:
+            made, failed = None, error
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(settle, made, failed)
+
+    Thread(target=work, daemon=True).start()
+    return await result

@@ -1,0 +1,60 @@
+"""What is done in processes of their own: listing the graphs of a source, and making the pages of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphviz_tb.diff import diff
+from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.options import PictureOptions, ReadOptions
+from graphviz_tb.page.blocks import Block
+from graphviz_tb.page.build import data
+from graphviz_tb.page.compared import changes_data
+from graphviz_tb.pipeline import load
+from graphviz_tb.read import contents
+from graphviz_tb.report import Report
+from graphviz_tb.serve.loading import Packed, Page, Told
+
+Choices = Mapping[str, Any]
+
+
+def listed(told: Told, source: str) -> tuple[Entry, ...]:
+    """Every graph of a source, before one is chosen."""
+    told("read", 0, None)
+    return tuple(entry for entry in contents(source, ReadOptions()) if entry.kind != "profile")
+
+
+def page(told: Told, source: str, choices: Choices, picture: Choices) -> Page:
+    """The page of one graph."""
+    model = load(source, report=reported(told), **choices)
+    return as_page(*data(model, PictureOptions(**picture)))
+
+
+def compared(told: Told, source: str, old: Choices, new: Choices, picture: Choices) -> Page:
+    """The page of what changed between two graphs of a source."""
+    told("compare", 0, None)
+    pairs = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
+    return as_page(*changes_data(Both(diff(source, source, **pairs)), PictureOptions(**picture)))
+
+
+def reported(told: Told) -> Report:
+    """A report that says how far it is."""
+    stage = "read"
+
+    def begin(name: str) -> None:
+        nonlocal stage
+        stage = name
+        told(name, 0, None)
+
+    def part(done: int, total: int | None) -> None:
+        told(stage, done, total)
+
+    return Report(begin, part)
+
+
+def as_page(head: Mapping[str, Any], blocks: Iterable[Block]) -> Page:
+    """A page that can be sent."""
+    made = (Packed(block.name, block.kind, block.digest(), block.gzipped()) for block in blocks)
+    return Page(head, {block.name: block for block in made})
