@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     ),
     "diff": ("graphviz_tb.commands.diff", "diff", "Say what changed between two graphs."),
     "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
+    "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
 }
 
@@ -68,8 +69,8 @@ class LazyGroup(click.Group):
 def instead_of(word: str) -> str:
     """What to say instead of something that is no command.
 
-    >>> instead_of("rendr"), instead_of("serve")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, tree')
+    >>> instead_of("rendr"), instead_of("xyz")
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, tree')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

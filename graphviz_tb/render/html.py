@@ -18,13 +18,16 @@ from graphviz_tb.render.markup import words
 LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # a scope of its own: their names are many
 DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = ("shapes", "draw", "camera", "card", "find", "outline", "minimap", "trace", "save")
-PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "start")
-MODULES = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
-# The pages of a log, which only a page that has one is given; they come before the last module, which begins.
+PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
+VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
+# The pages of a log, which only a page that has one is given.
 LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in ("words", "curves", "svg_pen", "feed", "runs", "chart", "card", "scalars", "logs", "begin")
 )
+MODULES = (*VIEWER, "start.js")  # of a file
+# Of a server: this alone asks for data.
+SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, "served/graphs.js", "served/start.js")
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
 
@@ -48,16 +51,28 @@ def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgr
         f"{block.packed}</script>"
         for block in blocks
     )
-    shell = source("index.html")
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(code, look)}">\n'
+    return shell(meta, title, f"<style>{look}</style>", safe_json(head), held, f"<script>{code}</script>")
+
+
+def served(title: str, code: str, look: str) -> bytes:
+    """The page of a server, without data: the script at the address `code` asks for it. `look` is that of the style."""
+    head = safe_json({"server": True, "title": title})
+    sheet = f'<link rel="stylesheet" href="{look}">'
+    return shell("", title, sheet, head, "", f'<script src="{code}"></script>')
+
+
+def shell(meta: str, title: str, look: str, head: str, held: str, code: str) -> bytes:
+    """The page around its parts, each of them markup but for the title."""
     parts = {
-        "{{policy}}": policy(code, look),
+        "{{policy}}": meta,
         "{{title}}": words(title),
         "{{style}}": look,
-        "{{head}}": safe_json(head),
+        "{{head}}": head,
         "{{blocks}}": held,
         "{{script}}": code,
     }
-    return filled(shell, parts).encode()
+    return filled(source("index.html"), parts).encode()
 
 
 def filled(shell: str, parts: Mapping[str, str]) -> str:
@@ -83,10 +98,10 @@ def safe_json(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def script(logs: bool = False) -> str:
-    """All modules as one script, in two scopes; with the pages of a log where there is one."""
+def script(modules: Iterable[str] = MODULES) -> str:
+    """The layout and the given modules as one script, in two scopes."""
     layout = "\n".join(map(source, LAYOUT))
-    rest = "\n".join(map(source, (*MODULES[:-1], *(LOG_MODULES if logs else ()), MODULES[-1])))
+    rest = "\n".join(map(source, modules))
     return (
         f'"use strict";\n(() => {{\nconst layout = (() => {{\n{layout}\nreturn {{ {EXPORTS} }};\n}})();\n'
         f"{rest}\n}})();\n"

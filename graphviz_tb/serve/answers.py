@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
+
+from graphviz_tb.serve.threads import in_thread
 
 FORMAT = 1  # of every JSON answer
 COLUMNS = "application/vnd.tbgraph.columns"
@@ -18,31 +20,39 @@ FAST = 1  # level of gzip
 
 
 class Refused(Exception):
-    """A request that is not answered: the HTTP `status`, what is wrong, and what to do."""
+    """A request that is not answered: the HTTP `status`, what is wrong, what to do, and what `more` is known."""
 
-    def __init__(self, status: int, error: str, hint: str = "", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(error)
-        self.status, self.error, self.hint, self.headers = status, error, hint, dict(headers or {})
+        self.status, self.error, self.hint = status, error, hint
+        self.headers, self.more = dict(headers or {}), dict(more or {})
 
 
 def refusal(refused: Refused) -> Response:
     """The answer that says so."""
     return Response(
-        dumped({"error": refused.error, "hint": refused.hint}),
+        dumped({**refused.more, "error": refused.error, "hint": refused.hint}),
         refused.status,
         {"cache-control": "no-store", **refused.headers},
         "application/json",
     )
 
 
-def json_answer(request: Request, value: Mapping[str, Any], tag: str | None = None, status: int = 200) -> Response:
-    """A JSON document; with `tag` (what the answer depends on) the browser asks whether it still holds."""
-    headers = {"cache-control": "no-cache" if tag else "no-store"}
-    if tag is not None:
-        headers["etag"] = etag(tag)
+def json_answer(request: Request, value: Mapping[str, Any], *, same: bool = False, status: int = 200) -> Response:
+    """A JSON document; where it may be the `same` as before, the browser asks whether it still is."""
+    body = dumped({"format": FORMAT, **value})
+    headers = {"cache-control": "no-cache" if same else "no-store"}
+    if same:
+        headers["etag"] = etag(body.decode())
         if unchanged(request, headers["etag"]):
             return Response(status_code=304, headers=headers)
-    body = dumped({"format": FORMAT, **value})
     headers["vary"] = "accept-encoding"
     if len(body) > SMALL and "gzip" in request.headers.get("accept-encoding", ""):
         body = gzip.compress(body, FAST, mtime=0)
@@ -50,12 +60,12 @@ def json_answer(request: Request, value: Mapping[str, Any], tag: str | None = No
     return Response(body, status, headers, "application/json")
 
 
-def bytes_answer(request: Request, make: Any, kind: str, tag: str) -> Response:
-    """Bytes of `make()`, made only where the browser does not have them already."""
+async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
+    """The bytes of `make()`, made only where the browser has not those that `tag` (all they depend on) means."""
     headers = {"cache-control": "no-cache", "etag": etag(tag)}
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
-    return Response(make(), 200, headers, kind)
+    return Response(await in_thread(make), 200, headers, kind)
 
 
 def etag(tag: str) -> str:

@@ -118,9 +118,11 @@ class Graphs:
         if one.state == "failed":
             raise Refused(404, one.error, one.hint)
         if one.state == "cancelled":
-            raise Refused(404, "loading this graph was cancelled", f"POST /api/load/{one.id} loads it")
+            hint = f"POST /api/load/{one.id} loads it"
+            raise Refused(404, "loading this graph was cancelled", hint, more={"cancelled": True})
         self.start(one)
-        raise Refused(409, "this graph is still being read", "ask again when /api/events says that it is ready")
+        hint = "ask again when /api/events says that it is ready"
+        raise Refused(409, "this graph is still being read", hint, more=one.progress())
 
     def close(self) -> None:
         """Stop all that is being loaded."""

@@ -15,8 +15,25 @@ class App extends Acting {
     this.outline = new Outline(this);
     this.minimap = new Minimap(this);
     this.tracing = new Tracing(this);
-    this.changes = head.changes ? new ChangeList(this) : null;
+    this.compare();
+  }
+
+  /** The list of changes, where the graph is that of a diff. */
+  compare() {
+    this.changes = this.head.changes ? new ChangeList(this) : null;
     byId("changes-button").hidden = !this.changes;
+    if (this.changes) return;
+    byId("changes").hidden = true;
+    document.body.classList.remove("comparing");
+  }
+
+  /** Show another graph. @param {Graph} graph @param {Head} head @param {Record<string, any>} state of its view */
+  async adopt(graph, head, state) {
+    this.take(graph, head);
+    this.find.forget();
+    this.compare();
+    this.past = this.future = [];
+    await this.restore(state);
   }
 
   /** Take a state over: what it names and is not here is told. @param {Record<string, any>} state */

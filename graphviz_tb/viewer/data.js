@@ -1,11 +1,15 @@
-// The data of the file: blocks of gzip in base64, unpacked when they are first asked for, and checked by their digests.
+// The data of a graph: blocks of gzip, unpacked when they are first asked for, and checked by their digests. They lie in
+// the file, in base64, or a server has them.
 
 /**
- * @typedef {{name: string, kind: string, digest: string, read: () => string}} Packed
+ * @typedef {{name: string, kind: string, digest: string, read: () => string | Promise<ArrayBuffer>}} Packed
  * @typedef {Record<string, any>} Head
  */
 
 class Damaged extends Error {}
+
+/** The server does not answer: what was asked for can be asked for again. */
+class Lost extends Error {}
 
 class Blocks {
   /** @param {Packed[]} packed */
@@ -29,6 +33,7 @@ class Blocks {
     if (!found) {
       found = this.unpack(name);
       this.opened.set(name, found);
+      found.catch((error) => error instanceof Lost && this.opened.delete(name));
     }
     return found;
   }
@@ -38,14 +43,16 @@ class Blocks {
     const one = this.packed.get(name);
     if (!one) throw new Damaged(name);
     try {
-      const data = await inflated(bytesOf(one.read()));
+      const packed = await one.read();
+      const data = await inflated(typeof packed === "string" ? bytesOf(packed) : new Uint8Array(packed));
       if (globalThis.crypto?.subtle) {
         const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
         if (hex(digest).slice(0, 32) !== one.digest) throw new Damaged(name);
       }
       if (one.kind === "ints") return new Int32Array(data);
       return JSON.parse(new TextDecoder().decode(data));
-    } catch {
+    } catch (error) {
+      if (error instanceof Lost) throw error;
       this.damaged.push(name);
       throw new Damaged(name);
     }

@@ -24,6 +24,16 @@ class Find {
     });
   }
 
+  /** Look for nothing: another graph is shown. */
+  forget() {
+    this.turn++;
+    this.hits = [];
+    this.at = -1;
+    this.types = null;
+    this.box.value = "";
+    this.panel.hidden = true;
+  }
+
   /** What a text asks for; null where it is no regular expression. An op type that there is means itself alone.
    * @param {string} text @param {string} field */
   test(text, field) {

@@ -57,8 +57,10 @@ class Framed extends Standing {
     this.toasting = setTimeout(() => byId("toast").classList.remove("shown"), milliseconds);
   }
 
-  damaged() {
-    this.toast(t("damaged", { names: this.graph.blocks.damaged.join(", ") }));
+  /** @param {any} error */
+  damaged(error) {
+    if (error instanceof Lost) this.toast(error.message);
+    else this.toast(t("damaged", { names: this.graph.blocks.damaged.join(", ") }));
   }
 
   legend() {

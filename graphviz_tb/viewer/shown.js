@@ -4,7 +4,7 @@ class Shown extends Framed {
   /** Make the scene of what is open, and show it. @param {Path | null} anchor stays where it is @param {boolean} moving @param {Path | null} was what stood there before */
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this;
-    await graph.prepare([[0], ...this.open.values()]).catch(() => this.damaged());
+    await graph.prepare([[0], ...this.open.values()]).catch((error) => this.damaged(error));
     const painter = await this.painter();
     const before = this.scene;
     this.hovered = null; // what was under the pointer may have gone from there

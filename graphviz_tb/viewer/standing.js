@@ -3,51 +3,20 @@
 class Standing {
   /** @param {Graph} graph @param {Head} head */
   constructor(graph, head) {
-    this.graph = graph;
-    this.head = head;
-    this.title = head.title || "graph";
-    this.facts = new Facts(graph);
-    this.views = new Views(graph);
-    /** @type {Map<string, Path>} the open groups, without the root */
-    this.open = new Map();
-    /** @type {Path | null} */
-    this.selected = null;
-    /** @type {Path | null} whose box shows what is chosen: its own, or that of the op beside which it stands */
-    this.shownAs = null;
-    this.told = Promise.resolve(); // when the card has said what it has to say
-    /** @type {Map<string, Colouring>} */
-    this.colourings = new Map();
-    this.scheme = head.options.color_by;
+    this.take(graph, head);
     this.themeChoice = "system";
     /** the language that the reader chose, or else "" */
     this.tongue = "";
-    /** the step whose measurements are shown, all together at -1 */
-    this.at = -1;
-    /** @type {Record<string, any>} */
+    /** @type {Record<string, any>} what the address holds beside */
     this.extra = {};
-    /** @type {{path: Path, way: string, hops: number, rows: Set<number>, edges: Passed} | null} */
-    this.traced = null;
-    /** @type {Set<number>} */
-    this.marked = new Set();
-    /** @type {any} */
-    this.scene = null;
-    /** @type {Map<string, Path>} */
-    this.places = new Map([["", [0]]]);
-    this.moves = new Moves();
     /** @type {string[]} */
     this.past = [];
     /** @type {string[]} */
     this.future = [];
-    /** @type {string | null | undefined} the address of the box under the pointer */
-    this.hovered = null;
     /** @type {any} the ring around what is chosen */
     this.circle = null;
     /** @type {any} */
     this.defs = null;
-    /** @type {any} */
-    this.paint = null;
-    this.touched = false;
-    this.looked = false;
     /** what comes next, where it is a view of its own to which the browser goes back; what came last */
     this.stepped = "";
     this.came = "";
@@ -79,6 +48,42 @@ class Standing {
     this.tracing = null;
     /** @type {ChangeList | null} */
     this.changes = null;
+  }
+
+  /** Show another graph from now on: nothing of it is open or chosen. @param {Graph} graph @param {Head} head */
+  take(graph, head) {
+    this.graph = graph;
+    this.head = head;
+    this.title = head.title || "graph";
+    this.facts = new Facts(graph);
+    this.views = new Views(graph);
+    /** @type {Map<string, Path>} the open groups, without the root */
+    this.open = new Map();
+    /** @type {Path | null} */
+    this.selected = null;
+    /** @type {Path | null} whose box shows what is chosen: its own, or that of the op beside which it stands */
+    this.shownAs = null;
+    this.told = Promise.resolve(); // when the card has said what it has to say
+    /** @type {Map<string, Colouring>} */
+    this.colourings = new Map();
+    this.scheme = head.options.color_by;
+    /** the step whose measurements are shown, all together at -1 */
+    this.at = -1;
+    /** @type {{path: Path, way: string, hops: number, rows: Set<number>, edges: Passed} | null} */
+    this.traced = null;
+    /** @type {Set<number>} */
+    this.marked = new Set();
+    /** @type {any} */
+    this.scene = null;
+    /** @type {Map<string, Path>} */
+    this.places = new Map([["", [0]]]);
+    this.moves = new Moves();
+    /** @type {string | null | undefined} the address of the box under the pointer */
+    this.hovered = null;
+    /** @type {any} */
+    this.paint = null;
+    this.touched = false;
+    this.looked = false;
   }
 
   /** Do one thing after another. What fails does not hold up the next; who asked is told, the reader where nobody did.

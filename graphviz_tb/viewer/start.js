@@ -1,82 +1,10 @@
-// From the data to the first picture, and what programs may call.
+// The page of a file: its data lies in it.
 
-async function start() {
+begin(async () => {
   const head = JSON.parse(byId("head").textContent);
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
   const blocks = new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent })));
-  layout.setAdvances(head.advances);
-  const [words, columns, levels] = await Promise.all([blocks.get("words"), blocks.get("rows"), blocks.get("levels")]);
-  head.levels = levels;
-  const graph = new Graph(head, blocks, words, columns);
-  const app = new App(graph, head);
-  new Hands(app);
-  interface_(app);
+  const app = appOf(await graphOf(head, blocks), head);
   await app.queue(() => app.restore({ ...asked(head), ...stateOf(location.hash) }));
   app.past = [];
-  return app;
-}
-
-/** What the file asks to begin with, where its address says nothing. @param {any} head */
-function asked(head) {
-  /** @type {Record<string, any>} */
-  const out = {};
-  if (head.options.theme === "dark") out.theme = "dark"; // light is the default: the reader's system decides
-  if (head.select) out.select = head.select;
-  return out;
-}
-
-/** What `window.tbgraph` offers. @param {App} app */
-function interface_(app) {
-  const found = (/** @type {string} */ name) => {
-    const path = app.graph.find(name);
-    if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
-    return path;
-  };
-  Object.assign(api, {
-    open: (/** @type {string} */ name) => app.queue(async () => app.openNow(found(name), false)),
-    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name), false)),
-    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false, false)),
-    find: async (/** @type {string} */ text) => {
-      app.find.box.value = text;
-      const hits = await app.find.run(text);
-      return hits.map((row) => app.graph.address(app.facts.path(row)));
-    },
-    state: async (/** @type {any} */ value) => {
-      if (value !== undefined) await app.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
-      return app.state();
-    },
-    scene: async () => app.queue(async () => sceneTold(app.scene)),
-  });
-}
-
-/** A scene as plain values. @param {any} scene */
-function sceneTold(scene) {
-  const name = (/** @type {number} */ at) => (at >= 0 ? scene.boxes[at].address : null);
-  return {
-    width: scene.width,
-    height: scene.height,
-    boxes: scene.boxes.map((/** @type {any} */ box) => ({ name: box.address, kind: box.kind, x: box.x, y: box.y, width: box.width, height: box.height, open: box.open, parent: name(box.parent) })),
-    lines: scene.routes.map((/** @type {any} */ one) => ({ from: one.identity.source, to: one.identity.target, kind: one.kind, points: one.points })),
-  };
-}
-
-/** Say what went wrong, until it is closed: the file is damaged, or this program failed. @param {any} error */
-function fault(error) {
-  const toast = byId("toast");
-  const text = error instanceof Damaged ? t("unreadable") : t("failed", { error: brief(error?.message ?? String(error)) });
-  const close = () => toast.classList.remove("shown", "bad");
-  toast.replaceChildren(el("span", {}, text), el("button", { class: "icon", "aria-label": t("close"), onclick: close }, "×"));
-  toast.classList.add("shown", "bad");
-}
-
-/** @type {any} */
-const api = {};
-addEventListener("unhandledrejection", (event) => fault(event.reason));
-/** @type {any} */ (window).tbgraph = api;
-api.ready = start().then(
-  () => undefined,
-  (error) => {
-    console.error(error);
-    fault(error);
-  },
-);
+});

@@ -1,0 +1,140 @@
+"""`tbgraph serve`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphviz_tb.commands.terminal import say
+
+# Words of TensorBoard that mean nothing here, and why.
+NOT_NEEDED = {
+    "reload_interval": "files are followed as they grow (--poll sets how often to look where the system does not tell)",
+    "reload_multifile": "all files of a run are followed",
+    "samples_per_plugin": "every point is kept",
+    "load_fast": "there is one way to read, and it is fast",
+    "purge_orphaned_data": "nothing is deleted; --restarts keep shows what a restarted run wrote again",
+}
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+EXTRA = "pip install 'graphviz_tb[serve]'"
+
+
+class Memory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """An amount of memory: 500M, 2G."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Bytes."""
+        found = re.fullmatch(r"(\d{1,9})([kmgt]?)(?:i?b)?", str(value).lower())
+        amount = int(found[1]) * UNITS[found[2]] if found else 0
+        if not amount:
+            self.fail(f"{str(value)[:40]!r} is no amount of memory, such as 500M or 2G", param, ctx)
+        return amount
+
+
+def unneeded(name: str) -> Any:
+    """An option of TensorBoard that is taken, and does nothing."""
+    spelled = f"--{name}"
+    return click.option(spelled, spelled.replace("_", "-"), name, hidden=True, metavar="X")
+
+
+@click.command(epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
+@click.argument("path", required=False)
+@click.option("--logdir", "--log", "logdir", metavar="PATH", help="The same as PATH, as TensorBoard has it.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Port, or the next free one; 0: any [6006]."
+)
+@click.option("--host", metavar="NAME", help="Address to listen at [127.0.0.1: this machine alone].")
+@click.option("--bind-all", "--bind_all", is_flag=True, help="Listen at all addresses of this machine; wants a token.")
+@click.option("--no-token", is_flag=True, help="Off this machine too, show everything to everybody.")
+@click.option("--allow-host", metavar="NAME", multiple=True, help="A name by which browsers reach this server.")
+@click.option("--allow-frame", metavar="ORIGIN", multiple=True, help="A page that may show this one in a frame.")
+@click.option("--path-prefix", "--path_prefix", metavar="/P", default="", help="Begin all addresses with this.")
+@click.option("--title", "--window-title", "--window_title", metavar="TEXT", help="The title of the page.")
+@click.option("--browser", is_flag=True, help="Open a browser.")
+@click.option(
+    "--restarts",
+    type=click.Choice(["last", "keep"]),
+    default="last",
+    metavar="WHAT",
+    help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
+)
+@click.option("--poll", type=click.FloatRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
+@click.option("--memory", type=Memory(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
+@click.option("--checksum", is_flag=True, help="Check the payload of every record.")
+@unneeded("reload_interval")
+@unneeded("reload_multifile")
+@unneeded("samples_per_plugin")
+@unneeded("load_fast")
+@unneeded("purge_orphaned_data")
+@click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
+def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
+    """Show PATH in a browser, and follow it while it is written.
+
+    PATH is a log directory or anything that `render` takes. The page has the graph and all that was logged; it
+    shows a new point within two seconds. Ctrl-C ends the server.
+
+    \b
+    tbgraph serve ./logs
+    tbgraph serve --logdir ./logs --port 7007
+    tbgraph serve model.pb --browser
+    tbgraph serve ./logs --bind-all          on a machine of a cluster
+    """
+    from graphviz_tb.errors import RequestError, ToolMissing
+
+    try:
+        from graphviz_tb.serve.server import serve as run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "watchfiles", "anyio", "h11"):
+            raise
+        raise ToolMissing(f"tbgraph serve needs the server: {EXTRA}") from None
+    given = [each for each in (path, logdir) if each is not None]
+    if len(given) != 1:
+        raise RequestError(
+            "one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs"
+        )
+    if not quiet:
+        for name in NOT_NEEDED:
+            if values[name] is not None:
+                say("note", f"--{name} does nothing here: {NOT_NEEDED[name]}", "yellow")
+    settings = settings_of(given[0], values)
+    run(settings, lambda line: print(line, flush=True), click.launch if browser else None)
+
+
+def settings_of(path: str, values: dict[str, Any]) -> Any:
+    """The settings that a command line asks for. Raises `RequestError` or `ReadError`."""
+    from graphviz_tb.errors import ReadError, RequestError
+    from graphviz_tb.serve.settings import Settings, new_token
+
+    if not Path(path).exists():
+        raise ReadError(f"no file or folder {path!r}", hint="give the folder that the training writes its logs to")
+    if values["host"] and values["bind_all"]:
+        raise RequestError("--host and --bind-all exclude each other")
+    prefix = "/" + values["path_prefix"].strip("/") if values["path_prefix"].strip("/") else ""
+    if not re.fullmatch(r"[\w./~-]*", prefix, re.ASCII):
+        raise RequestError(f"--path-prefix {values['path_prefix'][:40]!r} is no path of letters, digits, . _ ~ - and /")
+    settings = Settings(
+        source=path,
+        host="0.0.0.0" if values["bind_all"] else values["host"] or "127.0.0.1",
+        port=values["port"],
+        allowed_hosts=values["allow_host"],
+        allowed_frames=values["allow_frame"],
+        prefix=prefix,
+        title=values["title"],
+        restarts=values["restarts"],
+        poll=values["poll"],
+        memory=values["memory"],
+        checksum=values["checksum"],
+    )
+    if settings.local:
+        return settings
+    if values["no_token"]:
+        say("warning", "everybody who reaches this machine can see all that is logged", "red")
+        return settings
+    from dataclasses import replace
+
+    return replace(settings, token=new_token())

@@ -1,0 +1,58 @@
+"""The application: routes behind the guard, and what is said where something goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+
+from graphviz_tb.errors import TbGraphError
+from graphviz_tb.serve.answers import Refused, refusal
+from graphviz_tb.serve.guard import App, Guard
+from graphviz_tb.serve.live import watching
+from graphviz_tb.serve.routes import events, export, graphs, series, state, viewer
+from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.settings import Settings
+
+ROUTES = [*viewer.ROUTES, *state.ROUTES, *series.ROUTES, *export.ROUTES, *graphs.ROUTES, *events.ROUTES]
+
+
+def application(settings: Settings, session: Session | None = None) -> App:
+    """The server of one source; it begins to read when it is started."""
+    session = session or Session(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with watching(session):
+            yield
+        session.close()
+
+    async def home(request: Request) -> Response:
+        return RedirectResponse(f"{settings.prefix}/")
+
+    prefixed = [Route(settings.prefix, home), Mount(settings.prefix, routes=ROUTES)] if settings.prefix else ROUTES
+    app = Starlette(routes=prefixed, lifespan=lifespan, exception_handlers=HANDLERS)
+    app.state.session = session
+    return Guard(app, settings)
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """The answer to what cannot be answered."""
+    if isinstance(error, Refused):
+        return refusal(error)
+    if isinstance(error, TbGraphError):
+        return refusal(Refused(404, error.message, error.hint or ""))
+    if isinstance(error, HTTPException):
+        words = {404: "there is nothing at this address", 405: "this address is not asked so"}
+        return refusal(Refused(error.status_code, words.get(error.status_code, error.detail), headers=error.headers))
+    return refusal(Refused(500, f"unexpected {type(error).__name__}", "a fault of tbgraph"))
+
+
+HANDLERS: dict[int | type[Exception], Callable[..., object]] = {
+    kind: refused for kind in (Refused, TbGraphError, HTTPException, Exception)
+}

@@ -1,0 +1,79 @@
+"""What a request asks for: ids and numbers of its address, each checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.requests import Request
+
+from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.session import Session
+
+MOST_SERIES = 200  # in one request
+DIGITS = 9  # of an id: no server gives more
+
+
+def known(request: Request, names: Iterable[str]) -> dict[str, str]:
+    """The query, which may have these names alone, each once. Raises `Refused`."""
+    pairs = request.query_params.multi_items()
+    legal = {*names, "token"}
+    for name, _ in pairs:
+        if name not in legal:
+            raise Refused(400, f"no parameter {name[:40]!r}", f"there are {', '.join(sorted(legal - {'token'}))}")
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise Refused(400, "a parameter is given twice")
+    return dict(pairs)
+
+
+def session_of(request: Request) -> Session:
+    """The session of the server that was asked."""
+    found: Session = request.app.state.session
+    return found
+
+
+def numbers(text: str, what: str = "series") -> list[int]:
+    """Ids with commas between them. Raises `Refused`.
+
+    >>> numbers("3,1")
+    [3, 1]
+    """
+    words = text.split(",")
+    if len(words) > MOST_SERIES:
+        raise Refused(400, f"{len(words)} {what} in one request; it takes {MOST_SERIES}")
+    if not all(is_number(word) for word in words):
+        raise Refused(400, f"{what} are whole numbers with commas between them")
+    return [int(word) for word in words]
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is an id."""
+    return word.isascii() and word.isdigit() and len(word) <= DIGITS
+
+
+def decimal(query: dict[str, str], name: str, usual: float | None, least: float, most: float) -> float | None:
+    """A number of the query from `least` to `most`. Raises `Refused`."""
+    if name not in query:
+        return usual
+    try:
+        value = float(query[name])
+    except ValueError:
+        value = float("nan")
+    if not least <= value <= most:
+        raise Refused(400, f"{name} is no number from {least:g} to {most:g}")
+    return value
+
+
+def whole(query: dict[str, str], name: str, usual: int, least: int, most: int) -> int:
+    """A whole number of the query from `least` to `most`. Raises `Refused`."""
+    value = decimal(query, name, usual, least, most)
+    if value is None or value != int(value):
+        raise Refused(400, f"{name} is no whole number from {least} to {most}")
+    return int(value)
+
+
+def word(query: dict[str, str], name: str, legal: tuple[str, ...]) -> str:
+    """A word of the query, the first of the legal ones where it is not given. Raises `Refused`."""
+    value = query.get(name, legal[0])
+    if value not in legal:
+        raise Refused(400, f"{name} is one of {', '.join(legal)}")
+    return value

@@ -1,0 +1,52 @@
+"""Following the files: told by the file system where it tells, looked at where it does not (NFS, FUSE, shares)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import watchfiles
+
+from graphviz_tb.serve.session import Session
+
+TOGETHER = 200  # milliseconds in which changes are one
+SLOWEST = 30.0  # seconds between two looks where nothing changes
+PAUSE = 0.3  # seconds between two readings: at most some three events a second
+
+
+@asynccontextmanager
+async def watching(session: Session) -> AsyncIterator[None]:
+    """Read the source, and go on reading it as it grows, as long as the block runs."""
+    changed, stop = asyncio.Event(), asyncio.Event()
+    tasks = [asyncio.create_task(read(session, changed)), asyncio.create_task(listen(session, changed, stop))]
+    try:
+        yield
+    finally:
+        stop.set()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=0.5)
+
+
+async def listen(session: Session, changed: asyncio.Event, stop: asyncio.Event) -> None:
+    """Set `changed` whenever the file system says that something below the source changed."""
+    # Where it cannot say so (too many folders, no such folder any more), looking has to do.
+    with suppress(OSError, RuntimeError):
+        async for _ in watchfiles.awatch(
+            session.source, debounce=TOGETHER, step=50, stop_event=stop, watch_filter=None, ignore_permission_denied=True
+        ):
+            changed.set()
+
+
+async def read(session: Session, changed: asyncio.Event) -> None:
+    """Read at once, when something changed, and now and then: twice as seldom each time nothing was found."""
+    wait = session.settings.poll
+    while True:
+        found = await session.refresh()
+        wait = session.settings.poll if found else min(SLOWEST, 2 * wait)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), wait)
+            wait = session.settings.poll
+        changed.clear()
+        await asyncio.sleep(PAUSE)

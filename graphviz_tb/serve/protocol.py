@@ -1,0 +1,52 @@
+"""HTTP as uvicorn speaks it, for clients that do not: slow heads, silent connections, too many of them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 10.0  # that the head of a request may take from its first byte, or a new connection to send one
+MOST_CONNECTIONS = 512
+
+
+class Protocol(H11Protocol):
+    """A connection that is closed when the head of its next request takes too long to come."""
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A new connection."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.close()
+            return
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Some bytes."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop()
+        elif self._waiting is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end."""
+        self._stop()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._waiting = self.loop.call_later(HEAD_SECONDS, self._late)
+
+    def _stop(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _late(self) -> None:
+        self._waiting = None
+        cycle: Any = self.cycle
+        if (cycle is None or cycle.response_complete) and self.transport is not None:
+            self.transport.close()

@@ -1,0 +1,140 @@
+"""Scalars as columns: thinned to the pixels that show them, smoothed before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from graphviz_tb.chart.decimate import decimated
+from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.logged import Series
+from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
+from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
+from graphviz_tb.serve.columns import Blocks, packed
+from graphviz_tb.serve.session import Session
+
+WIDEST = 16_384  # pixels
+FAR = 1e300
+PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a chart shows: `axis` across, `start` to `end` of it (None: all), how many pixels that is, the weight of
+    smoothing, and whether superseded points are sent too."""
+
+    axis: str
+    start: float | None
+    end: float | None
+    pixels: int
+    smooth: float
+    superseded: bool
+
+
+async def series(request: Request) -> Response:
+    """The points of some scalars that a chart of so many pixels shows."""
+    query, session = known(request, PARAMETERS), session_of(request)
+    ids = numbers(request.path_params["ids"])
+    found = {number: scalars(session, number) for number in ids}
+    view = view_of(query)
+    generations = [(number, one.generation, len(one)) for number, one in found.items()]
+    tag = f"{session.start} {generations} {view}"
+    return await bytes_answer(request, lambda: columns(found, view), COLUMNS, tag)
+
+
+def scalars(session: Session, number: int) -> Series:
+    """A series of numbers. Raises `Refused`."""
+    found = session.series(number)
+    if found.kind != "scalar":
+        raise Refused(400, f"series {number} is of kind {found.kind}", "this address gives scalars")
+    return found
+
+
+def view_of(query: dict[str, str]) -> View:
+    """What a query asks for. Raises `Refused`."""
+    start, end = (decimal(query, name, None, -FAR, FAR) for name in ("from", "to"))
+    if start is not None and end is not None and start > end:
+        raise Refused(400, "from is greater than to")
+    return View(
+        word(query, "axis", ("step", "wall", "relative")),
+        start,
+        end,
+        whole(query, "px", 800, 1, WIDEST),
+        decimal(query, "smooth", 0.0, 0.0, 1.0) or 0.0,
+        word(query, "restarts", ("last", "all")) == "all",
+    )
+
+
+def columns(found: dict[int, Series], view: View) -> bytes:
+    """The answer."""
+    blocks: list[tuple[str, NDArray[Any]]] = []
+    sent: dict[str, Any] = {}
+    for number, one in found.items():
+        points, more = shown(one, view)
+        sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(points)}
+        blocks += named(number, one, points, view) + more_named(number, more)
+    return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
+
+
+def named(number: int, one: Series, points: NDArray[np.int64], view: View) -> Blocks:
+    """The blocks of one series."""
+    made = [
+        (f"{number}.step", one.step[points]),
+        (f"{number}.wall", one.wall[points]),
+        (f"{number}.value", one.value[points]),
+    ]
+    return [*made, (f"{number}.superseded", one.superseded[points])] if view.superseded else made
+
+
+def more_named(number: int, more: NDArray[np.float64] | None) -> Blocks:
+    """The block of what was smoothed."""
+    return [] if more is None else [(f"{number}.smoothed", more)]
+
+
+def shown(one: Series, view: View) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """The numbers of the points that are sent, in the order in which they are drawn, and their smoothed values.
+
+    One point on either side of what is shown comes with it: the line goes on to the border.
+    """
+    points = one.in_order(view.superseded)
+    values = one.value[points].astype(np.float64)
+    smooth = smoothed_points(values, one.superseded[points], view.smooth)
+    x = along(one, points, view.axis)
+    rising = np.argsort(x, kind="stable") if view.axis != "step" else np.arange(len(x))
+    points, values, x = points[rising], values[rising], x[rising]
+    smooth = None if smooth is None else smooth[rising]
+    low = 0 if view.start is None else max(0, int(np.searchsorted(x, view.start, "left")) - 1)
+    high = len(x) if view.end is None else min(len(x), int(np.searchsorted(x, view.end, "right")) + 1)
+    kept = decimated(x[low:high], values[low:high], view.pixels)
+    if smooth is not None:
+        kept = np.union1d(kept, decimated(x[low:high], smooth[low:high], view.pixels))
+    return points[low:high][kept], None if smooth is None else smooth[low:high][kept]
+
+
+def smoothed_points(values: NDArray[np.float64], stale: NDArray[np.bool_], weight: float) -> NDArray[np.float64] | None:
+    """Values with those that count smoothed; superseded ones stay as they are."""
+    if not weight:
+        return None
+    made = values.copy()
+    made[~stale] = smoothed(values[~stale], weight)
+    return made
+
+
+def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float64]:
+    """Where points lie on an axis."""
+    if axis == "step":
+        return one.step[points].astype(np.float64)
+    wall = one.wall[points]
+    if axis == "wall" or not len(wall):
+        return wall
+    made: NDArray[np.float64] = wall - np.min(one.wall[np.isfinite(one.wall)], initial=np.inf)
+    return made
+
+
+ROUTES = [Route("/api/series/{ids}", series)]

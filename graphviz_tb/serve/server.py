@@ -1,0 +1,117 @@
+"""Running the server: the port, the address that is printed, and the end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from types import FrameType
+
+import uvicorn
+
+from graphviz_tb.errors import RequestError, ToolFailed
+from graphviz_tb.serve.app import application
+from graphviz_tb.serve.guard import LONGEST_TARGET
+from graphviz_tb.serve.protocol import Protocol
+from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.settings import Settings
+
+NEXT_PORTS = 100  # that are tried after the one that was asked for
+HEADERS_ROOM = 16_000  # bytes of a request's head beside its address
+PATIENCE = 0.4  # seconds that answers have to be finished when the server ends
+IDLE = 30  # seconds that a connection may stay open without a request
+Said = Callable[[str], None]
+
+
+def serve(settings: Settings, say: Said, opened: Callable[[str], None] | None = None) -> None:
+    """Serve until Control-C, which is raised as KeyboardInterrupt. `say` prints a line, `opened` shows an address."""
+    bound = bind(settings)
+    wanted, port = settings.port, bound.getsockname()[1]
+    settings = replace(settings, port=port)
+    session = Session(settings)
+    for line in introduction(settings, wanted):
+        say(line)
+    config = uvicorn.Config(
+        application(settings, session),
+        http=Protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=IDLE,
+        h11_max_incomplete_event_size=LONGEST_TARGET + HEADERS_ROOM,
+    )
+    if opened is not None:
+        opened(address(settings))
+    Ending(config, session).run([bound])
+
+
+class Ending(uvicorn.Server):
+    """A server that ends at once: streams that are open for hours are told, and nothing is waited for long."""
+
+    def __init__(self, config: uvicorn.Config, session: Session) -> None:
+        super().__init__(config)
+        self._session = session
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Control-C, or the end of the terminal."""
+        super().handle_exit(sig, frame)
+        self.config.timeout_graceful_shutdown = PATIENCE  # type: ignore[assignment]
+        self._session.events.close()
+
+
+def bind(settings: Settings) -> socket.socket:
+    """A socket at the port that was asked for, or at the next free one. Raises `RequestError` or `ToolFailed`."""
+    ports = range(settings.port, min(65536, settings.port + NEXT_PORTS)) if settings.port else range(1)
+    for port in ports:
+        try:
+            family, _, _, _, place = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM)[0]
+        except (socket.gaierror, UnicodeError):
+            raise RequestError(f"no host {settings.host!r} on this machine", hint="--host takes its name or an address") from None
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            if os.name == "posix":  # elsewhere this would take a port that another program has
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(place)
+            bound.listen(128)
+            return bound
+        except OSError as error:
+            bound.close()
+            if error.errno != errno.EADDRINUSE:
+                raise ToolFailed(f"cannot listen at {settings.host} port {port}: {os.strerror(error.errno or 0)}") from None
+    taken = f"port {ports[0]} of {settings.host} and the {len(ports) - 1} after it are taken"
+    raise ToolFailed(taken, hint="give another one with --port, or 0 for any")
+
+
+def address(settings: Settings) -> str:
+    """Where a browser finds the page."""
+    host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname(), "127.0.0.1": "localhost"}.get(settings.host, settings.host)
+    host = f"[{host}]" if ":" in host else host
+    token = f"?token={settings.token}" if settings.token else ""
+    return f"http://{host}:{settings.port}{settings.prefix}/{token}"
+
+
+def introduction(settings: Settings, wanted: int) -> list[str]:
+    """What is printed when the server begins: the address first, then what is not as it was `wanted`."""
+    lines = [address(settings)]
+    if wanted not in (0, settings.port):
+        lines.append(f"port {wanted} is taken: this is the next free one")
+    if settings.local and not display():
+        here = socket.gethostname()
+        lines.append(f"on your own machine: ssh -L {settings.port}:localhost:{settings.port} {here}")
+    return lines
+
+
+def display() -> bool:
+    """Whether this machine has a screen with a browser: else somebody is most likely at another one."""
+    if sys.platform in ("darwin", "win32"):
+        return "SSH_CONNECTION" not in os.environ
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

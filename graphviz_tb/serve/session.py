@@ -1,0 +1,247 @@
+"""What a server shows: the log as it was last read, the graphs, and the numbers that stand for them in addresses.
+
+Ids are given in the order in which things are first seen, and mean the same as long as the server runs. Names of the
+log stand in bodies only, never in an address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from graphviz_tb.errors import TbGraphError
+from graphviz_tb.model.logged import Changes, Logged, Run, Series
+from graphviz_tb.read.logged import LogReader
+from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.events import Events
+from graphviz_tb.serve.graphs import Graphs
+from graphviz_tb.serve.settings import Settings
+from graphviz_tb.serve.threads import in_thread
+
+GRAPHS_AGAIN = 10.0  # times as long as it took to list the graphs passes before they are listed anew
+GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
+SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
+
+Key = tuple[str, str]  # run, tag
+
+
+class Session:
+    """One source and all that is known of it. Everything but `read` is called in the loop of the server."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.source = Path(settings.source)
+        self.title = settings.title if settings.title is not None else called(self.source)
+        self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
+        self.events = Events(self.start)
+        self.graphs = Graphs(settings.source, settings.memory // SHARE_OF_GRAPHS, self.events.say)
+        self.logged = Logged((), ())
+        self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
+        self.read_once = False
+        self._reader = LogReader(settings.source, settings.restarts, checksum=settings.checksum)  # type: ignore[arg-type]
+        self._lock = Lock()
+        self._runs: dict[str, int] = {}
+        self._series: dict[Key, int] = {}
+        self._tags: dict[Key, int] = {}  # by name and kind: a tag may be of another kind in another run
+        self._by_id: dict[int, Series] = {}
+        self._gone: dict[str, float] = {}
+        self._listed_at = self._listing_took = 0.0
+        self._graphs_wanted = True
+        self._graphs_changed: set[str] = set()  # runs
+        self._listing: asyncio.Task[None] | None = None
+        self.graphs_listed = False
+
+    @property
+    def generation(self) -> str:
+        """Changes whenever anything that is answered may be another."""
+        return self.events.generation
+
+    # reading
+
+    async def refresh(self) -> bool:
+        """Read what was written since the last time, and say so; whether there was anything."""
+        changes = Changes()
+        try:
+            self.logged, changes = await in_thread(self._read)
+            self.fault = None
+        except TbGraphError as error:
+            self.fault = (error.message, error.hint or "")
+        self.read_once = True
+        self._number(self.logged)
+        if changes or self._forget_gone():
+            self._say(changes)
+        self._graphs_changed.update(changes.graphs, changes.runs)
+        self._graphs_wanted |= bool(self._graphs_changed)
+        if self._listing is None or self._listing.done():
+            self._listing = asyncio.create_task(self._list_graphs())
+        return bool(changes)
+
+    def _read(self) -> tuple[Logged, Changes]:
+        with self._lock:  # two requests may come at once; the reader goes on where it was
+            return self._reader.refresh()
+
+    async def _list_graphs(self) -> None:
+        """List the graphs again where there may be others; seldom enough that a large log is not read all the time."""
+        if not self._graphs_wanted or monotonic() - self._listed_at < GRAPHS_AGAIN * self._listing_took:
+            return
+        changed, begun = {*self._graphs_changed}, monotonic()
+        self._graphs_wanted = False
+        self._graphs_changed.clear()
+        others = await self.graphs.refresh(changed)
+        self._listed_at, self._listing_took = monotonic(), monotonic() - begun
+        first, self.graphs_listed = not self.graphs_listed, True
+        if others or first:
+            self.events.next_generation()
+            self.events.say("graph", {"graphs": [one.told() for one in self.graphs.listed.values()]})
+
+    def _number(self, logged: Logged) -> None:
+        for run in logged.runs:
+            self._runs.setdefault(run.name, len(self._runs))
+            self._gone.pop(run.name, None)
+        for series in logged.series:
+            self._tags.setdefault((series.tag, series.kind), len(self._tags))
+            self._by_id[self._series.setdefault((series.run, series.tag), len(self._series))] = series
+
+    def _say(self, changes: Changes) -> None:
+        self.events.next_generation()
+        for name in changes.gone:
+            self._gone[name] = monotonic()
+        if changes.runs:
+            self.events.say("run", {"runs": [self._runs[name] for name in changes.runs]})
+        if changes.points or changes.again:
+            again = [self._series[key] for key in changes.again if key in self._series]
+            counts = {self._series[key]: count for key, count in changes.points.items()}
+            self.events.say("points", {"series": counts, "again": again})
+        if changes.gone:
+            self.events.say("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
+        for notice in changes.notices:
+            self.events.say("notice", {"code": notice.code, "text": notice.message, "count": notice.count})
+
+    def _forget_gone(self) -> bool:
+        """Forget runs that have been gone for a while."""
+        late = [name for name, since in self._gone.items() if monotonic() - since > GONE_FOR]
+        for name in late:
+            del self._gone[name]
+        return bool(late)
+
+    # what is there
+
+    def runs(self) -> Iterator[tuple[int, Run]]:
+        """Every run with its id."""
+        for run in self.logged.runs:
+            yield self._runs[run.name], run
+
+    def run_id(self, name: str) -> int:
+        """The id of a run."""
+        return self._runs[name]
+
+    def tag_id(self, series: Series) -> int:
+        """The id of the tag of a series, which is that of all series of its name and kind."""
+        return self._tags[series.tag, series.kind]
+
+    def all_series(self, kind: str | None = None) -> list[Series]:
+        """Every series, of one kind or of all."""
+        return [series for series in self.logged.series if kind in (None, series.kind)]
+
+    def series_id(self, series: Series) -> int:
+        """The id of a series."""
+        return self._series[series.run, series.tag]
+
+    def series(self, number: int) -> Series:
+        """A series by its id. Raises `Refused`."""
+        found = self._by_id.get(number)
+        if found is None:
+            raise Refused(404, f"no series {number}", "/api/tags lists them")
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """What the viewer asks first."""
+        kinds: dict[str, int] = {}
+        each: dict[str, int] = {}
+        for series in self.logged.series:
+            kinds[series.kind] = kinds.get(series.kind, 0) + 1
+            each[series.run] = each.get(series.run, 0) + 1
+        graphs: dict[str | None, list[str]] = {}
+        for one in self.graphs.listed.values():
+            if one.pair is None:
+                graphs.setdefault(one.entry.run, []).append(one.id)
+        runs = [self._told(number, run, each.get(run.name, 0), graphs.get(run.name, [])) for number, run in self.runs()]
+        return {
+            "title": self.title,
+            "generation": self.generation,
+            "ready": self.read_once and self.graphs_listed,
+            "runs": runs,
+            "kinds": kinds,
+            "graphs": [one.told() for one in self.graphs.listed.values() if one.pair is None],
+            "notices": [*self._faults(), *map(noticed, self.logged.notices)],
+        }
+
+    def _told(self, number: int, run: Run, series: int, graphs: list[str]) -> dict[str, Any]:
+        return {
+            "id": number,
+            "name": run.name,
+            "first": finite(run.first_wall),
+            "last": finite(run.last_wall),
+            "firstStep": whole(run.first_step),
+            "lastStep": whole(run.last_step),
+            "graphs": graphs,
+            "series": series,
+            "points": run.points,
+            "superseded": run.superseded,
+            "restarts": [{"step": whole(one.step), "points": one.points, "marked": one.marked} for one in run.restarts],
+            "state": "gone" if run.name in self._gone else run.state,
+            "notices": [noticed(each) for each in run.notices],
+        }
+
+    def _faults(self) -> Iterator[Mapping[str, Any]]:
+        if self.fault is not None and not self.graphs.listed:
+            yield {"code": "unread", "text": self.fault[0], "count": 1}
+        if self.graphs.error is not None and not self.logged.series:
+            yield {"code": "no-graph", "text": self.graphs.error.error, "count": 1}
+
+    def close(self) -> None:
+        """End what goes on."""
+        self.events.close()
+        self.graphs.close()
+        if self._listing is not None:
+            self._listing.cancel()
+
+
+def called(source: Path) -> str:
+    """The name of a source, also of "." and the like."""
+    return source.name if source.name not in ("", "..") else source.resolve().name or str(source)
+
+
+def noticed(notice: Any) -> Mapping[str, Any]:
+    """A notice as the viewer is told of it."""
+    return {"code": notice.code, "text": notice.message, "count": notice.count}
+
+
+SAFE = 2**53  # whole numbers up to here are exact as a double
+
+
+def whole(number: int | None) -> int | str | None:
+    """A whole number as JSON holds it; one that a double cannot hold is a text.
+
+    >>> whole(7), whole(2**60)
+    (7, '1152921504606846976')
+    """
+    return number if number is None or -SAFE <= number <= SAFE else str(number)
+
+
+def finite(number: float | None) -> float | str | None:
+    """A number as JSON holds it; what is not finite is a text.
+
+    >>> finite(0.5), finite(float("-inf"))
+    (0.5, '-Infinity')
+    """
+    if number is None or number - number == 0:
+        return number
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
+
+

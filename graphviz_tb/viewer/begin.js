@@ -1,0 +1,86 @@
+// From the data to a graph, and what programs may call.
+
+/** The graph of a head and its blocks. @param {Head} head @param {Blocks} blocks */
+async function graphOf(head, blocks) {
+  layout.setAdvances(head.advances);
+  const [words, columns, levels] = await Promise.all([blocks.get("words"), blocks.get("rows"), blocks.get("levels")]);
+  head.levels = levels;
+  return new Graph(head, blocks, words, columns);
+}
+
+/** The page of a graph. @param {Graph} graph @param {Head} head */
+function appOf(graph, head) {
+  const app = new App(graph, head);
+  new Hands(app);
+  interface_(app);
+  return app;
+}
+
+/** What the file asks to begin with, where its address says nothing. @param {any} head */
+function asked(head) {
+  /** @type {Record<string, any>} */
+  const out = {};
+  if (head.options.theme === "dark") out.theme = "dark"; // light is the default: the reader's system decides
+  if (head.select) out.select = head.select;
+  return out;
+}
+
+/** What `window.tbgraph` offers. @param {App} app */
+function interface_(app) {
+  const found = (/** @type {string} */ name) => {
+    const path = app.graph.find(name);
+    if (!path) throw new Error(`no node ${JSON.stringify(name)}`);
+    return path;
+  };
+  Object.assign(api, {
+    open: (/** @type {string} */ name) => app.queue(async () => app.openNow(found(name), false)),
+    close: (/** @type {string} */ name) => app.queue(async () => app.closeNow(found(name), false)),
+    select: async (/** @type {string | null} */ name) => (name === null ? app.select(null) : app.reveal(found(name), false, false)),
+    find: async (/** @type {string} */ text) => {
+      app.find.box.value = text;
+      const hits = await app.find.run(text);
+      return hits.map((row) => app.graph.address(app.facts.path(row)));
+    },
+    state: async (/** @type {any} */ value) => {
+      if (value !== undefined) await app.queue(() => app.restore(typeof value === "string" ? stateOf(value) : value));
+      return app.state();
+    },
+    scene: async () => app.queue(async () => sceneTold(app.scene)),
+  });
+}
+
+/** A scene as plain values. @param {any} scene */
+function sceneTold(scene) {
+  const name = (/** @type {number} */ at) => (at >= 0 ? scene.boxes[at].address : null);
+  return {
+    width: scene.width,
+    height: scene.height,
+    boxes: scene.boxes.map((/** @type {any} */ box) => ({ name: box.address, kind: box.kind, x: box.x, y: box.y, width: box.width, height: box.height, open: box.open, parent: name(box.parent) })),
+    lines: scene.routes.map((/** @type {any} */ one) => ({ from: one.identity.source, to: one.identity.target, kind: one.kind, points: one.points })),
+  };
+}
+
+/** Say what went wrong, until it is closed: the file is damaged, or this program failed. @param {any} error */
+function fault(error) {
+  const toast = byId("toast");
+  const text = error instanceof Damaged ? t("unreadable") : t("failed", { error: brief(error?.message ?? String(error)) });
+  const close = () => toast.classList.remove("shown", "bad");
+  toast.replaceChildren(el("span", {}, text), el("button", { class: "icon", "aria-label": t("close"), onclick: close }, "×"));
+  toast.classList.add("shown", "bad");
+}
+
+/** @type {any} */
+const api = {};
+addEventListener("unhandledrejection", (event) => fault(event.reason));
+/** @type {any} */ (window).tbgraph = api;
+
+/** Begin, and say so. @param {() => Promise<any>} start */
+function begin(start) {
+  api.ready = start().then(
+    () => undefined,
+    (error) => {
+      console.error(error);
+      fault(error);
+    },
+  );
+}

@@ -1,0 +1,244 @@
+// Which graph of the server is shown: the run, the tag, and the one that it is compared with; how far reading is.
+
+const PAUSE = 300; // milliseconds until a server that did not answer is asked again, and until a wait is worth a word
+const LONG_PAUSE = 3000; // milliseconds between two looks at a graph that is being read, where the server says nothing
+const OWN_GRAPH = "__run_graph__"; // the tag that TensorBoard gives to the graph of a run
+
+/** @typedef {{id: string, run: string | null, tag: string | null, tagSet: string | null, kind: string, nodes: number | null, version: number, state: string, stage: string, done: number, total: number | null, error: string, hint: string}} GraphTold */
+
+class GraphChooser {
+  /** @param {Server} server @param {string} title */
+  constructor(server, title) {
+    this.server = server;
+    this.title = title;
+    /** @type {GraphTold[]} */
+    this.graphs = [];
+    /** @type {App | null} */
+    this.app = null;
+    /** the id of the graph that is shown or read, with a hyphen and another one where two are compared */
+    this.id = "";
+    this.version = -1;
+    this.turn = 0;
+    this.reading = { id: "", begun: 0 };
+    this.wake = () => undefined;
+    this.panel = byId("reading");
+    addEventListener("hashchange", (event) => this.went(new URL(event.newURL).hash));
+    byId("run").addEventListener("change", () => this.choose(this.ofRun(byId("run").value)[0]?.id));
+    byId("tag").addEventListener("change", () => this.choose(byId("tag").value));
+    byId("against").addEventListener("change", () => this.choose(byId("against").value ? `${byId("against").value}-${this.own()}` : this.own()));
+  }
+
+  /** What there is to choose from. @param {GraphTold[]} graphs */
+  set(graphs) {
+    this.graphs = graphs;
+    this.draw();
+  }
+
+  /** The graph that is shown, without the one that it is compared with. */
+  own() {
+    return this.id.split("-").pop();
+  }
+
+  /** @param {string} id */
+  get(id) {
+    return this.graphs.find((one) => one.id === id);
+  }
+
+  /** The graphs of a run, op graphs first. @param {string} run @returns {GraphTold[]} */
+  ofRun(run) {
+    const found = this.graphs.filter((one) => (one.run ?? "") === run);
+    return found.sort((a, b) => Number(a.kind !== "op") - Number(b.kind !== "op") || Number(a.id) - Number(b.id));
+  }
+
+  /** Fill the lists. */
+  draw() {
+    const shown = this.get(this.own());
+    const runs = [...new Set(this.graphs.map((one) => one.run ?? ""))];
+    const tags = shown ? this.ofRun(shown.run ?? "") : [];
+    const others = shown ? this.graphs.filter((one) => one.id !== shown.id && one.kind === shown.kind) : [];
+    this.options("run", runs.map((run) => [run, runWord(run)]), shown?.run ?? "", runs.length > 1);
+    this.options("tag", tags.map((one) => [one.id, tagWord(one)]), shown?.id ?? "", tags.length > 1);
+    const against = this.id.includes("-") ? this.id.split("-")[0] : "";
+    this.options("against", [["", t("alone")], ...others.map((one) => /** @type {[string, string]} */ ([one.id, this.word(one)]))], against, others.length > 0);
+  }
+
+  /** @param {string} id @param {[string, string][]} pairs @param {string} value @param {boolean} needed */
+  options(id, pairs, value, needed) {
+    byId(id).replaceChildren(...pairs.map(([key, word]) => el("option", { value: key }, brief(word, 80))));
+    byId(id).value = value;
+    byId(id).hidden = !needed;
+  }
+
+  /** A graph in words. @param {GraphTold | undefined} one */
+  word(one) {
+    if (!one) return this.title;
+    const tags = this.ofRun(one.run ?? "");
+    const run = one.run && one.run !== "." ? one.run : this.title;
+    return tags.length > 1 ? `${run} · ${tagWord(one)}` : run;
+  }
+
+  /** The graph that an address means: of a run, of a tag, compared with another one. @param {Record<string, any>} state */
+  meant(state) {
+    const named = (/** @type {string} */ run, /** @type {string | undefined} */ tag) => this.ofRun(run).find((one) => tag === undefined || tagKey(one) === tag);
+    const run = state.run ?? this.graphs.find((one) => one.kind === "op")?.run ?? this.graphs[0]?.run ?? "";
+    const own = named(run, state.tag) ?? this.ofRun(run)[0] ?? this.graphs[0];
+    const [otherRun, otherTag] = (state.against ?? "").split("#");
+    const other = state.against !== undefined && named(otherRun, otherTag);
+    return own && other && other !== own ? `${other.id}-${own.id}` : own?.id;
+  }
+
+  /** How an address names what is shown. */
+  named() {
+    const own = this.get(this.own());
+    if (!own) return {};
+    const other = this.id.includes("-") ? this.get(this.id.split("-")[0]) : undefined;
+    const usual = this.meant({}) === own.id;
+    /** @type {Record<string, any>} */
+    const out = { run: usual ? undefined : (own.run ?? ""), tag: usual || this.ofRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
+    out.against = other ? `${other.run ?? ""}#${tagKey(other)}` : undefined;
+    return out;
+  }
+
+  /** The address changed, by hand or by the browser's Back: it may mean another graph. @param {string} hash */
+  went(hash) {
+    const state = stateOf(hash);
+    const id = this.meant(state);
+    if (this.app && id !== undefined && id !== this.id && hash.slice(1) !== this.app.written) this.show(id, state).catch(fault);
+  }
+
+  /** Show a graph that the reader chose. @param {string | undefined} id */
+  choose(id) {
+    if (id === undefined || id === this.id) return Promise.resolve();
+    const { themeChoice, tongue } = this.app ?? {};
+    return this.show(id, { ...this.app?.extra, ...(themeChoice !== "system" && { theme: themeChoice }), ...(tongue && { language: tongue }) });
+  }
+
+  /** Show a graph, when it is read. @param {string} id @param {Record<string, any>} state */
+  async show(id, state) {
+    const turn = ++this.turn;
+    this.id = id;
+    this.draw();
+    const version = this.get(this.own())?.version ?? 0;
+    const made = await this.read(id, turn);
+    if (!made || turn !== this.turn) return;
+    const { head, graph } = made;
+    this.version = version;
+    this.panel.hidden = true;
+    const { run, tag, against, ...rest } = state;
+    const whole = { ...asked(head), ...rest, ...this.named() };
+    if (this.app) await this.app.queue(() => /** @type {App} */ (this.app).adopt(graph, head, whole));
+    else {
+      this.app = appOf(graph, head);
+      await this.app.queue(() => /** @type {App} */ (this.app).restore(whole));
+      this.app.past = [];
+    }
+  }
+
+  /** Read a graph, and show how far it is. @param {string} id @param {number} turn */
+  async read(id, turn) {
+    const begun = performance.now();
+    this.reading = { id, begun };
+    while (turn === this.turn) {
+      try {
+        // A graph that was not read is read from now on; where it was, it is there at once.
+        const { state } = await (await this.server.post(`api/load/${id}`)).json();
+        if (state !== "ready") await this.change();
+        const { head, blocks } = await this.server.json(`api/graphs/${id}`);
+        return { head, graph: await graphOf(head, this.blocks(id, blocks)) };
+      } catch (error) {
+        if (error instanceof Lost) this.tell(t("lost"));
+        else if (!(error instanceof Refusal)) throw error;
+        else if (error.status !== 409) return void this.failed(id, error);
+        await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    }
+  }
+
+  /** Wait until the server says that something became of the graph that is read; not for ever, for a word may be lost. */
+  change() {
+    return new Promise((done) => {
+      this.wake = done;
+      setTimeout(done, LONG_PAUSE);
+    });
+  }
+
+  /** The blocks of a graph, each fetched when it is asked for. @param {string} id @param {any[][]} told @returns {Blocks} */
+  blocks(id, told) {
+    const read = (/** @type {string} */ name, /** @type {string} */ digest) => async () => {
+      for (;;) {
+        try {
+          const answer = await this.server.ask(`api/graphs/${id}/blocks/${name.split("/").map(encodeURIComponent).join("/")}?digest=${digest}`);
+          return answer.arrayBuffer();
+        } catch (error) {
+          if (!(error instanceof Refusal)) throw error;
+          if (error.status !== 409) throw new Lost(error.message); // the server has forgotten the graph, and reads it again
+        }
+        await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    };
+    return new Blocks(told.map(([name, kind, digest]) => ({ name, kind, digest, read: read(name, digest) })));
+  }
+
+  /** @param {any} told */
+  progress(told) {
+    if (performance.now() - this.reading.begun < PAUSE) return; // no flash of what is over at once
+    const share = told.total ? { max: told.total, value: told.done } : {};
+    const stage = STRINGS[language][`stage.${told.stage}`] ?? STRINGS.en[`stage.${told.stage}`] ?? t("loading");
+    this.tell(t("reading", { name: this.word(this.get(this.own())) }), el("progress", { ...share, "aria-label": t("loading") }), el("small", {}, stage), el("button", { onclick: () => this.cancel() }, t("cancel")));
+  }
+
+  cancel() {
+    this.server.post(`api/cancel/${this.id}`).then(() => this.wake(), () => undefined);
+  }
+
+  /** @param {string} id @param {Refusal} error */
+  failed(id, error) {
+    const name = this.word(this.get(this.own()));
+    const again = el("button", { onclick: () => this.server.post(`api/load/${id}`).then(() => this.show(id, this.app?.extra ?? stateOf(location.hash)), fault) }, t("again"));
+    if (error.told.cancelled) this.tell(t("cancelled", { name }), again);
+    else this.tell(t("unread", { name, error: brief(error.message) }), el("small", {}, brief(error.told.hint ?? "")), again);
+  }
+
+  /** @param {string} text @param {...Node} more */
+  tell(text, ...more) {
+    const focused = this.panel.contains(document.activeElement);
+    this.panel.replaceChildren(el("p", {}, text), ...more);
+    this.panel.hidden = false;
+    if (focused) this.panel.querySelector("button")?.focus();
+  }
+
+  /** What the server says. @param {string} name @param {any} data */
+  heard(name, data) {
+    if (name === "progress" && data.graph === this.reading.id) {
+      if (data.state === "reading") this.progress(data);
+      else this.wake();
+    }
+    if (name !== "graph") return;
+    this.set(data.graphs);
+    const own = this.get(this.own());
+    if (!this.id && this.graphs.length) this.first();
+    else if (own && this.app && this.version >= 0 && own.version > this.version) {
+      this.app.toast(t("newGraph"));
+      this.show(this.id, this.app.state()).catch(fault);
+    }
+  }
+
+  /** Show the graph that the address means, or the first one. */
+  first() {
+    const state = stateOf(location.hash);
+    const id = this.meant(state);
+    return id === undefined ? Promise.resolve() : this.show(id, state).catch(fault);
+  }
+}
+
+/** @param {string} run */
+const runWord = (run) => (run === "" || run === "." ? t("wholeRun") : run);
+
+/** @param {GraphTold} one */
+const tagWord = (one) => {
+  const name = one.tag === null || one.tag === OWN_GRAPH ? (one.tagSet ?? t("wholeGraph")) : one.tag;
+  return one.kind === "conceptual" ? `${name} · ${t("layers")}` : name;
+};
+
+/** What tells a graph from the others of its run, in an address. @param {GraphTold} one */
+const tagKey = (one) => [one.tag ?? one.tagSet ?? "", ...(one.kind === "op" ? [] : [one.kind])].join(":");

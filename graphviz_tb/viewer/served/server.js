@@ -1,0 +1,88 @@
+// The server that the page comes from: what it is asked for, and what it tells.
+
+const EVENTS = ["hello", "run", "graph", "points", "gone", "notice", "progress"];
+const RETRIES = [1, 2, 4, 8, 16, 30]; // seconds after which a lost server is looked for again
+
+/** What the server did not give, and why. */
+class Refusal extends Error {
+  /** @param {number} status @param {any} told */
+  constructor(status, told) {
+    super(told.error ?? String(status));
+    this.status = status;
+    this.told = told;
+  }
+}
+
+class Server {
+  constructor() {
+    /** whether it answered last */
+    this.live = true;
+    /** @type {((name: string, data: any) => void)[]} */
+    this.listeners = [];
+    /** @type {((live: boolean) => void)[]} */
+    this.watchers = [];
+    this.generation = "";
+    this.tries = 0;
+  }
+
+  /** @param {string} address beside the page @param {RequestInit} [how] */
+  async ask(address, how) {
+    const answer = await fetch(address, how).catch((error) => {
+      if (error.name === "AbortError") throw error;
+      throw new Lost(t("lost"));
+    });
+    if (answer.ok) return answer;
+    throw new Refusal(answer.status, await answer.json().catch(() => ({})));
+  }
+
+  /** @param {string} address */
+  async json(address) {
+    return (await this.ask(address)).json();
+  }
+
+  /** Ask for something to be done. @param {string} address */
+  post(address) {
+    return this.ask(address, { method: "POST", headers: { "X-Tbgraph": "1" } });
+  }
+
+  /** Hear what happens, and whether the server is there. @param {(name: string, data: any) => void} heard @param {(live: boolean) => void} [standing] */
+  listen(heard, standing) {
+    this.listeners.push(heard);
+    if (standing) this.watchers.push(standing);
+    if (this.listeners.length === 1) this.connect();
+  }
+
+  connect() {
+    const since = this.generation ? `?since=${encodeURIComponent(this.generation)}` : "";
+    const source = new EventSource(`api/events${since}`);
+    source.onopen = () => this.stands(true);
+    source.onerror = () => {
+      source.close();
+      this.stands(false);
+      setTimeout(() => this.connect(), 1000 * RETRIES[Math.min(this.tries++, RETRIES.length - 1)]);
+    };
+    for (const name of EVENTS) source.addEventListener(name, (event) => this.heard(name, JSON.parse(/** @type {MessageEvent} */ (event).data)));
+  }
+
+  /** @param {string} name @param {any} data */
+  heard(name, data) {
+    const [before, now] = [this.generation, data.generation];
+    this.generation = now;
+    // A server that began anew, or one that forgot what was missed: everything is asked for again.
+    if (name === "hello" && before && before !== now) this.say("again", data);
+    else if (name !== "hello") this.say(name, data);
+  }
+
+  /** @param {string} name @param {any} data */
+  say(name, data) {
+    for (const heard of this.listeners) heard(name, data);
+    document.dispatchEvent(new CustomEvent("tbgraph:live", { detail: { name, data } }));
+  }
+
+  /** @param {boolean} live */
+  stands(live) {
+    this.live = live;
+    if (live) this.tries = 0;
+    for (const standing of this.watchers) standing(live);
+  }
+}
