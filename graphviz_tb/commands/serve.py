@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from graphviz_tb.commands.options import together
 from graphviz_tb.commands.terminal import say
 
 # Words of TensorBoard that mean nothing here, and why.
@@ -36,17 +37,16 @@ class Memory(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return amount
 
 
-def unneeded(name: str) -> Any:
-    """An option of TensorBoard that is taken, and does nothing."""
-    spelled = f"--{name}"
-    return click.option(spelled, spelled.replace("_", "-"), name, hidden=True, metavar="X")
+unneeded_options = together(
+    *(click.option(f"--{name}", f"--{name.replace('_', '-')}", name, hidden=True, metavar="X") for name in NOT_NEEDED)
+)
 
 
 @click.command(epilog="Exit codes: 2 request, 3 file, 5 machine, 130 Ctrl-C.")
 @click.argument("path", required=False)
 @click.option("--logdir", "--log", "logdir", metavar="PATH", help="The same as PATH, as TensorBoard has it.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Port, or the next free one; 0: any [6006]."
+    "--port", type=click.IntRange(0, 65535), metavar="N", default=6006, help="Or the next free one; 0: any [6006]."
 )
 @click.option("--host", metavar="NAME", help="Address to listen at [127.0.0.1: this machine alone].")
 @click.option("--bind-all", "--bind_all", is_flag=True, help="Listen at all addresses of this machine; wants a token.")
@@ -66,11 +66,7 @@ def unneeded(name: str) -> Any:
 @click.option("--poll", type=click.FloatRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
 @click.option("--memory", type=Memory(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
 @click.option("--checksum", is_flag=True, help="Check the payload of every record.")
-@unneeded("reload_interval")
-@unneeded("reload_multifile")
-@unneeded("samples_per_plugin")
-@unneeded("load_fast")
-@unneeded("purge_orphaned_data")
+@unneeded_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
     """Show PATH in a browser, and follow it while it is written.
@@ -94,9 +90,7 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
         raise ToolMissing(f"tbgraph serve needs the server: {EXTRA}") from None
     given = [each for each in (path, logdir) if each is not None]
     if len(given) != 1:
-        raise RequestError(
-            "one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs"
-        )
+        raise RequestError("one PATH is needed" if not given else "PATH is given twice", hint="tbgraph serve ./logs")
     if not quiet:
         for name in NOT_NEEDED:
             if values[name] is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -53,6 +54,6 @@ async def refused(request: Request, error: Exception) -> Response:
     return refusal(Refused(500, f"unexpected {type(error).__name__}", "a fault of tbgraph"))
 
 
-HANDLERS: dict[int | type[Exception], Callable[..., object]] = {
-    kind: refused for kind in (Refused, TbGraphError, HTTPException, Exception)
-}
+HANDLERS: Mapping[Any, Callable[[Request, Exception], Awaitable[Response]]] = dict.fromkeys(
+    (Refused, TbGraphError, HTTPException, Exception), refused
+)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from graphviz_tb.serve.answers import dumped
 
 ALIGNED = 8  # bytes; a multiple of every item's size
-TYPES = {"i4": np.dtype("<i4"), "f4": np.dtype("<f4"), "f8": np.dtype("<f8"), "u1": np.dtype("u1")}
 Blocks = Sequence[tuple[str, NDArray[Any]]]
 
 
@@ -42,9 +41,9 @@ def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     if array.dtype == bool or array.dtype == np.uint8:
         return "u1", array.astype(np.uint8, copy=False)
     if array.dtype == np.float32:
-        return "f4", array.astype(TYPES["f4"], copy=False)
+        return "f4", array.astype("<f4", copy=False)
     if array.dtype.kind in "iu":
         info = np.iinfo(np.int32)
         if not array.size or (array.min() >= info.min and array.max() <= info.max):
-            return "i4", array.astype(TYPES["i4"], copy=False)
-    return "f8", array.astype(TYPES["f8"], copy=False)
+            return "i4", array.astype("<i4", copy=False)
+    return "f8", array.astype("<f8", copy=False)

@@ -220,5 +220,3 @@ def names(settings: Settings) -> Iterable[str]:
 def same(given: str, token: str) -> bool:
     """Compare in a time that says nothing of where they differ."""
     return compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
-
-

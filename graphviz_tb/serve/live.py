@@ -10,7 +10,7 @@ import watchfiles
 
 from graphviz_tb.serve.session import Session
 
-TOGETHER = 200  # milliseconds in which changes are one
+TOGETHER, STEP = 200, 50  # milliseconds in which changes are one, and between two looks at whether they are
 SLOWEST = 30.0  # seconds between two looks where nothing changes
 PAUSE = 0.3  # seconds between two readings: at most some three events a second
 
@@ -33,9 +33,15 @@ async def listen(session: Session, changed: asyncio.Event, stop: asyncio.Event) 
     """Set `changed` whenever the file system says that something below the source changed."""
     # Where it cannot say so (too many folders, no such folder any more), looking has to do.
     with suppress(OSError, RuntimeError):
-        async for _ in watchfiles.awatch(
-            session.source, debounce=TOGETHER, step=50, stop_event=stop, watch_filter=None, ignore_permission_denied=True
-        ):
+        watched = watchfiles.awatch(
+            session.source,
+            watch_filter=None,
+            debounce=TOGETHER,
+            step=STEP,
+            stop_event=stop,
+            ignore_permission_denied=True,
+        )
+        async for _ in watched:
             changed.set()
 
 

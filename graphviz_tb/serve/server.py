@@ -26,7 +26,7 @@ IDLE = 30  # seconds that a connection may stay open without a request
 Said = Callable[[str], None]
 
 
-def serve(settings: Settings, say: Said, opened: Callable[[str], None] | None = None) -> None:
+def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None = None) -> None:
     """Serve until Control-C, which is raised as KeyboardInterrupt. `say` prints a line, `opened` shows an address."""
     bound = bind(settings)
     wanted, port = settings.port, bound.getsockname()[1]
@@ -75,7 +75,8 @@ def bind(settings: Settings) -> socket.socket:
         try:
             family, _, _, _, place = socket.getaddrinfo(settings.host, port, type=socket.SOCK_STREAM)[0]
         except (socket.gaierror, UnicodeError):
-            raise RequestError(f"no host {settings.host!r} on this machine", hint="--host takes its name or an address") from None
+            hint = "--host takes a name or an address of this machine"
+            raise RequestError(f"no host {settings.host!r} on this machine", hint=hint) from None
         bound = socket.socket(family, socket.SOCK_STREAM)
         try:
             if os.name == "posix":  # elsewhere this would take a port that another program has
@@ -86,14 +87,16 @@ def bind(settings: Settings) -> socket.socket:
         except OSError as error:
             bound.close()
             if error.errno != errno.EADDRINUSE:
-                raise ToolFailed(f"cannot listen at {settings.host} port {port}: {os.strerror(error.errno or 0)}") from None
+                why = os.strerror(error.errno or 0)
+                raise ToolFailed(f"cannot listen at {settings.host} port {port}: {why}") from None
     taken = f"port {ports[0]} of {settings.host} and the {len(ports) - 1} after it are taken"
     raise ToolFailed(taken, hint="give another one with --port, or 0 for any")
 
 
 def address(settings: Settings) -> str:
     """Where a browser finds the page."""
-    host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname(), "127.0.0.1": "localhost"}.get(settings.host, settings.host)
+    here = socket.gethostname()
+    host = {"0.0.0.0": here, "::": here, "127.0.0.1": "localhost"}.get(settings.host, settings.host)
     host = f"[{host}]" if ":" in host else host
     token = f"?token={settings.token}" if settings.token else ""
     return f"http://{host}:{settings.port}{settings.prefix}/{token}"

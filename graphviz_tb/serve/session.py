@@ -243,5 +243,3 @@ def finite(number: float | None) -> float | str | None:
     if number is None or number - number == 0:
         return number
     return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
-
-

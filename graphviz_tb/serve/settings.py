@@ -13,8 +13,9 @@ MEMORY = 2_000_000_000  # bytes
 @dataclass(frozen=True, slots=True)
 class Settings:
     """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
-    the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds between two looks at the file system, `memory`
-    the bytes that series and graphs may take, `token` what a visitor must show ("": nothing)."""
+    the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
+    between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
+    must show ("": nothing)."""
 
     source: str
     host: str = "127.0.0.1"

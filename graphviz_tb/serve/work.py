@@ -35,7 +35,7 @@ def page(told: Told, source: str, choices: Choices, picture: Choices) -> Page:
 def compared(told: Told, source: str, old: Choices, new: Choices, picture: Choices) -> Page:
     """The page of what changed between two graphs of a source."""
     told("compare", 0, None)
-    pairs = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
+    pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
     return as_page(*changes_data(Both(diff(source, source, **pairs)), PictureOptions(**picture)))
 
 

@@ -78,7 +78,9 @@ def columns(found: dict[int, Series], view: View) -> bytes:
     for number, one in found.items():
         points, more = shown(one, view)
         sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(points)}
-        blocks += named(number, one, points, view) + more_named(number, more)
+        blocks += named(number, one, points, view)
+        if more is not None:
+            blocks.append((f"{number}.smoothed", more))
     return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
 
 
@@ -90,11 +92,6 @@ def named(number: int, one: Series, points: NDArray[np.int64], view: View) -> Bl
         (f"{number}.value", one.value[points]),
     ]
     return [*made, (f"{number}.superseded", one.superseded[points])] if view.superseded else made
-
-
-def more_named(number: int, more: NDArray[np.float64] | None) -> Blocks:
-    """The block of what was smoothed."""
-    return [] if more is None else [(f"{number}.smoothed", more)]
 
 
 def shown(one: Series, view: View) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
