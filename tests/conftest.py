@@ -31,12 +31,18 @@ PARTS = {
     "playwright-core": "npm install playwright-core, and NODE_PATH where it is not beside the repository",
     "noto-cjk-sans-otc": "pip install -e '.[cjk]'",
     "h5py": "pip install -e '.[keras]'",
+    "starlette": "pip install -e '.[serve]'",
+    "uvicorn": "pip install -e '.[serve]'",
+    "watchfiles": "pip install -e '.[serve]'",
     "typescript": "npm install typescript, and NODE_PATH where it is not beside the repository",
     "firefox-esr": "apt-get install firefox-esr",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
     "atheris": "pip install atheris, where it has a wheel",
 }
-MODULES = {"tensorflow": "tensorflow", "h5py": "h5py", "atheris": "atheris", "noto-cjk-sans-otc": "noto_cjk_sans_otc"}
+MODULES = {
+    **{name: name for name in ("tensorflow", "h5py", "atheris", "starlette", "uvicorn", "watchfiles")},
+    "noto-cjk-sans-otc": "noto_cjk_sans_otc",
+}
 NOT_IN_ALL = {"tensorflow", "atheris"}  # half a gigabyte; no wheel for every machine: wanted only where named
 
 # The same examples on every run, and no search for a smaller one: that takes minutes where an example is a picture.

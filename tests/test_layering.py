@@ -43,6 +43,10 @@ HOMES = {
     "fontpkg_arimo": {"render/fonts.py"},
     "http": {"serve"},
     "socketserver": {"serve"},
+    "starlette": {"serve"},
+    "uvicorn": {"serve"},
+    "watchfiles": {"serve"},
+    "anyio": {"serve"},
     "asyncio": {"serve"},
     "google_crc32c": {"read"},
     "h5py": {"read/keras/hdf5_items.py"},
@@ -146,7 +150,7 @@ def test_the_front_door_is_light(what: str) -> None:
     code = f"import sys\n{what}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
-    assert not loaded & {"numpy", "google", "networkx", "pydot", "graphviz", "resvg_py", "http", "asyncio"}
+    assert not loaded & {"numpy", "google", "networkx", "pydot", "graphviz", "resvg_py", "http", "asyncio", "starlette", "uvicorn", "anyio"}
 
 
 def test_names_of_test_files_are_unique() -> None:

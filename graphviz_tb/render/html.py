@@ -27,7 +27,7 @@ LOG_MODULES = tuple(
 )
 MODULES = (*VIEWER, "start.js")  # of a file
 # Of a server: this alone asks for data.
-SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, "served/graphs.js", "served/start.js")
+SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, "served/graphs.js", "served/bare.js", "served/start.js")
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
 

@@ -14,6 +14,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
+from graphviz_tb.chart.order import HUES, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.model.logged import Changes, Logged, Run, Series
 from graphviz_tb.read.logged import LogReader
@@ -115,7 +116,8 @@ class Session:
             self.events.say("run", {"runs": [self._runs[name] for name in changes.runs]})
         if changes.points or changes.again:
             again = [self._series[key] for key in changes.again if key in self._series]
-            counts = {self._series[key]: count for key, count in changes.points.items()}
+            there = {(series.run, series.tag): len(series) for series in self.logged.series}
+            counts = {self._series[key]: there[key] for key in (*changes.points, *changes.again) if key in there}
             self.events.say("points", {"series": counts, "again": again})
         if changes.gone:
             self.events.say("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
@@ -170,18 +172,27 @@ class Session:
         for one in self.graphs.listed.values():
             if one.pair is None:
                 graphs.setdefault(one.entry.run, []).append(one.id)
-        runs = [self._told(number, run, each.get(run.name, 0), graphs.get(run.name, [])) for number, run in self.runs()]
+        looks = styles({run.name: run.first_wall or 0.0 for run in self.logged.runs})
+        runs = [
+            {
+                **self._told(number, run, each.get(run.name, 0)),
+                "graphs": graphs.get(run.name, []),
+                "style": [looks[run.name].hue, looks[run.name].dashes],
+            }
+            for number, run in self.runs()
+        ]
         return {
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.graphs_listed,
             "runs": runs,
             "kinds": kinds,
+            "hues": HUES,
             "graphs": [one.told() for one in self.graphs.listed.values() if one.pair is None],
             "notices": [*self._faults(), *map(noticed, self.logged.notices)],
         }
 
-    def _told(self, number: int, run: Run, series: int, graphs: list[str]) -> dict[str, Any]:
+    def _told(self, number: int, run: Run, series: int) -> dict[str, Any]:
         return {
             "id": number,
             "name": run.name,
@@ -189,7 +200,6 @@ class Session:
             "last": finite(run.last_wall),
             "firstStep": whole(run.first_step),
             "lastStep": whole(run.last_step),
-            "graphs": graphs,
             "series": series,
             "points": run.points,
             "superseded": run.superseded,

@@ -10,23 +10,14 @@ class Framed extends Standing {
     document.title = `${safe(this.title)} · tbgraph`;
     byId("title").textContent = safe(this.title);
     byId("title").title = safe(this.title);
-    for (const one of document.querySelectorAll("[data-t]")) one.textContent = t(/** @type {any} */ (one).dataset.t);
-    for (const one of document.querySelectorAll("[data-t-label]")) {
-      one.setAttribute("aria-label", t(/** @type {any} */ (one).dataset.tLabel));
-      if (one.matches(".icon, summary")) one.setAttribute("title", t(/** @type {any} */ (one).dataset.tLabel));
-    }
-    for (const one of document.querySelectorAll("[data-t-hint]")) one.setAttribute("placeholder", t(/** @type {any} */ (one).dataset.tHint));
-    const options = (/** @type {string} */ id, /** @type {[string, string][]} */ pairs, /** @type {string} */ value) => {
-      byId(id).replaceChildren(...pairs.map(([key, word]) => el("option", { value: key }, word)));
-      byId(id).value = value;
-    };
-    options("scheme", this.head.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.scheme);
+    dressWords();
+    chooser("scheme", this.head.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.scheme);
     byId("graph").hidden = !this.head.functions.length;
-    options("graph", /** @type {any} */ (this.graphs()), byId("graph").value || "0");
+    chooser("graph", /** @type {any} */ (this.graphs()), byId("graph").value || "0");
     byId("step").hidden = this.head.steps.length < 2;
-    options("step", [["-1", t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
-    options("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.themeChoice);
-    options("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
+    chooser("step", [["-1", t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
+    chooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.themeChoice);
+    chooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
     this.tracing.draw();
     this.svg.setAttribute("aria-label", t("picture", { name: safe(this.title) }));
     if (!this.defs) this.defs = hatchPattern(this.svg, layout.THEMES.get(this.theme));
@@ -215,4 +206,21 @@ function into(from, to, [start, end]) {
   const [before, after] = [from - start - 12, end - 12 - to];
   if (after < 0) return -Math.max(0, Math.min(-after, before));
   return before < 0 ? Math.min(-before, after) : 0;
+}
+
+/** The words that stand in the page from the beginning, in the reader's language. */
+function dressWords() {
+  for (const one of document.querySelectorAll("[data-t]")) one.textContent = t(/** @type {any} */ (one).dataset.t);
+  for (const one of document.querySelectorAll("[data-t-label]")) {
+    const word = t(/** @type {any} */ (one).dataset.tLabel);
+    one.setAttribute("aria-label", word);
+    if (one.matches(".icon, summary")) one.setAttribute("title", word);
+  }
+  for (const one of document.querySelectorAll("[data-t-hint]")) one.setAttribute("placeholder", t(/** @type {any} */ (one).dataset.tHint));
+}
+
+/** Fill a list. @param {string} id @param {[string, string][]} pairs @param {string} value */
+function chooser(id, pairs, value) {
+  byId(id).replaceChildren(...pairs.map(([key, word]) => el("option", { value: key }, word)));
+  byId(id).value = value;
 }

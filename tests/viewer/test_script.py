@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import LAYOUT, LOG_MODULES, MODULES, script, source
+from graphviz_tb.render.html import LAYOUT, MODULES, SERVED_MODULES, script, source
 from graphviz_tb.render.legend import BECAME, SIGNS
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
@@ -30,7 +30,7 @@ COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..'
 @pytest.mark.machine
 def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
     require("node", "typescript")
-    page = "".join(source(name) for name in (*MODULES[:-1], *LOG_MODULES, MODULES[-1]))
+    page = "".join(source(name) for name in (*SERVED_MODULES, MODULES[-1]))
     (tmp_path / "page.js").write_text(f"// @ts-check\n{page}", encoding="utf-8")
     (tmp_path / "layout.d.ts").write_text("declare const layout: any;\n", encoding="utf-8")
     (tmp_path / "python.js").write_text(
@@ -46,7 +46,8 @@ def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> No
 
 def test_every_module_is_joined() -> None:
     viewer = Path(source.__code__.co_filename).parents[1] / "viewer"
-    assert {*LAYOUT, *MODULES, *LOG_MODULES} == {path.relative_to(viewer).as_posix() for path in viewer.rglob("*.js")}
+    there = {path.relative_to(viewer).as_posix() for path in viewer.rglob("*.js")}
+    assert {*LAYOUT, *MODULES, *SERVED_MODULES} == there
 
 
 def test_every_colouring_has_a_name_in_each_language() -> None:

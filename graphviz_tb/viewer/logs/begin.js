@@ -1,18 +1,17 @@
 // Begin the pages of a log, beside a graph or without one.
 
-/** @param {ServerLog} feed @param {App | null} app the graph, where there is one */
-async function beginLogs(feed, app) {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const alone = stateOf(location.hash);
+/** @param {ServerLog} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be */
+async function beginLogs(feed, app, graph) {
   const logs = new Logs(feed, {
-    graph: !!app,
-    theme: () => app?.theme ?? (dark.matches ? "dark" : "light"),
-    toast: (text) => (app ? app.toast(text) : undefined),
+    graph,
+    theme: () => document.documentElement.dataset.theme ?? "light",
+    toast: (text) => app()?.toast(text),
     remember: (values) => {
-      if (app) {
-        Object.assign(app.extra, values);
-        app.remember();
-      } else history.replaceState(null, "", `#${hashOf(Object.assign(alone, values))}`);
+      const shown = app();
+      if (shown) {
+        Object.assign(shown.extra, values);
+        shown.remember();
+      } else history.replaceState(null, "", `#${hashOf({ ...stateOf(location.hash), ...values })}`);
     },
   });
   new MutationObserver(() => logs.dressed()).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -172,7 +172,7 @@ class ScalarCard {
   /** @param {string} format */
   save(format) {
     if (format === "csv" || format === "json") {
-      location.assign(this.page.logs.feed.exportAddress(format, [this.tag.name]));
+      location.assign(this.page.logs.feed.exportAddress(format, [this.tag.id]));
       return;
     }
     if (format === "png") return this.chart.canvas.toBlob((/** @type {Blob} */ blob) => download(blob, `${tagFile(this.tag.name)}.png`));

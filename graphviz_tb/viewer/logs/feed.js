@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{id: number, name: string, first: number | null, last: number | null, lastStep: number | string | null, state: string, points: number, style: [number, number[]], notices: any[]}} LogRun
- * @typedef {{title: string, generation: number, runs: LogRun[], kinds: Record<string, number>, hues: Record<string, string[]>}} LogState
+ * @typedef {{title: string, generation: string, runs: LogRun[], graphs: GraphTold[], kinds: Record<string, number>, hues: Record<string, string[]>}} LogState
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
  * @typedef {{from?: number, to?: number, axis: string, px: number, smooth?: number}} Wanted
@@ -10,17 +10,8 @@
 
 const COLUMN_TYPES = { i4: Int32Array, f4: Float32Array, f8: Float64Array, u1: Uint8Array };
 const MOST_SERIES = 200; // that one request may ask for
-const RETRIES = [1, 2, 4, 8, 16, 30]; // seconds
 
-class FeedError extends Error {}
-
-class ServerLog {
-  /** @param {string} root the address below which the server answers, with a slash at its end */
-  constructor(root) {
-    this.root = root;
-    this.live = true;
-  }
-
+class ServerLog extends Server {
   /** @returns {Promise<LogState>} */
   state() {
     return this.json("api/state");
@@ -38,54 +29,16 @@ class ServerLog {
     const out = new Map();
     for (let at = 0; at < ids.length; at += MOST_SERIES) {
       const some = ids.slice(at, at + MOST_SERIES);
-      const answer = await this.ask(`api/series/${some.join(",")}?${query}`, signal);
+      const answer = await this.ask(`api/series/${some.join(",")}?${query}`, { signal });
       const { head, blocks } = columnsOf(await answer.arrayBuffer());
       for (const id of some) out.set(id, pointsOf(blocks, id, head));
     }
     return out;
   }
 
-  /** Where all points are written to a file. @param {string} format @param {string[]} tags */
+  /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
   exportAddress(format, tags) {
-    return `${this.root}api/export?${new URLSearchParams([["format", format], ["kind", "scalar"], ...tags.map((tag) => ["tag", tag])])}`;
-  }
-
-  /** @param {string} address @param {AbortSignal} [signal] */
-  async ask(address, signal) {
-    const answer = await fetch(this.root + address, { signal, headers: { "X-Tbgraph": "1" } });
-    if (answer.ok) return answer;
-    const told = await answer.json().catch(() => ({}));
-    throw new FeedError(told.error ?? `${answer.status} ${answer.statusText}`);
-  }
-
-  /** @param {string} address */
-  async json(address) {
-    return (await this.ask(address)).json();
-  }
-
-  /**
-   * Hear what comes: `heard(name, data)` for each event, `standing(live)` when the connection is lost or back.
-   * @param {(name: string, data: any) => void} heard @param {(live: boolean) => void} standing
-   */
-  listen(heard, standing) {
-    let tries = 0;
-    const connect = () => {
-      const source = new EventSource(`${this.root}api/events`);
-      source.onopen = () => {
-        if (tries) heard("again", null);
-        tries = 0;
-        standing((this.live = true));
-      };
-      source.onerror = () => {
-        source.close();
-        standing((this.live = false));
-        setTimeout(connect, 1000 * RETRIES[Math.min(tries++, RETRIES.length - 1)]);
-      };
-      for (const name of ["run", "graph", "points", "gone", "notice", "progress"]) {
-        source.addEventListener(name, (event) => heard(name, JSON.parse(/** @type {MessageEvent} */ (event).data)));
-      }
-    };
-    connect();
+    return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;
   }
 }
 

@@ -6,13 +6,13 @@ const LOG_KEYS = ["page", "runs", "tags", "smooth", "axis", "log", "pin"];
 class Logs {
   /**
    * @param {ServerLog} feed
-   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: boolean}} hooks
+   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean}} hooks
    */
   constructor(feed, hooks) {
     this.feed = feed;
     this.hooks = hooks;
     /** @type {LogState} */
-    this.state = { title: "", generation: 0, runs: [], kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
+    this.state = { title: "", generation: "", runs: [], graphs: [], kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
     this.page = "";
     this.restoring = false;
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
@@ -46,7 +46,7 @@ class Logs {
 
   /** The pages that have something to show. */
   pages() {
-    return PAGES.filter((page) => (page === "graph" ? this.hooks.graph : this.state.kinds[page] > 0));
+    return PAGES.filter((page) => (page === "graph" ? this.hooks.graph() : this.state.kinds[page] > 0));
   }
 
   drawTabs() {
@@ -100,7 +100,6 @@ class Logs {
       this.count(data.series);
       this.scalars.came(series);
     } else if (name !== "progress") this.refreshSoon();
-    document.dispatchEvent(new CustomEvent("tbgraph:live", { detail: { name, data } }));
   }
 
   /** Note how many points the series have now. @param {Record<string, number>} points */

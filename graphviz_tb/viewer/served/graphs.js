@@ -18,8 +18,11 @@ class GraphChooser {
     /** the id of the graph that is shown or read, with a hyphen and another one where two are compared */
     this.id = "";
     this.version = -1;
+    /** @type {Record<string, any>} how an address names what is shown */
+    this.means = {};
     this.turn = 0;
     this.reading = { id: "", begun: 0 };
+    /** @type {(value?: any) => void} */
     this.wake = () => undefined;
     this.panel = byId("reading");
     addEventListener("hashchange", (event) => this.went(new URL(event.newURL).hash));
@@ -64,8 +67,7 @@ class GraphChooser {
 
   /** @param {string} id @param {[string, string][]} pairs @param {string} value @param {boolean} needed */
   options(id, pairs, value, needed) {
-    byId(id).replaceChildren(...pairs.map(([key, word]) => el("option", { value: key }, brief(word, 80))));
-    byId(id).value = value;
+    chooser(id, pairs.map(([key, word]) => [key, brief(word, 80)]), value);
     byId(id).hidden = !needed;
   }
 
@@ -126,6 +128,8 @@ class GraphChooser {
     this.panel.hidden = true;
     const { run, tag, against, ...rest } = state;
     const whole = { ...asked(head), ...rest, ...this.named() };
+    if (!this.app) Object.assign(whole, stateOf(location.hash)); // what the reader did meanwhile
+    this.means = this.named();
     if (this.app) await this.app.queue(() => /** @type {App} */ (this.app).adopt(graph, head, whole));
     else {
       this.app = appOf(graph, head);
@@ -221,6 +225,15 @@ class GraphChooser {
       this.app.toast(t("newGraph"));
       this.show(this.id, this.app.state()).catch(fault);
     }
+  }
+
+  /** The server began anew: its numbers mean other graphs. What was shown is shown again. @param {GraphTold[]} graphs */
+  again(graphs) {
+    this.graphs = graphs;
+    const id = this.meant(this.means);
+    if (this.app && id !== undefined) return this.show(id, this.app.state()).catch(fault);
+    this.draw();
+    return this.app ? Promise.resolve() : this.first();
   }
 
   /** Show the graph that the address means, or the first one. */

@@ -3,13 +3,16 @@
 begin(async () => {
   const { title } = JSON.parse(byId("head").textContent);
   document.body.classList.add("served");
-  const server = new Server();
+  const server = new ServerLog();
   const graphs = new GraphChooser(server, title);
-  const again = async () => graphs.set((await server.json("api/state")).graphs);
+  const bare = new Bare(title);
   server.listen((name, data) => {
     graphs.heard(name, data);
-    if (name === "again") again().then(() => graphs.app || graphs.first(), fault);
+    if (name === "again") server.state().then((state) => graphs.again(state.graphs), fault);
   });
-  await again();
+  graphs.set((await server.state()).graphs);
+  const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0);
   await graphs.first();
+  if (graphs.app) bare.end();
+  await logs;
 });

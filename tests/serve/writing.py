@@ -1,0 +1,55 @@
+"""Event files as TensorFlow writes them, a record at a time."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from graphviz_tb.proto import Event, GraphDef
+from graphviz_tb.read.crc import masked_crc
+
+BEGIN = 1_600_000_000.0  # seconds since 1970
+
+
+def record(payload: bytes) -> bytes:
+    """One record."""
+    length = struct.pack("<Q", len(payload))
+    return b"".join((length, struct.pack("<I", masked_crc(length)), payload, struct.pack("<I", masked_crc(payload))))
+
+
+class Writer:
+    """Writes a file of events, which is flushed with every call."""
+
+    def __init__(self, folder: Path, name: str = "events.out.tfevents.1600000000.host") -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / name
+        if not self.path.exists():
+            self.raw(record(Event(wall_time=BEGIN, file_version="brain.Event:2").SerializeToString()))
+
+    def raw(self, data: bytes) -> None:
+        """Append bytes as they are."""
+        with self.path.open("ab") as handle:
+            handle.write(data)
+
+    def scalars(self, step: int, **values: float) -> None:
+        """One event with a value for each tag; `__` in a name is a slash."""
+        self.raw(record(self.event(step, **values).SerializeToString()))
+
+    def event(self, step: int, **values: float) -> Event:
+        """That event."""
+        event = Event(wall_time=BEGIN + step, step=step)
+        for tag, value in values.items():
+            event.summary.value.add(tag=tag.replace("__", "/"), simple_value=value)
+        return event
+
+    def graph(self, graph: GraphDef) -> None:
+        """The graph of the run."""
+        self.raw(record(Event(wall_time=BEGIN, graph_def=graph.SerializeToString()).SerializeToString()))
+
+
+def chain(*names: str) -> GraphDef:
+    """a ─▶ b ─▶ c."""
+    graph = GraphDef()
+    for number, name in enumerate(names):
+        graph.node.add(name=name, op="Relu" if number else "Placeholder", input=[names[number - 1]] if number else [])
+    return graph
