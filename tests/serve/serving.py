@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -105,14 +105,12 @@ class Client:
 
         await self._app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
 
-    def get(
-        self, path: str, headers: dict[str, str] | None = None, method: str = "GET", content: bytes = b""
-    ) -> Answer:
+    def get(self, path: str, headers: Mapping[str, str] = {}, method: str = "GET", content: bytes = b"") -> Answer:
         """Ask for a path below the prefix."""
-        asked = asyncio.run_coroutine_threadsafe(self._ask(method, path, headers or {}, content), self._loop)
+        asked = asyncio.run_coroutine_threadsafe(self._ask(method, path, dict(headers), content), self._loop)
         return asked.result(PATIENCE)
 
-    def post(self, path: str, headers: dict[str, str] | None = None, content: bytes = b"") -> Answer:
+    def post(self, path: str, headers: Mapping[str, str] = {}, content: bytes = b"") -> Answer:
         """Ask for something to be done."""
         return self.get(path, headers, "POST", content)
 
@@ -134,7 +132,10 @@ class Client:
         bodies = iter([{"type": "http.request", "body": content}])
 
         async def receive() -> dict[str, Any]:
-            return next(bodies, {"type": "http.disconnect"})
+            body = next(bodies, None)
+            if body is None:
+                await asyncio.Event().wait()  # the client stays
+            return body or {}
 
         async def send(message: dict[str, Any]) -> None:
             sent.append(message)
