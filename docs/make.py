@@ -55,6 +55,12 @@ tbgraph info fixtures/logdirs/mnist_runs
 tbgraph info fixtures/logdirs/mnist_runs --run train
 tbgraph info fixtures/containers/saved_model --json
 """,
+    "serve": """
+tbgraph serve ./logs
+tbgraph serve --logdir ./logs --port 7007
+tbgraph serve fixtures/real/mnist_cnn.pbtxt --browser
+tbgraph serve ./logs --bind-all   # on a machine of a cluster; the address has a token
+""",
     "tree": """
 tbgraph tree fixtures/real/mnist_cnn.pbtxt
 tbgraph tree fixtures/real/mnist_cnn.pbtxt --depth 2
@@ -127,7 +133,7 @@ def options(command: click.Command) -> list[str]:
     """A table of the options."""
     lines = ["| option | meaning |", "|---|---|"]
     for param in command.params:
-        if isinstance(param, click.Option):
+        if isinstance(param, click.Option) and not param.hidden:
             names = ", ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
             value = f" `{param.metavar}`" if param.metavar and not param.is_flag else ""
             help_ = escaped(param.help or "")

@@ -9,12 +9,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Client, Program, settled
-from writing import Writer, chain
+
+from tests.serve.serving import Client, Program, settled
+from tests.serve.writing import Writer, chain
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("starlette", "uvicorn", "watchfiles")
@@ -44,22 +46,26 @@ def client() -> Iterator[Callable[..., Client]]:
     from graphviz_tb.serve.settings import Settings
 
     with ExitStack() as stack:
+        made_before: dict[Any, Client] = {}
 
         def make(folder: Path, **choices: Any) -> Client:
             settings = Settings(str(folder), **choices)
+            if settings in made_before:
+                return made_before[settings]
             made = stack.enter_context(Client(application(settings), settings.prefix))
             if not settings.token:
                 settled(lambda: made.get("/api/state").json())
+            made_before[settings] = made
             return made
 
         yield make
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+def program() -> Iterator[Callable[..., Program]]:
     """`program("logs", "--port", "0")`: `tbgraph serve` as a program of its own, ended after the test."""
     with ExitStack() as stack:
-        yield lambda *words: stack.enter_context(running(*words))
+        yield cache(lambda *words: stack.enter_context(running(*words)))
 
 
 @contextmanager

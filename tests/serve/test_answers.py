@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
-from serving import columns, until
-from writing import Writer
+
+from tests.each import each
+from tests.serve.serving import columns, until
+from tests.serve.writing import Writer
 
 
 def ids_of(asked: Any, tag: str) -> dict[str, int]:
@@ -85,7 +86,7 @@ def test_part_of_a_long_series(client: Callable[..., Any], tmp_path: Path) -> No
 
 def record_of(writer: Writer, step: int, value: float) -> bytes:
     """One record of a scalar."""
-    from writing import record
+    from tests.serve.writing import record
 
     return record(writer.event(step, x=value).SerializeToString())
 
@@ -94,7 +95,7 @@ NO_SENSE = ("px=0", "px=x", "px=1e9", "smooth=2", "smooth=nan", "axis=foo", "fro
             "foo=1", "px=1&px=2")  # fmt: skip
 
 
-@pytest.mark.parametrize("query", NO_SENSE)
+@each("query", NO_SENSE)
 def test_what_makes_no_sense(client: Callable[..., Any], logs: Path, query: str) -> None:
     answer = client(logs).get(f"/api/series/0?{query}")
     assert answer.status_code == 400
@@ -105,7 +106,7 @@ NOWHERE = ("/api/series/99", "/api/graphs/99", "/api/graphs/0-0", "/api/graphs/x
            "/api/graphs/-", "/api", "/API/state")  # fmt: skip
 
 
-@pytest.mark.parametrize("address", NOWHERE)
+@each("address", NOWHERE)
 def test_what_is_not_there(client: Callable[..., Any], logs: Path, address: str) -> None:
     answer = client(logs).get(address)
     assert answer.status_code == 404

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Program, heard
+
+from tests.each import each
+from tests.serve.serving import Program, heard
 
 ADDRESSES = [
     "/",
@@ -28,7 +30,7 @@ def status(told: bytes) -> int:
     return int(told.split(b" ", 2)[1]) if told.startswith(b"HTTP/1.1 ") else 0
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each("address", ADDRESSES)
 def test_every_answer_has_its_headers(client: Callable[..., Any], logs: Path, address: str) -> None:
     told = client(logs).get(address).headers
     policy = dict(part.split(" ", 1) for part in told["content-security-policy"].split("; "))
@@ -40,7 +42,7 @@ def test_every_answer_has_its_headers(client: Callable[..., Any], logs: Path, ad
     assert not [name for name in told if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:6006", "127.0.0.1:9", "[::1]:6006", "LOCALHOST", "named"])
+@each("host", ["localhost", "localhost:6006", "127.0.0.1:9", "[::1]:6006", "LOCALHOST", "named"])
 def test_our_names(client: Callable[..., Any], logs: Path, host: str) -> None:
     assert client(logs, allowed_hosts=("named",)).get("/api/state", headers={"host": host}).status_code == 200
 
@@ -49,13 +51,14 @@ FOREIGN = ("evil.example", "localhost.evil.example", "a@localhost", "localhost:6
            "localhost/", "10.0.0.1", "localhost:6006, evil.example")  # fmt: skip
 
 
-@pytest.mark.parametrize("host", FOREIGN)
+@each("host", FOREIGN)
 def test_other_names(client: Callable[..., Any], logs: Path, host: str) -> None:
     answer = client(logs).get("/api/state", headers={"host": host})
     assert answer.status_code == 403
     assert "error" in answer.json()
 
 
+@pytest.mark.slow
 def test_names_and_targets_as_they_are_sent(program: Callable[..., Program], logs: Path) -> None:
     """Before a client has made them tidy."""
     server = program(str(logs), "--port", "0")
@@ -77,7 +80,7 @@ def test_names_and_targets_as_they_are_sent(program: Callable[..., Program], log
         assert b"runs" not in told
 
 
-@pytest.mark.parametrize("path", ["/../../etc/passwd", "/static/../app.py", "/static/..%2f..%2fapp.py", "/%2e%2e/x",
+@each("path", ["/../../etc/passwd", "/static/../app.py", "/static/..%2f..%2fapp.py", "/%2e%2e/x",
                                   "/static//etc/passwd", "//etc/passwd", "/api/graphs/..%2f0", "/api/blob/..%2f..%2fx",
                                   "/api/graphs/0/blocks/../../x", "/static/%00", "/api/series/%ff"])  # fmt: skip
 def test_no_address_leads_out(program: Callable[..., Program], logs: Path, path: str) -> None:
@@ -88,7 +91,7 @@ def test_no_address_leads_out(program: Callable[..., Program], logs: Path, path:
     assert b"Traceback" not in told
 
 
-@pytest.mark.parametrize("site", ["cross-site", "same-site", "odd"])
+@each("site", ["cross-site", "same-site", "odd"])
 def test_pages_of_other_origins(client: Callable[..., Any], logs: Path, site: str) -> None:
     asked = client(logs)
     assert asked.get("/api/state", headers={"sec-fetch-site": site}).status_code == 403
@@ -142,7 +145,8 @@ def test_a_token_is_demanded_and_kept_as_a_cookie(client: Callable[..., Any], lo
     assert asked.get("/api/state").status_code == 403
 
 
-def test_a_slow_head_is_not_waited_for(program: Callable[..., Program], logs: Path, monkeypatch: Any) -> None:
+@pytest.mark.slow
+def test_a_slow_head_is_not_waited_for(program: Callable[..., Program], logs: Path) -> None:
     server = program(str(logs), "--port", "0")
     with socket.create_connection(server.place, timeout=20) as slow, socket.create_connection(server.place) as silent:
         slow.sendall(b"GET / HT")
