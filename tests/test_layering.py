@@ -150,7 +150,19 @@ def test_the_front_door_is_light(what: str) -> None:
     code = f"import sys\n{what}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
-    assert not loaded & {"numpy", "google", "networkx", "pydot", "graphviz", "resvg_py", "http", "asyncio", "starlette", "uvicorn", "anyio"}
+    assert not loaded & {
+        "numpy",
+        "google",
+        "networkx",
+        "pydot",
+        "graphviz",
+        "resvg_py",
+        "http",
+        "asyncio",
+        "starlette",
+        "uvicorn",
+        "anyio",
+    }
 
 
 def test_names_of_test_files_are_unique() -> None:

@@ -42,7 +42,7 @@ def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
     return document(head, blocks, head["title"] or "diff")
 
 
-def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dict[str, Any], list[Block]]:
+def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dict[str, Any], list[DataBlock]]:
     """The head and the blocks of the page."""
     model, changes = both.model, both.changes
     first = both.picture(options or PictureOptions())

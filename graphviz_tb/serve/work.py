@@ -9,7 +9,7 @@ from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import PictureOptions, ReadOptions
-from graphviz_tb.page.blocks import Block
+from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
@@ -54,7 +54,7 @@ def reported(told: Told) -> Report:
     return Report(begin, part)
 
 
-def as_page(head: Mapping[str, Any], blocks: Iterable[Block]) -> Page:
+def as_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> Page:
     """A page that can be sent."""
     made = (Packed(block.name, block.kind, block.digest(), block.gzipped()) for block in blocks)
     return Page(head, {block.name: block for block in made})
