@@ -40,6 +40,11 @@ class Log:
         self._series = {(series.run, series.tag): series for series in logged.series}
 
     @property
+    def name(self) -> str:
+        """The name of the folder or file."""
+        return self._reader.path.resolve().name or str(self._reader.path)
+
+    @property
     def logged(self) -> Logged:
         """All of it, as one frozen value."""
         return self._logged

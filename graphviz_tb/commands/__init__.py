@@ -29,6 +29,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
     "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
+    "scalars": (
+        "graphviz_tb.commands.scalars",
+        "scalars",
+        "Say what runs logged as numbers: table, curves, CSV, chart.",
+    ),
 }
 
 LISTS = (Ambiguous, ToolFailed)  # errors whose messages have lines: what can be chosen, what a program printed
@@ -70,7 +75,7 @@ def instead_of(word: str) -> str:
     """What to say instead of something that is no command.
 
     >>> instead_of("rendr"), instead_of("xyz")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, tree')
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, tree, scalars')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

@@ -18,7 +18,9 @@ import wcwidth
 from graphviz_tb.commands.terminal import colored
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
-PLAINER = str.maketrans("█▉▊▋▌▍▎▏…×·─│├└→−∞", "########~x--||`>-8")  # where the encoding has no such signs
+PLAINER = str.maketrans(
+    "█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8"
+)  # where the encoding has no such signs
 AT_ONCE = 1 << 20  # characters that are printed at once
 WIDEST = 10_000  # places of a line, which are filled with spaces, whatever COLUMNS says
 NARROWEST = 6  # a column that gives way keeps so many places

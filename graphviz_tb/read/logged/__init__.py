@@ -35,7 +35,8 @@ class LogReader:
     """
 
     def __init__(self, path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> None:
-        self.path: Path = lasting(path_of(path))
+        self.given = path_of(path)
+        self.path: Path = lasting(self.given)  # whatever the current folder will be
         self.restarts, self.checksum = restarts, checksum
         self._runs: dict[str, RunReader] = {}
         self._known: set[Path] = set()
@@ -73,7 +74,7 @@ class LogReader:
         """The event files of each run, in the order of names; what was read before is one, whatever it begins with."""
         if not self.path.is_dir():
             if not is_event_file(self.path) and self.path not in self._known:
-                raise UnknownFormat(f"{self.path} is no event file", hint="give a log directory, or an event file")
+                raise UnknownFormat(f"{self.given} is no event file", hint="give a log directory, or an event file")
             self._known.add(self.path)
             return {".": [self.path]}, ()
         below = files_below(self.path)
@@ -85,9 +86,9 @@ class LogReader:
         notices = (*below.notices, *unread_event_files(below))
         if not runs and not self._logged.generation:
             raise (
-                no_events(self.path)
+                no_events(self.given)
                 if not notices
-                else NoGraph(f"no event file in '{self.path}': {notices[0].message}")
+                else NoGraph(f"no event file in '{self.given}': {notices[0].message}")
             )
         return runs, notices
 

@@ -55,8 +55,9 @@ class Names:
 class EventFile:
     """What one event file holds. `number` is its place among those of its run."""
 
-    def __init__(self, path: Path, number: int, names: Names, checksum: bool) -> None:
+    def __init__(self, path: Path, number: int, names: Names, checksum: bool, shown: str = "") -> None:
         self.path, self.number, self.names, self.checksum = path, number, names, checksum
+        self.shown = shown or str(path)  # in notices
         self.tail = Tail(path)
         self._forget()
 
@@ -106,7 +107,7 @@ class EventFile:
             yield self._notice("torn-record", what, self.tail.offset)
 
     def _notice(self, code: str, what: str, place: int) -> Notice:
-        return Notice(code, f"{self.path}: {what}", f"byte {place}")
+        return Notice(code, f"{self.shown}: {what}", f"byte {place}")
 
     def _read(self, stream: FileIO | BytesIO) -> dict[Family, list[Rows]]:
         """New records as rows. Values without metadata wait until all metadata are known."""

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.algorithms.constants import values
 from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.dtypes import DTYPES, dtype_name
 from graphviz_tb.model.logged import Form as TensorForm
 from graphviz_tb.model.logged import Kind
-from graphviz_tb.proto import DataType
 from graphviz_tb.read.logged.block import Numbers
 from graphviz_tb.read.logged.group import WAV_HEAD, Group, numbers_of
 from graphviz_tb.read.logged.rows import Column, Rows
 from graphviz_tb.read.logged.structure import Form
-from graphviz_tb.read.logged.tensor import BFLOAT16, DTYPES
 
 GRAPHS = {"graphs", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph", "graph_tagged_run_metadata"}
 FILLED = 4096  # numbers that a tensor may claim beyond those that it holds: the last of them again and again
@@ -77,7 +77,7 @@ def _with(
 
 def _is_numeric(form: Form) -> bool:
     held = form.field in ("content", "float_val", "double_val") and form.dtype in DTYPES
-    return held and np.dtype(DTYPES[form.dtype]).kind != "c"
+    return held and DTYPES[form.dtype].form not in ("", "<c8", "<c16")
 
 
 def numbers(group: Group) -> NDArray[Any]:
@@ -85,12 +85,12 @@ def numbers(group: Group) -> NDArray[Any]:
     form = group.form
     if form.field == "simple_value":
         return numbers_of(group.numbers["value"], "<f4")
-    dtype = {"float_val": "<f4", "double_val": "<f8"}.get(form.field, DTYPES[form.dtype])
+    dtype = {"float_val": "<f4", "double_val": "<f8"}.get(form.field, DTYPES[form.dtype].form)
     lines = next(iter(group.numbers.values()), np.zeros((len(group), 0), np.uint8))
     width = np.dtype(dtype).itemsize
     made = numbers_of(lines[:, : lines.shape[1] // width * width], dtype)
-    if form.dtype == BFLOAT16 and form.field == "content":
-        made = (made.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    if form.field == "content":
+        made = values(made, form.dtype)
     claimed = min(prod(form.shape), max(made.shape[1], FILLED))
     if made.shape[1] < claimed:
         last = made[:, -1:] if made.shape[1] else np.zeros((len(made), 1), made.dtype)
@@ -105,9 +105,9 @@ def _is_scalar(form: Form) -> bool:
 
 
 def _scalars(group: Group, tables: Tables) -> Rows:
-    values = numbers(group)[:, 0]
-    exact = np.float32 if values.dtype in (np.float32, np.float16) else np.float64
-    return _with(group, {"value": values.astype(exact)})
+    column = numbers(group)[:, 0]
+    exact = np.float32 if column.dtype in (np.float32, np.float16) else np.float64
+    return _with(group, {"value": column.astype(exact)})
 
 
 # Histograms
@@ -238,33 +238,21 @@ def _is_curve(form: Form) -> bool:
 
 
 def _curves(group: Group, tables: Tables) -> Rows:
-    values = numbers(group).astype(np.float32)
-    thresholds = values.shape[1] // 6
-    values = values[:, : thresholds * 6].reshape(len(group), 6, thresholds)
-    parts = {name: values[:, row].ravel() for row, name in enumerate(CURVES)}
+    rates = numbers(group).astype(np.float32)
+    thresholds = rates.shape[1] // 6
+    rates = rates[:, : thresholds * 6].reshape(len(group), 6, thresholds)
+    parts = {name: rates[:, row].ravel() for row, name in enumerate(CURVES)}
     return _with(group, {}, parts, np.full(len(group), thresholds, np.int64))
 
 
 def _tensors(group: Group, tables: Tables) -> Rows:
-    form = TensorForm(dtype_name(group.form.dtype), group.form.shape)
+    form = TensorForm(dtype_name(group.form.dtype) or "unknown", group.form.shape)
     fixed: dict[str, Column] = {
         "event": group.event,
         "value": group.index,
         "form": np.full(len(group), tables.forms.number(form), np.int32),
     }
     return _with(group, fixed)
-
-
-def dtype_name(number: int) -> str:
-    """A dtype as TensorFlow names it.
-
-    >>> dtype_name(1), dtype_name(19), dtype_name(7), dtype_name(999)
-    ('float32', 'float16', 'string', 'unknown')
-    """
-    if number not in DataType.values():
-        return "unknown"
-    word = DataType.Name(number).removeprefix("DT_").lower()
-    return {"float": "float32", "double": "float64", "half": "float16"}.get(word, word)
 
 
 def _is_tensor(form: Form) -> bool:

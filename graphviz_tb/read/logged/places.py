@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.errors import MalformedProto, ReadError
+from graphviz_tb.algorithms.constants import claimed, filled, stored, values
+from graphviz_tb.errors import MalformedProto, ReadError, TooLarge
 from graphviz_tb.model.logged import Place
-from graphviz_tb.proto import Event
+from graphviz_tb.proto import Event, TensorProto
 from graphviz_tb.read.logged.tail import Handle, opened
-from graphviz_tb.read.logged.tensor import array_of
 from graphviz_tb.read.opened import unreadable
 from graphviz_tb.read.pb import BROKEN
+
+MOST = 1 << 28  # bytes that a tensor may claim beyond those that it holds
 
 
 def bytes_at(path: Path, place: Place) -> bytes:
@@ -34,3 +37,22 @@ def tensor_in(event: bytes, value: int) -> NDArray[Any]:
         return array_of(Event.FromString(event).summary.value[value].tensor)
     except (*BROKEN, IndexError):
         raise MalformedProto("the event that held a tensor is damaged") from None
+
+
+def array_of(tensor: TensorProto) -> NDArray[Any]:
+    """A tensor as numpy has it, text as bytes. What it claims beyond what it holds is the last value again and again.
+
+    Raises MalformedProto where shape and values do not fit, TooLarge where it claims far more than it holds.
+    """
+    shape = tuple(dim.size for dim in tensor.tensor_shape.dim)
+    count, elements = claimed(tensor), stored(tensor)
+    if elements is None:
+        elements = np.empty(len(tensor.string_val), object)
+        elements[:] = list(tensor.string_val)
+    if len(elements) > count or count < 0:
+        raise MalformedProto(f"a tensor of shape {shape} holds {len(elements):,} values")
+    if (count - len(elements)) * elements.itemsize > MOST:
+        raise TooLarge(f"a tensor claims {count:,} values and holds {len(elements):,}")
+    if not elements.dtype.hasobject:
+        elements = values(elements, tensor.dtype)
+    return filled(elements, count).reshape(shape)

@@ -50,7 +50,8 @@ class RunReader:
     def refresh(self, paths: Sequence[Path], generation: int) -> bool:
         """Read what is new in the files of the run; whether one of them was read from its start again."""
         for path in paths[len(self.files) :]:
-            self.files.append(EventFile(path, len(self.files), self.names, self.checksum))
+            shown = os.path.relpath(path, self.top).replace(os.sep, "/")
+            self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
         changed: set[Key] = set()
         again, starts, before = False, len(self._starts()), self._state()
         for file in self.files:
@@ -124,7 +125,7 @@ class RunReader:
         by = [each for held in self.held.values() for each in held.by]
         return Run(
             name=self.name,
-            files=tuple(os.path.relpath(file.path, self.top).replace(os.sep, "/") for file in self.files),
+            files=tuple(file.shown for file in self.files),
             points=sum(map(len, series)),
             superseded=sum(int(np.count_nonzero(each.superseded)) for each in series),
             graphs=sum(file.graphs for file in self.files),

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphviz_tb.algorithms.constants import stored
 from graphviz_tb.model.logged import About
 from graphviz_tb.proto import Event, HistogramProto, Summary, TensorProto
 from graphviz_tb.read.logged.alike import Tag
 from graphviz_tb.read.logged.group import WAV_HEAD, Found, Group
 from graphviz_tb.read.logged.structure import STRING, Form, Structure, pixels, structure_of
-from graphviz_tb.read.logged.tensor import packed
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER
 
@@ -200,9 +200,14 @@ def _audio(value: Summary.Value) -> _Read:
 def _tensor(value: Summary.Value) -> _Read:
     tensor: TensorProto = value.tensor
     shape = tuple([dim.size for dim in tensor.tensor_shape.dim])
+    elements = stored(tensor)
     if tensor.dtype == STRING:
         return Form("strings", dtype=STRING, shape=shape), {}, list(tensor.string_val)
-    return Form("content", dtype=tensor.dtype, shape=shape), {"content": packed(tensor)}, []
+    return (
+        Form("content", dtype=tensor.dtype, shape=shape),
+        {"content": b"" if elements is None else elements.tobytes()},
+        [],
+    )
 
 
 _READ = {"simple_value": _simple, "histo": _histo, "image": _image, "audio": _audio, "tensor": _tensor}

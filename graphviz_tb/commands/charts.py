@@ -1,0 +1,75 @@
+"""Scalars as a file: a sheet of charts, SVG, PNG or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.chart.cards import LineChart, chart_sheet
+from graphviz_tb.chart.lines import ChartLine, ChartLook
+from graphviz_tb.chart.order import groups, styles
+from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.model.logged import Series
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.render import pdf, png, svg
+
+if TYPE_CHECKING:
+    from graphviz_tb.log import Log
+
+FORMATS = (".svg", ".png", ".pdf")
+MOST_CHARTS = 300  # cards on a sheet: a log of gradients has thousands of tags
+
+
+def format_of_chart(output: str) -> str:
+    """The suffix of an output; standard output is SVG. Raises UnknownChoice for another."""
+    suffix = ".svg" if output == "-" else Path(output).suffix.lower()
+    if suffix not in FORMATS:
+        raise UnknownChoice(f"output {output!r} has no suffix of a chart; use one of {', '.join(FORMATS)}")
+    return suffix
+
+
+def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Iterator[tuple[str, bytes]]:
+    """Each output with its bytes: a chart for each tag that was chosen, with the line of each run."""
+    tags: dict[str, list[Series]] = {}
+    for series in chosen:
+        tags.setdefault(series.tag, []).append(series)
+    if not tags:
+        raise RequestError(
+            "no scalars match, so that there is nothing to draw", hint="tbgraph scalars LOGDIR lists them"
+        )
+    if len(tags) > MOST_CHARTS:
+        raise RequestError(
+            f"{len(tags):,} tags are too many for one sheet", hint=f"choose at most {MOST_CHARTS} with --tag"
+        )
+    look = ChartLook(values["axis"], min(values["smooth"], 0.999), log_y=values["log_y"])
+    ordered = [tag for _, inner in groups(tags) for tag in inner]
+    by_run = styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
+    charts = [LineChart(tag, tuple(_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
+    word: Any = values["theme"] or "light"
+    if word not in THEMES:
+        raise UnknownChoice.among("theme", word, THEMES)
+    sheet = chart_sheet(log.name, charts, look, THEMES[word])
+    options = PictureOptions(theme=word)
+    write = {
+        ".svg": lambda: svg.svg(sheet),
+        ".png": lambda: png.png(sheet, options),
+        ".pdf": lambda: pdf.pdf(sheet, options),
+    }
+    for output in values["outputs"]:
+        yield output, write[format_of_chart(output)]()
+
+
+def _line(series: Series, style: Any) -> ChartLine:
+    points = series.in_order(superseded=True)
+    return ChartLine(
+        label=series.run,
+        style=style,
+        step=series.step[points].astype(np.float64),
+        wall=series.wall[points],
+        value=series.value[points].astype(np.float64),
+        superseded=series.superseded[points],
+    )

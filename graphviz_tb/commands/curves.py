@@ -1,0 +1,155 @@
+"""Curves in the terminal: two by four dots in each place, one colour a run."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.chart.axes import Axis, axis, duration, moment, number
+from graphviz_tb.chart.decimate import decimated
+from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.commands.table import Style, clip, clip_end, pad, places
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.model.logged import Series
+
+DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille sign, by row and column
+EMPTY = 0x2800  # the braille sign without dots
+COLOURS = ("cyan", "yellow", "magenta", "green", "blue", "red")
+PLAIN = "*+xo#%"  # signs of the runs where the encoding has no braille
+LABEL = 8  # places left of a curve for its numbers
+LEAST, MOST = 6, 20  # lines of a curve
+NARROWEST = 20  # places of a curve
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series as it is drawn: where each point lies across, and its value."""
+
+    run: str
+    x: Doubles
+    y: Doubles
+
+
+def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: Style) -> Iterator[str]:
+    """A picture for each tag, its runs in one; together as high as the window where that leaves room for each."""
+    tags: dict[str, list[Curve]] = {}
+    for series in chosen:
+        tags.setdefault(series.tag, []).append(curve(series, values["axis"], values["smooth"]))
+    height = shutil.get_terminal_size((width, 24)).lines if sys.stdout.isatty() else 24
+    for index, (tag, curves) in enumerate(tags.items()):
+        room = max(LEAST, min(MOST, (height - 1) // max(1, len(tags)) - 3 - (len(curves) > 1)))
+        if index:
+            yield ""
+        yield look.head(clip(one_line(tag), width))
+        yield from picture(curves, values["axis"], values["log_y"], width, room, look)
+
+
+def curve(series: Series, kind: str, smooth: float) -> Curve:
+    """The points of a series that count, in drawing order."""
+    points = series.in_order()
+    y = series.value[points].astype(np.float64)
+    x = series.step[points].astype(np.float64) if kind == "step" else series.wall[points]
+    if kind == "relative" and len(x):
+        x = x - np.fmin.reduce(x)
+    return Curve(series.run, x, smoothed(y, smooth) if smooth else y)
+
+
+def picture(curves: Sequence[Curve], kind: str, log: bool, width: int, height: int, look: Style) -> Iterator[str]:
+    """The lines of one picture: curves, numbers on the left and below, and the runs where there are several."""
+    y = axis(np.concatenate([each.y for each in curves]), log)
+    x = axis(np.concatenate([each.x for each in curves]))
+    across = max(NARROWEST, width - LABEL - 2)
+    braille = can_write(chr(EMPTY + 1))
+    grids = [drawn(each, x, y, across, height) for each in curves]
+    top = [number(y.high), *[""] * (height - 2), number(y.low)]
+    for row, label in enumerate(top):
+        line = "".join(sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
+        yield clip_plain(f"{pad(label, LABEL, right=True)} ┤{line}", width, look)
+    left, right = label_of(x.low, kind, x), label_of(x.high, kind, x)
+    yield clip_end(f"{' ' * (LABEL + 2)}{left}{' ' * max(1, across - places(left) - places(right))}{right}", width)
+    if len(curves) > 1:
+        yield legend(curves, braille, width, look)
+
+
+def clip_plain(line: str, width: int, look: Style) -> str:
+    """A line cut to the width; one with colours was made to fit."""
+    return line if look.on else clip_end(line.rstrip(), width)
+
+
+def label_of(value: float, kind: str, x: Axis) -> str:
+    """A number below the picture."""
+    if kind == "time":
+        return moment(value, x.high - x.low)
+    return duration(value) if kind == "relative" else number(value)
+
+
+def drawn(curve: Curve, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
+    """The dots of a curve as numbers of braille signs, [height, width]; 0 where there are none."""
+    grid = np.zeros((height, width), np.int64)
+    columns, rows = 2 * width, 4 * height
+    kept = decimated(curve.x, curve.y, columns)
+    across, down = x.share(curve.x[kept]) * (columns - 1), (1 - y.share(curve.y[kept])) * (rows - 1)
+    good = np.isfinite(across) & np.isfinite(down)
+    if not np.any(good):
+        return grid
+    mark(grid, across, down, good)
+    return grid
+
+
+def mark(grid: NDArray[np.int64], across: Doubles, down: Doubles, good: NDArray[np.bool_]) -> None:
+    """Set the dots of a line through all points; a point that is not finite is a gap."""
+    height, width = grid.shape
+    ahead = np.concatenate([good[1:], [False]]) & good
+    ends = np.minimum(np.arange(len(across)) + 1, len(across) - 1)
+    steps = np.where(ahead, np.maximum(np.abs(across[ends] - across), np.abs(down[ends] - down)), 0)
+    count = np.where(good, np.ceil(np.nan_to_num(steps)).astype(np.int64) + 1, 0)
+    line = np.repeat(np.arange(len(across)), count)
+    share = (np.arange(len(line)) - np.repeat(np.cumsum(count) - count, count)) / np.maximum(count[line] - 1, 1)
+    stop = np.where(ahead, ends, np.arange(len(across)))[line]
+    column = np.rint(across[line] + (across[stop] - across[line]) * share).astype(np.int64)
+    row = np.rint(down[line] + (down[stop] - down[line]) * share).astype(np.int64)
+    inside = (column >= 0) & (column < 2 * width) & (row >= 0) & (row < 4 * height)
+    column, row = column[inside], row[inside]
+    np.bitwise_or.at(grid, (row // 4, column // 2), DOTS[row % 4, column % 2])
+
+
+def sign(dots: Sequence[int], braille: bool, look: Style) -> str:
+    """One place: the dots of all runs, in the colour of the last that has any there."""
+    held = [index for index, each in enumerate(dots) if each]
+    if not held:
+        return " "
+    if not braille:
+        return PLAIN[held[-1] % len(PLAIN)]
+    text = chr(EMPTY + int(np.bitwise_or.reduce([dots[index] for index in held])))
+    return click.style(text, fg=COLOURS[held[-1] % len(COLOURS)]) if look.on else text
+
+
+def legend(curves: Sequence[Curve], braille: bool, width: int, look: Style) -> str:
+    """The runs, each with its colour, or with its sign where there are no colours and no braille."""
+    room, parts = width, []
+    for index, each in enumerate(curves):
+        name = one_line(each.run)
+        text = f"{PLAIN[index % len(PLAIN)]} {name}" if not braille else f"━ {name}"
+        room -= places(text) + 2
+        if room < 0:
+            parts.append("…")
+            break
+        parts.append(click.style(text, fg=COLOURS[index % len(COLOURS)]) if look.on else text)
+    return "  ".join(parts)
+
+
+def can_write(text: str) -> bool:
+    """Whether standard output can say this."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

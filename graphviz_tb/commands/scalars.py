@@ -1,0 +1,163 @@
+"""`tbgraph scalars`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import Scale, theme_option
+
+if TYPE_CHECKING:
+    from graphviz_tb.log import Log
+    from graphviz_tb.model.logged import Series
+    from graphviz_tb.model.notice import Notice
+
+
+class Pattern(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A regular expression."""
+
+    name = "pattern"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> re.Pattern[str]:
+        """Compile it, or say where it is wrong."""
+        if isinstance(value, re.Pattern):
+            return value
+        try:
+            return re.compile(value)
+        except (re.error, OverflowError, RecursionError) as error:
+            return self.fail(f"{value!r} is no regular expression: {error}", param, ctx)
+
+
+@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
+@click.argument("logdir")
+@click.option("--run", "runs", type=Pattern(), metavar="RE", multiple=True, help="Runs whose name matches this.")
+@click.option("--tag", "tags", type=Pattern(), metavar="RE", multiple=True, help="Tags that match this.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print every point as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print every point as JSON (docs/logged.md).")
+@click.option("--curves", is_flag=True, help="Draw curves in the terminal.")
+@click.option("--watch", is_flag=True, help="Follow runs that are being written: a line a run, until Ctrl-C.")
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw a chart: SVG, PNG or PDF.")
+@click.option("--smooth", type=Scale(0, 1), default=0.0, metavar="W", help="Weight of the smoothing of curves [0].")
+@click.option(
+    "--axis",
+    type=click.Choice(["step", "time", "relative"]),
+    default="step",
+    metavar="WHAT",
+    help="What lies across: step, time or relative [step].",
+)
+@click.option("--log", "log_y", is_flag=True, help="A logarithmic axis of values.")
+@click.option(
+    "--restarts",
+    type=click.Choice(["last", "keep"]),
+    default="last",
+    metavar="WHAT",
+    help="last: mark points that a later life of the run wrote again; keep: mark none [last].",
+)
+@click.option("--checksum", is_flag=True, help="Check every record, not only those that look damaged.")
+@theme_option
+@click.option("-q", "--quiet", is_flag=True, help="No notices.")
+def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...], **values: Any) -> None:
+    """Say what the runs in LOGDIR logged as numbers.
+
+    A table with a line for each tag of each run: how many points, the first and the last value, the best, and a small
+    curve. Every point is read; a pattern is a regular expression that may match anywhere in a name.
+
+    \b
+    tbgraph scalars logdir
+    tbgraph scalars logdir --tag loss --run 'train|test' --curves
+    tbgraph scalars logdir --csv > scalars.csv
+    tbgraph scalars logdir --tag loss -o loss.svg --smooth 0.6
+    tbgraph scalars logdir --watch
+    """
+    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.errors import RequestError
+    from graphviz_tb.log import open_log
+
+    ways = [way for way in ("as_csv", "as_json", "curves", "watch", "outputs") if values[way]]
+    if len(ways) > 1:
+        words = {"as_csv": "--csv", "as_json": "--json", "outputs": "-o"}
+        raise RequestError(f"{' and '.join(words.get(way, f'--{way}') for way in ways)} cannot be had together")
+    if values["outputs"]:
+        check_outputs(logdir, values["outputs"])
+    log = open_log(logdir, values["restarts"], checksum=values["checksum"])
+    show(ways[0] if ways else "table", log, lambda: chosen(log, runs, tags), values)
+    if not values["quiet"]:
+        tell_notices(notices_of(log, chosen(log, runs, tags), runs))
+
+
+def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
+    """Refuse what cannot be written before anything is read."""
+    from graphviz_tb.commands.charts import format_of_chart
+    from graphviz_tb.output import check_writable, keep_inputs
+
+    for output in outputs:
+        format_of_chart(output)
+    check_writable(outputs)
+    keep_inputs((logdir,), outputs)
+
+
+def chosen(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
+    """The scalars whose run and tag match a pattern, or all where there is none; by run and tag."""
+    return [
+        series
+        for series in log.logged.series
+        if series.kind == "scalar" and matches(series.run, runs) and matches(series.tag, tags)
+    ]
+
+
+def matches(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
+    """Whether any of the patterns is found in a name; true where there is none."""
+    return not patterns or any(pattern.search(name) for pattern in patterns)
+
+
+def show(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
+    """Print, draw or follow."""
+    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+
+    if way == "watch":
+        from graphviz_tb.commands.watch import watch
+
+        watch(log, choose)
+    elif way == "outputs":
+        from graphviz_tb.commands.charts import draw
+        from graphviz_tb.output import write_all
+
+        write_all(draw(log, choose(), values))
+    elif way in ("as_csv", "as_json"):
+        from graphviz_tb import export
+
+        print_parts((export.as_csv if way == "as_csv" else export.as_json)(choose()))
+    elif way == "curves":
+        from graphviz_tb.commands.curves import curve_lines
+
+        tell(curve_lines(choose(), values, columns_of_terminal(), style()))
+    else:
+        from graphviz_tb.commands.scalars_text import table_lines
+
+        tell(table_lines(choose(), columns_of_terminal(), style()))
+
+
+def print_parts(parts: Iterable[str]) -> None:
+    """Print text as UTF-8, whatever the terminal takes, without a change to its line ends."""
+    for part in parts:
+        sys.stdout.buffer.write(part.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+
+
+def notices_of(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
+    """What was odd in the log and in the runs that were chosen, and why nothing is shown."""
+    from graphviz_tb.model.notice import Notice
+
+    of_runs = (notice for run in log.logged.runs if matches(run.name, runs) for notice in run.notices)
+    notices = [*log.logged.notices, *of_runs]
+    kinds = {series.kind for series in log.logged.series}
+    if "scalar" not in kinds:
+        others = ", ".join(sorted(kinds))
+        notices.append(Notice("no-scalars", f"the log holds no scalars{f', but {others}' if others else ''}"))
+    elif not shown:
+        notices.append(Notice("no-match", f"no scalar matches; the tags are {', '.join(log.tags('scalar')[:9])}"))
+    return notices

@@ -1,0 +1,81 @@
+"""Scalars as lines of text: a table with a small curve for each series."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.chart.axes import number
+from graphviz_tb.commands.table import Style, table
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.model.logged import Series
+
+SPARKS = "▁▂▃▄▅▆▇█"
+SPARK_WIDTH = 16  # places of a small curve
+# Words of what a training makes small; of anything else the greatest value is the best.
+SMALL = re.compile(
+    r"loss|err|cost|perplexity|ppl|mse|mae|rmse|nll|cross_?entropy|bce|kl|wer|cer|fid|distance|divergence",
+    re.IGNORECASE,
+)
+
+
+def table_lines(chosen: Sequence[Series], width: int, look: Style) -> list[str]:
+    """A line a series: run, tag, points, first, last, best, a small curve."""
+    if not chosen:
+        return []
+    rows = [("run", "tag", "points", "first", "last", "best", ""), *(_row(series) for series in chosen)]
+    return table(rows, width, right=(2, 3, 4), gives=(0, 1), indent=0, header=True, look=look)
+
+
+def _row(series: Series) -> tuple[str, ...]:
+    points = series.in_order()
+    if not len(points):
+        return one_line(series.run), one_line(series.tag), f"{len(series):,} superseded", "", "", "", ""
+    values = series.value[points].astype(np.float64)
+    count = f"{len(series):,}"
+    if superseded := len(series) - len(points):
+        count += f" ({superseded:,} superseded)"
+    return (
+        one_line(series.run),
+        one_line(series.tag),
+        count,
+        number(float(values[0])),
+        number(float(values[-1])),
+        best(series.tag, series.step[points], values),
+        sparkline(values, SPARK_WIDTH),
+    )
+
+
+def best(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) -> str:
+    """The least value of what is to be small, else the greatest, and its step.
+
+    >>> best("loss", np.array([0, 5, 9]), np.array([3.0, 1.0, 2.0])), best("acc", np.array([0]), np.array([np.nan]))
+    ('↓ 1 at 5', '')
+    """
+    finite = np.flatnonzero(np.isfinite(values))
+    if not len(finite):
+        return ""
+    small = SMALL.search(tag) is not None
+    at = int(finite[np.argmin(values[finite]) if small else np.argmax(values[finite])])
+    return f"{'↓' if small else '↑'} {number(float(values[at]))} at {int(steps[at])}"
+
+
+def sparkline(values: NDArray[np.float64], width: int) -> str:
+    """A curve in one line: the mean of each part of the points, between the least and the greatest of these.
+
+    >>> sparkline(np.array([0.0, 1.0, 2.0, 3.0]), 16), sparkline(np.array([1.0, np.nan]), 16)
+    ('▁▃▆█', '▄ ')
+    """
+    parts = np.array_split(values, min(width, len(values))) if len(values) else []
+    means = [float(np.mean(part[np.isfinite(part)])) if np.any(np.isfinite(part)) else np.nan for part in parts]
+    finite = [mean for mean in means if mean == mean]
+    if not finite:
+        return " " * len(means)
+    low, high = min(finite), max(finite)
+    # Half of each before the difference: it may be greater than any number.
+    room = high / 2 - low / 2
+    scaled = [(mean / 2 - low / 2) / room if room else 0.5 for mean in means]
+    return "".join(" " if share != share else SPARKS[min(7, int(share * 7.999))] for share in scaled)

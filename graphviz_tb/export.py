@@ -1,0 +1,75 @@
+"""Every point of scalars as text, none left out: CSV or JSON, a part at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from graphviz_tb.model.logged import Series
+
+HEADER = ("run", "tag", "step", "wall_time", "value", "superseded")
+AT_ONCE = 5_000  # points of a part
+NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
+
+def as_csv(chosen: Iterable[Series]) -> Iterator[str]:
+    """RFC 4180: a header, then a line a point in the order of writing.
+
+    >>> [part.strip() for part in as_csv(())]
+    ['run,tag,step,wall_time,value,superseded']
+    """
+    text = io.StringIO()
+    write = csv.writer(text, lineterminator="\r\n")
+    write.writerow(HEADER)
+    for series in chosen:
+        for start in range(0, len(series), AT_ONCE):
+            write.writerows((series.run, series.tag, *row) for row in zip(*_columns(series, start), strict=True))
+            yield text.getvalue()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue()
+
+
+def _columns(series: Series, start: int) -> list[list[Any]]:
+    """Some points: steps, times, values, whether they are superseded."""
+    part = slice(start, start + AT_ONCE)
+    walls, values = (list(map(written, column[part].tolist())) for column in (series.wall, series.value))
+    return [series.step[part].tolist(), walls, values, list(map(int, series.superseded[part].tolist()))]
+
+
+def written(number: float) -> str:
+    """A number as it is exact.
+
+    >>> written(0.1), written(float("-inf"))
+    ('0.1', '-Infinity')
+    """
+    text = repr(float(number))
+    return NAMES.get(text, text)
+
+
+def as_json(chosen: Iterable[Series]) -> Iterator[str]:
+    """The document, a series at a time.
+
+    >>> "".join(as_json(()))
+    '{"format":"tbgraph-scalars","version":1,"series":[]}'
+    """
+    yield '{"format":"tbgraph-scalars","version":1,"series":['
+    for number, series in enumerate(chosen):
+        document = {
+            "run": series.run,
+            "tag": series.tag,
+            "step": series.step.tolist(),
+            "wall_time": list(map(as_value, series.wall.tolist())),
+            "value": list(map(as_value, series.value.tolist())),
+            "superseded": list(map(int, series.superseded.tolist())),
+        }
+        yield ("," if number else "") + json.dumps(document, separators=(",", ":"))
+    yield "]}"
+
+
+def as_value(number: float) -> float | str:
+    """A number as JSON holds it: what is not finite is a text."""
+    return number if number - number == 0 else written(number)
