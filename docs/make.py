@@ -68,6 +68,13 @@ tbgraph tree fixtures/real/mnist_cnn.pbtxt --by flow
 tbgraph tree fixtures/real/mnist_cnn.pbtxt --under conv1 --ops
 tbgraph tree fixtures/containers/saved_model --json
 """,
+    "scalars": """
+tbgraph scalars fixtures/logged/tf2_summaries
+tbgraph scalars fixtures/logged/tf2_summaries --tag loss --run 'train|test' --curves
+tbgraph scalars fixtures/logged/tf2_summaries --csv > scalars.csv
+tbgraph scalars fixtures/logged/tf2_summaries --tag loss -o loss.svg --smooth 0.6
+tbgraph scalars fixtures/logged/tf2_summaries --json -q
+""",
 }
 MARK = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SMALL = """

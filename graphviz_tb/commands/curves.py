@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.axes import Axis, axis, duration, moment, number
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
-from graphviz_tb.commands.table import Style, clip, clip_end, pad, places
+from graphviz_tb.commands.table import TextStyle, clip, clip_end, pad, places
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.logged import Series
 
@@ -38,7 +38,7 @@ class Curve:
     y: Doubles
 
 
-def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: Style) -> Iterator[str]:
+def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: TextStyle) -> Iterator[str]:
     """A picture for each tag, its runs in one; together as high as the window where that leaves room for each."""
     tags: dict[str, list[Curve]] = {}
     for series in chosen:
@@ -62,7 +62,7 @@ def curve(series: Series, kind: str, smooth: float) -> Curve:
     return Curve(series.run, x, smoothed(y, smooth) if smooth else y)
 
 
-def picture(curves: Sequence[Curve], kind: str, log: bool, width: int, height: int, look: Style) -> Iterator[str]:
+def picture(curves: Sequence[Curve], kind: str, log: bool, width: int, height: int, look: TextStyle) -> Iterator[str]:
     """The lines of one picture: curves, numbers on the left and below, and the runs where there are several."""
     y = axis(np.concatenate([each.y for each in curves]), log)
     x = axis(np.concatenate([each.x for each in curves]))
@@ -79,7 +79,7 @@ def picture(curves: Sequence[Curve], kind: str, log: bool, width: int, height: i
         yield legend(curves, braille, width, look)
 
 
-def clip_plain(line: str, width: int, look: Style) -> str:
+def clip_plain(line: str, width: int, look: TextStyle) -> str:
     """A line cut to the width; one with colours was made to fit."""
     return line if look.on else clip_end(line.rstrip(), width)
 
@@ -121,7 +121,7 @@ def mark(grid: NDArray[np.int64], across: Doubles, down: Doubles, good: NDArray[
     np.bitwise_or.at(grid, (row // 4, column // 2), DOTS[row % 4, column % 2])
 
 
-def sign(dots: Sequence[int], braille: bool, look: Style) -> str:
+def sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
     """One place: the dots of all runs, in the colour of the last that has any there."""
     held = [index for index, each in enumerate(dots) if each]
     if not held:
@@ -132,7 +132,7 @@ def sign(dots: Sequence[int], braille: bool, look: Style) -> str:
     return click.style(text, fg=COLOURS[held[-1] % len(COLOURS)]) if look.on else text
 
 
-def legend(curves: Sequence[Curve], braille: bool, width: int, look: Style) -> str:
+def legend(curves: Sequence[Curve], braille: bool, width: int, look: TextStyle) -> str:
     """The runs, each with its colour, or with its sign where there are no colours and no braille."""
     room, parts = width, []
     for index, each in enumerate(curves):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.axes import number
-from graphviz_tb.commands.table import Style, table
+from graphviz_tb.commands.table import TextStyle, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.logged import Series
 
@@ -22,7 +22,7 @@ SMALL = re.compile(
 )
 
 
-def table_lines(chosen: Sequence[Series], width: int, look: Style) -> list[str]:
+def table_lines(chosen: Sequence[Series], width: int, look: TextStyle) -> list[str]:
     """A line a series: run, tag, points, first, last, best, a small curve."""
     if not chosen:
         return []
