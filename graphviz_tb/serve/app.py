@@ -17,15 +17,15 @@ from graphviz_tb.serve.answers import Refused, refusal
 from graphviz_tb.serve.guard import App, Guard
 from graphviz_tb.serve.live import watching
 from graphviz_tb.serve.routes import events, export, graphs, series, state, viewer
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
 ROUTES = [*viewer.ROUTES, *state.ROUTES, *series.ROUTES, *export.ROUTES, *graphs.ROUTES, *events.ROUTES]
 
 
-def application(settings: Settings, session: Session | None = None) -> App:
+def application(settings: Settings, session: ServedSource | None = None) -> App:
     """The server of one source; it begins to read when it is started."""
-    session = session or Session(settings)
+    session = session or ServedSource(settings)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from starlette.requests import Request
 
 from graphviz_tb.serve.answers import Refused
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 
 MOST_SERIES = 200  # in one request
 DIGITS = 9  # of an id: no server gives more
@@ -25,9 +25,9 @@ def known(request: Request, names: Iterable[str]) -> dict[str, str]:
     return dict(pairs)
 
 
-def session_of(request: Request) -> Session:
+def session_of(request: Request) -> ServedSource:
     """The session of the server that was asked."""
-    found: Session = request.app.state.session
+    found: ServedSource = request.app.state.session
     return found
 
 

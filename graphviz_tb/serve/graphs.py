@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.serve.answers import Refused
-from graphviz_tb.serve.loading import Job, NotLoaded, Page
+from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.work import compared, listed, page
 
 MOST_JOBS = 2  # processes that load graphs at once
@@ -20,7 +20,7 @@ Told = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and wha
 
 
 @dataclass(slots=True)
-class Listed:
+class ListedGraph:
     """One graph of the source, or two that are compared (`pair`), and how far it is."""
 
     id: str
@@ -61,33 +61,38 @@ class Graphs:
 
     def __init__(self, source: str, memory: int, told: Told, picture: Mapping[str, Any] | None = None) -> None:
         self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
-        self.listed: dict[str, Listed] = {}
+        self.listed: dict[str, ListedGraph] = {}
+        self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
-        self._pages: OrderedDict[str, Page] = OrderedDict()  # the least recently used first
+        self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
         self._room = asyncio.Semaphore(MOST_JOBS)
 
-    async def refresh(self, changed: Iterable[str | None] = ()) -> bool:
-        """List the graphs of the source anew; those of the runs that `changed` are loaded again when they are asked
-        for. Gives back whether there are others than before."""
+    async def refresh(self, changed: Collection[str] | None = ()) -> bool:
+        """List the graphs of the source anew; those of the runs that `changed` (None: all) are loaded again when they
+        are asked for. Gives back whether there are others than before."""
         try:
             entries: tuple[Entry, ...] = await Job(listed, self.source).result(lambda *told: None)
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error
-        changed, others = set(changed), False
+        others = False
         known = {key_of(one.entry): one for one in self.listed.values() if one.pair is None}
         for entry in entries:
             one = known.get(key_of(entry))
             if one is None:
-                self._add(Listed(str(len(self.listed)), entry))
+                self._add(ListedGraph(str(self._next), entry))
+                self._next += 1
                 others = True
-            elif one.entry != entry or entry.run in changed:
+            elif one.entry != entry or changed is None or entry.run in changed:
                 one.entry, one.version = entry, one.version + 1
                 self._forget(one)
                 others = True
+        for key in known.keys() - set(map(key_of, entries)) if self.error is None else ():
+            self._forget(self.listed.pop(known[key].id))
+            others = True
         return others
 
-    def get(self, number: str) -> Listed:
+    def get(self, number: str) -> ListedGraph:
         """A graph by its id; two ids with a hyphen between them are compared. Raises `Refused`."""
         if number in self.listed:
             return self.listed[number]
@@ -95,21 +100,21 @@ class Graphs:
         if old == new or old not in self.listed or new not in self.listed:
             raise Refused(404, f"no graph {number[:40]!r}", "/api/state lists them")
         pair = self.listed[old].entry, self.listed[new].entry
-        return self._add(Listed(number, pair[1], pair))
+        return self._add(ListedGraph(number, pair[1], pair))
 
-    def start(self, one: Listed) -> None:
+    def start(self, one: ListedGraph) -> None:
         """Load a graph, unless it is loaded or about to be."""
         if one.state not in ("ready", "reading"):
             one.state, one.stage, one.done, one.total, one.error, one.hint = "reading", "wait", 0, None, "", ""
             one.task = asyncio.create_task(self._load(one))
 
-    def cancel(self, one: Listed) -> None:
+    def cancel(self, one: ListedGraph) -> None:
         """Stop loading a graph."""
         if one.state == "reading" and one.task is not None:
             one.task.cancel()
             self._said(one, "cancelled")
 
-    def page(self, one: Listed) -> Page:
+    def page(self, one: ListedGraph) -> ServedPage:
         """The page of a graph. Raises `Refused` where it is not there yet; it is loaded then."""
         found = self._pages.get(one.id)
         if found is not None:
@@ -130,7 +135,7 @@ class Graphs:
             if one.task is not None:
                 one.task.cancel()
 
-    async def _load(self, one: Listed) -> None:
+    async def _load(self, one: ListedGraph) -> None:
         def told(stage: str, done: int, total: int | None) -> None:
             one.stage, one.done, one.total = stage, done, total
             self._told("progress", {"graph": one.id, **one.progress()})
@@ -138,7 +143,7 @@ class Graphs:
         async with self._room:
             version = one.version
             try:
-                made: Page = await self._job(one).result(told)
+                made: ServedPage = await self._job(one).result(told)
             except NotLoaded as error:
                 one.error, one.hint = error.error, error.hint
                 return self._said(one, "failed")
@@ -146,31 +151,32 @@ class Graphs:
             self._keep(one, made)
         return None
 
-    def _job(self, one: Listed) -> Job:
+    def _job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
             return Job(compared, self.source, *map(choices_of, one.pair), self._picture)
         steps = {"step": "all"} if one.entry.profile else {}
         return Job(page, self.source, {**choices_of(one.entry), **steps}, self._picture)
 
-    def _keep(self, one: Listed, made: Page) -> None:
+    def _keep(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made
         while sum(map(len, self._pages.values())) > self._memory and len(self._pages) > 1:
             number, _ = self._pages.popitem(last=False)
-            self.listed[number].state = "listed"
+            if number in self.listed:
+                self.listed[number].state = "listed"
         self._said(one, "ready")
 
-    def _said(self, one: Listed, state: State) -> None:
+    def _said(self, one: ListedGraph, state: State) -> None:
         one.state, one.stage = state, ""
         self._told("progress", {"graph": one.id, **one.progress()})
 
-    def _forget(self, one: Listed) -> None:
+    def _forget(self, one: ListedGraph) -> None:
         with suppress(KeyError):
             del self._pages[one.id]
         if one.task is not None:
             one.task.cancel()
         one.state = "listed"
 
-    def _add(self, one: Listed) -> Listed:
+    def _add(self, one: ListedGraph) -> ListedGraph:
         self.listed[one.id] = one
         return one
 

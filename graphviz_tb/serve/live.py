@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 import watchfiles
 
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 
 TOGETHER, STEP = 200, 50  # milliseconds in which changes are one, and between two looks at whether they are
 SLOWEST = 30.0  # seconds between two looks where nothing changes
@@ -16,7 +16,7 @@ PAUSE = 0.3  # seconds between two readings: at most some three events a second
 
 
 @asynccontextmanager
-async def watching(session: Session) -> AsyncIterator[None]:
+async def watching(session: ServedSource) -> AsyncIterator[None]:
     """Read the source, and go on reading it as it grows, as long as the block runs."""
     changed, stop = asyncio.Event(), asyncio.Event()
     tasks = [asyncio.create_task(read(session, changed)), asyncio.create_task(listen(session, changed, stop))]
@@ -29,7 +29,7 @@ async def watching(session: Session) -> AsyncIterator[None]:
         await asyncio.wait(tasks, timeout=0.5)
 
 
-async def listen(session: Session, changed: asyncio.Event, stop: asyncio.Event) -> None:
+async def listen(session: ServedSource, changed: asyncio.Event, stop: asyncio.Event) -> None:
     """Set `changed` whenever the file system says that something below the source changed."""
     # Where it cannot say so (too many folders, no such folder any more), looking has to do.
     with suppress(OSError, RuntimeError):
@@ -45,7 +45,7 @@ async def listen(session: Session, changed: asyncio.Event, stop: asyncio.Event) 
             changed.set()
 
 
-async def read(session: Session, changed: asyncio.Event) -> None:
+async def read(session: ServedSource, changed: asyncio.Event) -> None:
     """Read at once, when something changed, and now and then: twice as seldom each time nothing was found."""
     wait = session.settings.poll
     while True:

@@ -34,7 +34,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ServedPage:
     """All that the viewer shows of one graph: the head, and blocks by name."""
 
     head: Mapping[str, Any]

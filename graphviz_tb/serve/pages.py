@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.page.blocks import INTS
-from graphviz_tb.serve.loading import Packed, Page
+from graphviz_tb.serve.loading import Packed, ServedPage
 
 KEPT = 32  # unpacked blocks
 
@@ -23,7 +23,7 @@ def unpacked(block: Packed) -> Any:
     return np.frombuffer(data, INTS) if block.kind == "ints" else json.loads(data)
 
 
-def group(page: Page, key: str) -> NDArray[np.int32] | None:
+def group(page: ServedPage, key: str) -> NDArray[np.int32] | None:
     """What one group holds, as numbers; None where it is not in the page."""
     place = unpacked(page.blocks["levels"]).get(key)
     if place is None:

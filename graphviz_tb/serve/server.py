@@ -16,7 +16,7 @@ from graphviz_tb.errors import RequestError, ToolFailed
 from graphviz_tb.serve.app import application
 from graphviz_tb.serve.guard import LONGEST_TARGET
 from graphviz_tb.serve.protocol import Protocol
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
 NEXT_PORTS = 100  # that are tried after the one that was asked for
@@ -31,7 +31,7 @@ def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None 
     bound = bind(settings)
     wanted, port = settings.port, bound.getsockname()[1]
     settings = replace(settings, port=port)
-    session = Session(settings)
+    session = ServedSource(settings)
     for line in introduction(settings, wanted):
         say(line)
     config = uvicorn.Config(
@@ -57,7 +57,7 @@ def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None 
 class Ending(uvicorn.Server):
     """A server that ends at once: streams that are open for hours are told, and nothing is waited for long."""
 
-    def __init__(self, config: uvicorn.Config, session: Session) -> None:
+    def __init__(self, config: uvicorn.Config, session: ServedSource) -> None:
         super().__init__(config)
         self._session = session
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
@@ -16,8 +18,8 @@ from typing import Any
 
 from graphviz_tb.chart.order import HUES, styles
 from graphviz_tb.errors import TbGraphError
+from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import Changes, Logged, Run, Series
-from graphviz_tb.read.logged import LogReader
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
@@ -31,7 +33,7 @@ SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
 Key = tuple[str, str]  # run, tag
 
 
-class Session:
+class ServedSource:
     """One source and all that is known of it. Everything but `read` is called in the loop of the server."""
 
     def __init__(self, settings: Settings) -> None:
@@ -44,16 +46,18 @@ class Session:
         self.logged = Logged((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
         self.read_once = False
-        self._reader = LogReader(settings.source, settings.restarts, checksum=settings.checksum)  # type: ignore[arg-type]
+        self.log: Log | None = None  # until there is a log to be read
         self._lock = Lock()
+        self._stamp: tuple[int, int] | None = None
         self._runs: dict[str, int] = {}
         self._series: dict[Key, int] = {}
         self._tags: dict[Key, int] = {}  # by name and kind: a tag may be of another kind in another run
         self._by_id: dict[int, Series] = {}
-        self._gone: dict[str, float] = {}
+        self._gone: dict[str, tuple[float, Run]] = {}  # since when, and what was known
         self._listed_at = self._listing_took = 0.0
         self._graphs_wanted = True
         self._graphs_changed: set[str] = set()  # runs
+        self._all_changed = False
         self._listing: asyncio.Task[None] | None = None
         self.graphs_listed = False
 
@@ -66,7 +70,7 @@ class Session:
 
     async def refresh(self) -> bool:
         """Read what was written since the last time, and say so; whether there was anything."""
-        changes = Changes()
+        before, changes = self.logged, Changes()
         try:
             self.logged, changes = await in_thread(self._read)
             self.fault = None
@@ -75,23 +79,40 @@ class Session:
         self.read_once = True
         self._number(self.logged)
         if changes or self._forget_gone():
-            self._say(changes)
-        self._graphs_changed.update(changes.graphs, changes.runs)
-        self._graphs_wanted |= bool(self._graphs_changed)
+            self._say(changes, before)
+        self._graphs_changed.update(changes.graphs)
+        self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._list_graphs())
         return bool(changes)
 
     def _read(self) -> tuple[Logged, Changes]:
-        with self._lock:  # two requests may come at once; the reader goes on where it was
-            return self._reader.refresh()
+        with self._lock:  # the reader goes on where it was, and may be asked for blobs meanwhile
+            if self.log is None:
+                self.log = open_log(self.source, self.settings.restarts, checksum=self.settings.checksum)
+                runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
+                graphs = tuple(run.name for run in runs if run.graphs)
+                return self.log.logged, Changes(1, tuple(run.name for run in runs), graphs=graphs, points=points)
+            changes = self.log.refresh()
+            return self.log.logged, changes
+
+    def _replaced(self) -> bool:
+        """Whether the source is a file of a graph, and another one than when it was looked at last."""
+        stamp = None
+        with suppress(OSError):
+            if self.log is None and self.source.is_file():
+                status = self.source.stat()
+                stamp = status.st_mtime_ns, status.st_size
+        replaced, self._stamp = self._stamp is not None and stamp != self._stamp, stamp
+        self._all_changed |= replaced
+        return replaced
 
     async def _list_graphs(self) -> None:
         """List the graphs again where there may be others; seldom enough that a large log is not read all the time."""
         if not self._graphs_wanted or monotonic() - self._listed_at < GRAPHS_AGAIN * self._listing_took:
             return
-        changed, begun = {*self._graphs_changed}, monotonic()
-        self._graphs_wanted = False
+        changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
+        self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
         others = await self.graphs.refresh(changed)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
@@ -108,10 +129,11 @@ class Session:
             self._tags.setdefault((series.tag, series.kind), len(self._tags))
             self._by_id[self._series.setdefault((series.run, series.tag), len(self._series))] = series
 
-    def _say(self, changes: Changes) -> None:
+    def _say(self, changes: Changes, before: Logged) -> None:
         self.events.next_generation()
-        for name in changes.gone:
-            self._gone[name] = monotonic()
+        for run in before.runs:
+            if run.name in changes.gone:
+                self._gone[run.name] = monotonic(), run
         if changes.runs:
             self.events.say("run", {"runs": [self._runs[name] for name in changes.runs]})
         if changes.points or changes.again:
@@ -126,7 +148,7 @@ class Session:
 
     def _forget_gone(self) -> bool:
         """Forget runs that have been gone for a while."""
-        late = [name for name, since in self._gone.items() if monotonic() - since > GONE_FOR]
+        late = [name for name, (since, _) in self._gone.items() if monotonic() - since > GONE_FOR]
         for name in late:
             del self._gone[name]
         return bool(late)
@@ -134,9 +156,11 @@ class Session:
     # what is there
 
     def runs(self) -> Iterator[tuple[int, Run]]:
-        """Every run with its id."""
+        """Every run with its id; those whose files are gone are there for a while."""
         for run in self.logged.runs:
             yield self._runs[run.name], run
+        for _, run in self._gone.values():
+            yield self._runs[run.name], replace(run, state="gone")
 
     def run_id(self, name: str) -> int:
         """The id of a run."""
@@ -172,7 +196,7 @@ class Session:
         for one in self.graphs.listed.values():
             if one.pair is None:
                 graphs.setdefault(one.entry.run, []).append(one.id)
-        looks = styles({run.name: run.first_wall or 0.0 for run in self.logged.runs})
+        looks = styles({run.name: run.first_wall or 0.0 for _, run in self.runs()})
         runs = [
             {
                 **self._told(number, run, each.get(run.name, 0)),
@@ -204,7 +228,7 @@ class Session:
             "points": run.points,
             "superseded": run.superseded,
             "restarts": [{"step": whole(one.step), "points": one.points, "marked": one.marked} for one in run.restarts],
-            "state": "gone" if run.name in self._gone else run.state,
+            "state": run.state,
             "notices": [noticed(each) for each in run.notices],
         }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from secrets import token_urlsafe
 
+from graphviz_tb.model.logged import Restarts
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN = 32  # bytes
 MEMORY = 2_000_000_000  # bytes
@@ -24,7 +26,7 @@ class Settings:
     allowed_frames: tuple[str, ...] = ()
     prefix: str = ""
     title: str | None = None
-    restarts: str = "last"
+    restarts: Restarts = "last"
     poll: float = 1.0
     memory: int = MEMORY
     checksum: bool = False

@@ -15,7 +15,7 @@ from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
 from graphviz_tb.read import contents
 from graphviz_tb.report import Report
-from graphviz_tb.serve.loading import Packed, Page, Told
+from graphviz_tb.serve.loading import Packed, ServedPage, Told
 
 Choices = Mapping[str, Any]
 
@@ -26,13 +26,13 @@ def listed(told: Told, source: str) -> tuple[Entry, ...]:
     return tuple(entry for entry in contents(source, ReadOptions()) if entry.kind != "profile")
 
 
-def page(told: Told, source: str, choices: Choices, picture: Choices) -> Page:
+def page(told: Told, source: str, choices: Choices, picture: Choices) -> ServedPage:
     """The page of one graph."""
     model = load(source, report=reported(told), **choices)
     return as_page(*data(model, PictureOptions(**picture)))
 
 
-def compared(told: Told, source: str, old: Choices, new: Choices, picture: Choices) -> Page:
+def compared(told: Told, source: str, old: Choices, new: Choices, picture: Choices) -> ServedPage:
     """The page of what changed between two graphs of a source."""
     told("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
@@ -54,7 +54,7 @@ def reported(told: Told) -> Report:
     return Report(begin, part)
 
 
-def as_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> Page:
+def as_page(head: Mapping[str, Any], blocks: Iterable[DataBlock]) -> ServedPage:
     """A page that can be sent."""
     made = (Packed(block.name, block.kind, block.digest(), block.gzipped()) for block in blocks)
-    return Page(head, {block.name: block for block in made})
+    return ServedPage(head, {block.name: block for block in made})

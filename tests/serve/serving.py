@@ -74,6 +74,7 @@ class Client:
         self._app, self._prefix = app, prefix
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._streams: list[Any] = []
         self._begun, self._end = threading.Event(), asyncio.Event()
 
     def __enter__(self) -> Client:
@@ -85,6 +86,8 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
         self._life.result(PATIENCE)
+        for stream in self._streams:
+            stream.result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(PATIENCE)
         self._loop.close()
@@ -113,6 +116,25 @@ class Client:
     def post(self, path: str, headers: Mapping[str, str] = {}, content: bytes = b"") -> Answer:
         """Ask for something to be done."""
         return self.get(path, headers, "POST", content)
+
+    def listen(self, headers: Mapping[str, str] = {}) -> list[tuple[str, dict[str, Any]]]:
+        """The events of the server: a list that grows, of names and data."""
+        found: list[tuple[str, dict[str, Any]]] = []
+
+        async def receive() -> dict[str, Any]:
+            await self._end.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            for part in message.get("body", b"").decode().split("\n\n"):
+                lines = dict(line.split(": ", 1) for line in part.splitlines() if ": " in line and line[0] != ":")
+                if "event" in lines:
+                    found.append((lines["event"], json.loads(lines["data"])))
+
+        scope = self.scope("GET", "/api/events", dict(headers))
+        self._streams.append(asyncio.run_coroutine_threadsafe(self._app(scope, receive, send), self._loop))
+        until(lambda: found)  # it begins with a greeting
+        return found
 
     def scope(self, method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
         """A request as the application is given it."""

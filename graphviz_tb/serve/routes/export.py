@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from graphviz_tb.model.logged import Series
 from graphviz_tb.serve.asked import known, numbers, session_of, word
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 
 HEADER = ("run", "tag", "step", "wall_time", "value", "superseded")
 AT_ONCE = 5_000  # points between two looks at what else is to do
@@ -35,7 +35,7 @@ async def export(request: Request) -> Response:
     return StreamingResponse(unhurried(parts), headers=name, media_type=KINDS[form])
 
 
-def in_order(session: Session, query: dict[str, str]) -> list[Series]:
+def in_order(session: ServedSource, query: dict[str, str]) -> list[Series]:
     """The scalars that a query asks for, by run and tag."""
     wanted = {name: set(numbers(query[name], name)) for name in ("runs", "tags") if query.get(name)}
     found = [

@@ -9,20 +9,20 @@ from starlette.routing import Route
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import known, session_of
 from graphviz_tb.serve.columns import packed
-from graphviz_tb.serve.graphs import Graphs, Listed
-from graphviz_tb.serve.loading import Page
+from graphviz_tb.serve.graphs import Graphs, ListedGraph
+from graphviz_tb.serve.loading import ServedPage
 from graphviz_tb.serve.pages import group
 
 BINARY = "application/octet-stream"
 
 
-def asked(request: Request) -> tuple[Graphs, Listed]:
+def asked(request: Request) -> tuple[Graphs, ListedGraph]:
     """The graph that an address means. Raises `Refused`."""
     graphs = session_of(request).graphs
     return graphs, graphs.get(request.path_params["id"])
 
 
-def page_of(request: Request) -> Page:
+def page_of(request: Request) -> ServedPage:
     """Its page. Raises `Refused` where it is not there yet."""
     graphs, one = asked(request)
     return graphs.page(one)

@@ -17,7 +17,7 @@ from graphviz_tb.model.logged import Series
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
 from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
 from graphviz_tb.serve.columns import Blocks, packed
-from graphviz_tb.serve.session import Session
+from graphviz_tb.serve.session import ServedSource
 
 WIDEST = 16_384  # pixels
 FAR = 1e300
@@ -25,7 +25,7 @@ PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ChartView:
     """What a chart shows: `axis` across, `start` to `end` of it (None: all), how many pixels that is, the weight of
     smoothing, and whether superseded points are sent too."""
 
@@ -48,7 +48,7 @@ async def series(request: Request) -> Response:
     return await bytes_answer(request, lambda: columns(found, view), COLUMNS, tag)
 
 
-def scalars(session: Session, number: int) -> Series:
+def scalars(session: ServedSource, number: int) -> Series:
     """A series of numbers. Raises `Refused`."""
     found = session.series(number)
     if found.kind != "scalar":
@@ -56,12 +56,12 @@ def scalars(session: Session, number: int) -> Series:
     return found
 
 
-def view_of(query: dict[str, str]) -> View:
+def view_of(query: dict[str, str]) -> ChartView:
     """What a query asks for. Raises `Refused`."""
     start, end = (decimal(query, name, None, -FAR, FAR) for name in ("from", "to"))
     if start is not None and end is not None and start > end:
         raise Refused(400, "from is greater than to")
-    return View(
+    return ChartView(
         word(query, "axis", ("step", "wall", "relative")),
         start,
         end,
@@ -71,7 +71,7 @@ def view_of(query: dict[str, str]) -> View:
     )
 
 
-def columns(found: dict[int, Series], view: View) -> bytes:
+def columns(found: dict[int, Series], view: ChartView) -> bytes:
     """The answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def columns(found: dict[int, Series], view: View) -> bytes:
     return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
 
 
-def named(number: int, one: Series, points: NDArray[np.int64], view: View) -> Blocks:
+def named(number: int, one: Series, points: NDArray[np.int64], view: ChartView) -> Blocks:
     """The blocks of one series."""
     made = [
         (f"{number}.step", one.step[points]),
@@ -94,7 +94,7 @@ def named(number: int, one: Series, points: NDArray[np.int64], view: View) -> Bl
     return [*made, (f"{number}.superseded", one.superseded[points])] if view.superseded else made
 
 
-def shown(one: Series, view: View) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+def shown(one: Series, view: ChartView) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """The numbers of the points that are sent, in the order in which they are drawn, and their smoothed values.
 
     One point on either side of what is shown comes with it: the line goes on to the border.

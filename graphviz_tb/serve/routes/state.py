@@ -15,7 +15,7 @@ from graphviz_tb.chart.order import groups
 from graphviz_tb.model.logged import Series
 from graphviz_tb.serve.answers import json_answer
 from graphviz_tb.serve.asked import known, session_of
-from graphviz_tb.serve.session import Session, finite, whole
+from graphviz_tb.serve.session import ServedSource, finite, whole
 
 
 async def state(request: Request) -> Response:
@@ -31,7 +31,7 @@ async def tags(request: Request) -> Response:
     return json_answer(request, {"generation": session.generation, "tags": told(session, kind)}, same=True)
 
 
-def told(session: Session, kind: str | None) -> list[dict[str, Any]]:
+def told(session: ServedSource, kind: str | None) -> list[dict[str, Any]]:
     """Tags in the order of their groups, each once for each kind that it has."""
     found: dict[tuple[str, str], list[Series]] = {}
     for series in session.all_series(kind):
@@ -46,7 +46,7 @@ def grouped(tags: Iterable[str]) -> Iterable[tuple[str, str]]:
     return ((group, tag) for group, inner in groups(tags) for tag in inner)
 
 
-def entry(session: Session, each: list[Series], group: str) -> dict[str, Any]:
+def entry(session: ServedSource, each: list[Series], group: str) -> dict[str, Any]:
     """One tag."""
     first = each[0]
     return {
