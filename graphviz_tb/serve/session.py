@@ -26,7 +26,7 @@ from graphviz_tb.serve.graphs import Graphs
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
-GRAPHS_AGAIN = 10.0  # times as long as it took to list the graphs passes before they are listed anew
+GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before they are listed anew
 GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
 
@@ -109,8 +109,9 @@ class ServedSource:
 
     async def _list_graphs(self) -> None:
         """List the graphs again where there may be others; seldom enough that a large log is not read all the time."""
-        if not self._graphs_wanted or monotonic() - self._listed_at < GRAPHS_AGAIN * self._listing_took:
+        if not self._graphs_wanted:
             return
+        await asyncio.sleep(max(0.0, self._listed_at + GRAPHS_AGAIN * self._listing_took - monotonic()))
         changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
