@@ -204,6 +204,7 @@ def test_the_second_function_of_the_list_opens_in_its_own_place() -> None:
     assert [boxes[box.parent].address for box in boxes if box.address == "g::in_g"] == ["g"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("levels", "each"), [(700, 3), (30, 20)])
 def test_more_ops_than_a_number_holds(
     levels: int, each: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
