@@ -93,7 +93,7 @@ class ScalarCard {
       if (!points || !logs.runs.chosen.has(run.name)) continue;
       const start = this.tag.runs.find(([id]) => id === run.id)?.[5] ?? points.wall[0] ?? 0;
       const x = look.axis === "step" ? points.step : look.axis === "wall" ? points.wall : Float64Array.from(points.wall, (wall) => wall - start);
-      out.push({ run, colour: logs.colour(run), dashes: run.style[1], x, y: this.smooth(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, n: points.n });
+      out.push({ run, colour: logs.colour(run), dashes: run.style[1], x, y: this.smooth(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, start, n: points.n });
     }
     return out;
   }

@@ -1,7 +1,7 @@
 // One chart on a canvas: lines, axes, the crosshair, and the gestures that change the range it shows.
 
 /**
- * @typedef {{run: LogRun, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, n: number}} ChartLine
+ * @typedef {{run: LogRun, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number}} ChartLine
  * @typedef {{axis: string, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} ChartLook
  */
 
@@ -227,10 +227,12 @@ class LineChart {
     const x = Math.trunc(this.left(this.cross)) + 0.5;
     g.strokeStyle = colours.text;
     g.lineWidth = 1;
+    g.globalAlpha = 0.5;
     g.beginPath();
     g.moveTo(x, PLOT.top);
     g.lineTo(x, PLOT.top + this.inner.height);
     g.stroke();
+    g.globalAlpha = 1;
     for (const { line, at } of this.near(this.cross)) {
       if (!Number.isFinite(line.y[at])) continue;
       g.fillStyle = line.colour;

@@ -93,7 +93,7 @@ class ScalarPage {
         held.append(this.card(tag).root);
       }
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.fold(name) }, el("b", {}, brief(name, 120)), el("span", { class: "quiet" }, counted(tags.length)));
-      return el("section", { class: "log-group" }, el("h2", {}, head), held);
+      return el("section", { class: tags.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head), held);
     });
     this.groups.replaceChildren(...parts);
     if (!groups.length) this.groups.append(el("p", { class: "quiet" }, this.tags.length ? t("log.noTags") : t("log.noScalars")));
@@ -199,13 +199,13 @@ class ScalarPage {
     const body = rows.slice(0, TIP_ROWS).map(({ line, at: nth }, order) => {
       const swatch = el("span", { class: "swatch" });
       swatch.style.background = line.colour;
-      const when = [String(line.step[nth]), new Date(line.wall[nth] * 1000).toLocaleTimeString(), durationWord(line.wall[nth] - (line.run.first ?? line.wall[0]))];
+      const when = [String(line.step[nth]), new Date(line.wall[nth] * 1000).toLocaleTimeString(), durationWord(line.wall[nth] - line.start)];
       const smooth = line.raw === line.y ? [] : [cell(shortNumber(line.y[nth], 5))];
       return el("tr", { class: order ? null : "nearest" }, el("td", {}, swatch, brief(line.run.name, 60)), ...smooth, cell(String(line.raw[nth])), ...when.map(cell));
     });
     const heads = ["run", ...(this.look.smooth ? ["log.smoothed"] : []), "log.value", "step", "log.wall", "log.axis.relative"].map((key) => el("th", {}, t(key)));
     const more = rows.length > TIP_ROWS ? el("p", { class: "quiet" }, t("and", { n: rows.length - TIP_ROWS })) : null;
-    this.tip.replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body)), more);
+    this.tip.replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body)), ...(more ? [more] : []));
     const box = this.tip.getBoundingClientRect();
     const plot = card.plot.getBoundingClientRect();
     this.tip.style.left = `${Math.max(8, Math.min(at.x - box.width / 2, innerWidth - box.width - 8))}px`;
