@@ -20,7 +20,7 @@ from graphviz_tb.commands.options import (
 )
 from graphviz_tb.commands.words import Listed, engines, formats, schemes
 from graphviz_tb.errors import spoken
-from graphviz_tb.options import MOST
+from graphviz_tb.options import MOST, Options
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -97,6 +97,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
+    from graphviz_tb.errors import NoGraph
     from graphviz_tb.formats import check_used, format_of
     from graphviz_tb.output import check_writable, keep_inputs, write_all
 
@@ -111,5 +112,25 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     check_writable(outputs)
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
-    with open_model(model, options, timing, quiet) as session:
-        write_all(zip(outputs, session.encode(formats), strict=True))
+    try:
+        with open_model(model, options, timing, quiet) as session:
+            write_all(zip(outputs, session.encode(formats), strict=True))
+    except NoGraph:
+        pages = log_pages(model, formats, options)
+        if pages is None:
+            raise
+        write_all(zip(outputs, pages, strict=True))
+
+
+def log_pages(source: str, formats: list[str], options: Options) -> list[bytes] | None:
+    """The page of a log that has no graph, for each output; None where there is no such log or another format."""
+    if set(formats) != {"html"}:
+        return None
+    from graphviz_tb.page.logged import log_html, log_of, named
+
+    logged = log_of(source)
+    if logged is None:
+        return None
+    title = options.picture.title
+    page = log_html(logged, named(source) if title is None else title, int(options.picture.page_max * 1e6))
+    return [page] * len(formats)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.laying import LayingPage
+from graphviz_tb.page.logged import log_of, log_part
 from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
+LOG_SHARE = 0.5  # of a page: the most that the points of a log take
 STEPWISE = 2_000_000  # rows of all steps together that are shown step by step
 OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
@@ -44,8 +46,14 @@ READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: Model, options: PictureOptions) -> bytes:
     """The whole page as one file."""
-    head, blocks = data(model, options)
-    return document(head, blocks, head["title"] or "graph")
+    logged = log_of(model.source)
+    if logged is None:
+        head, blocks = data(model, options)
+        return document(head, blocks, head["title"] or "graph")
+    part = log_part(logged, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE))
+    used = weight(part.blocks) / 1e6
+    head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
+    return document({**head, "log": True}, [*blocks, *part.blocks], head["title"] or "log")
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,10 @@ LOG_MODULES = tuple(
     for name in ("words", "curves", "svg_pen", "feed", "runs", "chart", "card", "scalars", "logs", "begin")
 )
 MODULES = (*VIEWER, "start.js")  # of a file
+FILE_LOG_MODULES = (*VIEWER, *LOG_MODULES, "logs/file.js", "logs/bare.js", "start.js")  # of a file that has a log
+SERVED_ONLY = ("served/log.js", "served/graphs.js", "logs/bare.js", "served/start.js")
 # Of a server: this alone asks for data.
-SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, "served/graphs.js", "served/bare.js", "served/start.js")
+SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, *SERVED_ONLY)
 EXPORTS = "...exported, width: hand_width, setAdvances, TupleMap"
 
 
@@ -45,7 +47,8 @@ class Data(Protocol):
 
 def document(head: Mapping[str, Any], blocks: Iterable[Data], title: str = "tbgraph") -> bytes:
     """The page as UTF-8 bytes."""
-    code, look = script(), style()
+    logs = bool(head.get("log"))
+    code, look = script(FILE_LOG_MODULES if logs else MODULES), style(logs)
     held = "\n".join(
         f'<script type="text/plain" data-block="{block.name}" data-kind="{block.kind}" data-digest="{block.digest()}">'
         f"{block.packed}</script>"

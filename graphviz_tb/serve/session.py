@@ -16,10 +16,10 @@ from threading import Lock
 from time import monotonic
 from typing import Any
 
-from graphviz_tb.chart.order import HUES, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import Changes, Logged, Run, Series
+from graphviz_tb.page.logged import log_state, named, notice_entry, tag_entries
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
@@ -39,7 +39,7 @@ class ServedSource:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.source = Path(settings.source)
-        self.title = settings.title if settings.title is not None else called(self.source)
+        self.title = settings.title if settings.title is not None else named(self.source)
         self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
         self.graphs = Graphs(settings.source, settings.memory // SHARE_OF_GRAPHS, self.events.say)
@@ -175,10 +175,6 @@ class ServedSource:
         """Every series, of one kind or of all."""
         return [series for series in self.logged.series if kind in (None, series.kind)]
 
-    def series_id(self, series: Series) -> int:
-        """The id of a series."""
-        return self._series[series.run, series.tag]
-
     def series(self, number: int) -> Series:
         """A series by its id. Raises `Refused`."""
         found = self._by_id.get(number)
@@ -188,50 +184,31 @@ class ServedSource:
 
     def state(self) -> dict[str, Any]:
         """What the viewer asks first."""
-        kinds: dict[str, int] = {}
-        each: dict[str, int] = {}
-        for series in self.logged.series:
-            kinds[series.kind] = kinds.get(series.kind, 0) + 1
-            each[series.run] = each.get(series.run, 0) + 1
         graphs: dict[str | None, list[str]] = {}
         for one in self.graphs.listed.values():
             if one.pair is None:
                 graphs.setdefault(one.entry.run, []).append(one.id)
-        looks = styles({run.name: run.first_wall or 0.0 for _, run in self.runs()})
-        runs = [
-            {
-                **self._told(number, run, each.get(run.name, 0)),
-                "graphs": graphs.get(run.name, []),
-                "style": [looks[run.name].hue, looks[run.name].dashes],
-            }
-            for number, run in self.runs()
-        ]
+        state = log_state(self.runs(), self.logged.series)
+        for entry in state["runs"]:
+            entry["graphs"] = graphs.get(entry["name"], [])
         return {
+            **state,
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.graphs_listed,
-            "runs": runs,
-            "kinds": kinds,
-            "hues": HUES,
             "graphs": [one.told() for one in self.graphs.listed.values() if one.pair is None],
-            "notices": [*self._faults(), *map(noticed, self.logged.notices)],
+            "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
 
-    def _told(self, number: int, run: Run, series: int) -> dict[str, Any]:
-        return {
-            "id": number,
-            "name": run.name,
-            "first": finite(run.first_wall),
-            "last": finite(run.last_wall),
-            "firstStep": whole(run.first_step),
-            "lastStep": whole(run.last_step),
-            "series": series,
-            "points": run.points,
-            "superseded": run.superseded,
-            "restarts": [{"step": whole(one.step), "points": one.points, "marked": one.marked} for one in run.restarts],
-            "state": run.state,
-            "notices": [noticed(each) for each in run.notices],
-        }
+    def tags(self, kind: str | None) -> list[dict[str, Any]]:
+        """All tags, of one kind or of all, with the series of each run."""
+        every = (series for series in self.logged.series if kind in (None, series.kind))
+        return tag_entries(
+            every,
+            lambda one: self._tags[one.tag, one.kind],
+            self._runs.__getitem__,
+            lambda one: self._series[one.run, one.tag],
+        )
 
     def _faults(self) -> Iterator[Mapping[str, Any]]:
         if self.fault is not None and not self.graphs.listed:
@@ -245,36 +222,3 @@ class ServedSource:
         self.graphs.close()
         if self._listing is not None:
             self._listing.cancel()
-
-
-def called(source: Path) -> str:
-    """The name of a source, also of "." and the like."""
-    return source.name if source.name not in ("", "..") else source.resolve().name or str(source)
-
-
-def noticed(notice: Any) -> Mapping[str, Any]:
-    """A notice as the viewer is told of it."""
-    return {"code": notice.code, "text": notice.message, "count": notice.count}
-
-
-SAFE = 2**53  # whole numbers up to here are exact as a double
-
-
-def whole(number: int | None) -> int | str | None:
-    """A whole number as JSON holds it; one that a double cannot hold is a text.
-
-    >>> whole(7), whole(2**60)
-    (7, '1152921504606846976')
-    """
-    return number if number is None or -SAFE <= number <= SAFE else str(number)
-
-
-def finite(number: float | None) -> float | str | None:
-    """A number as JSON holds it; what is not finite is a text.
-
-    >>> finite(0.5), finite(float("-inf"))
-    (0.5, '-Infinity')
-    """
-    if number is None or number - number == 0:
-        return number
-    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"

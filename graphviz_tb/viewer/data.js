@@ -50,6 +50,7 @@ class Blocks {
         if (hex(digest).slice(0, 32) !== one.digest) throw new Damaged(name);
       }
       if (one.kind === "ints") return new Int32Array(data);
+      if (one.kind === "columns") return data;
       return JSON.parse(new TextDecoder().decode(data));
     } catch (error) {
       if (error instanceof Lost) throw error;

@@ -4,7 +4,13 @@ begin(async () => {
   const head = JSON.parse(byId("head").textContent);
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
   const blocks = new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent })));
-  const app = appOf(await graphOf(head, blocks), head);
-  await app.queue(() => app.restore({ ...asked(head), ...stateOf(location.hash) }));
-  app.past = [];
+  /** @type {App | null} */
+  let app = null;
+  if (head.bare) new Bare(head.title);
+  else {
+    app = appOf(await graphOf(head, blocks), head);
+    await app.queue(() => /** @type {App} */ (app).restore({ ...asked(head), ...stateOf(location.hash) }));
+    app.past = [];
+  }
+  if (head.log) await beginLogs(new FileLog(await blocks.get("log"), blocks), () => app, () => !!app);
 });

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import LAYOUT, MODULES, SERVED_MODULES, script, source
+from graphviz_tb.render.html import FILE_LOG_MODULES, LAYOUT, MODULES, SERVED_MODULES, script, source
 from graphviz_tb.render.legend import BECAME, SIGNS
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
@@ -30,15 +30,16 @@ COMPILER = "console.log(require('path').join(require.resolve('typescript'), '..'
 @pytest.mark.machine
 def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> None:
     require("node", "typescript")
-    page = "".join(source(name) for name in (*SERVED_MODULES, MODULES[-1]))
-    (tmp_path / "page.js").write_text(f"// @ts-check\n{page}", encoding="utf-8")
+    for page, modules in (("page.js", FILE_LOG_MODULES), ("served.js", SERVED_MODULES)):
+        text = "".join(map(source, modules))
+        (tmp_path / page).write_text(f"// @ts-check\n{text}", encoding="utf-8")
     (tmp_path / "layout.d.ts").write_text("declare const layout: any;\n", encoding="utf-8")
     (tmp_path / "python.js").write_text(
         "// @ts-check\n" + "".join(source(name) for name in LAYOUT if name != "place.js"), encoding="utf-8"
     )
     root = Path(__file__).parents[2]
     found = subprocess.run(["node", "-e", COMPILER], cwd=root, capture_output=True, text=True, check=True)
-    for files in (["page.js", "layout.d.ts"], ["python.js"]):
+    for files in (["page.js", "layout.d.ts"], ["served.js", "layout.d.ts"], ["python.js"]):
         command = ["node", found.stdout.strip(), *OPTIONS, *files]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.stdout == "", done.stdout[:3000]
@@ -47,7 +48,7 @@ def test_the_types_are_right(require: Callable[..., None], tmp_path: Path) -> No
 def test_every_module_is_joined() -> None:
     viewer = Path(source.__code__.co_filename).parents[1] / "viewer"
     there = {path.relative_to(viewer).as_posix() for path in viewer.rglob("*.js")}
-    assert {*LAYOUT, *MODULES, *SERVED_MODULES} == there
+    assert {*LAYOUT, *FILE_LOG_MODULES, *SERVED_MODULES} == there
 
 
 def test_every_colouring_has_a_name_in_each_language() -> None:

@@ -14,9 +14,9 @@ from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logged import Series
+from graphviz_tb.page.columns import Blocks, packed
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
 from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
-from graphviz_tb.serve.columns import Blocks, packed
 from graphviz_tb.serve.session import ServedSource
 
 WIDEST = 16_384  # pixels

@@ -1,6 +1,6 @@
 // Begin the pages of a log, beside a graph or without one.
 
-/** @param {ServerLog} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be */
+/** @param {LogFeed} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be */
 async function beginLogs(feed, app, graph) {
   const logs = new Logs(feed, {
     graph,

@@ -116,7 +116,8 @@ class ScalarCard {
     this.chart.set(lines, this.page.look);
     this.root.setAttribute("aria-label", this.words(lines));
     const odd = lines.reduce((sum, line) => sum + Array.from(line.raw).filter((value) => !Number.isFinite(value)).length, 0);
-    const notes = [odd && t("log.odd", { n: odd }), this.chart.hidden && t("log.hidden", { n: this.chart.hidden })].filter(Boolean);
+    const [shown, all] = [lines.reduce((sum, line) => sum + line.x.length, 0), lines.reduce((sum, line) => sum + line.n, 0)];
+    const notes = [shown < all && !this.chart.zoom && t("log.thinned", { n: shown, all }), odd && t("log.odd", { n: odd }), this.chart.hidden && t("log.hidden", { n: this.chart.hidden })].filter(Boolean);
     this.note.textContent = lines.length ? notes.join(" · ") : t("log.nothing");
     if (this.table) this.drawTable();
     else this.fitted();
@@ -169,15 +170,28 @@ class ScalarCard {
     this.page.logs.toast(t("log.copied"));
   }
 
+  /** Save all points where the server has them, else those that are here. @param {string} format */
+  saveRows(format) {
+    const address = this.page.logs.feed.exportAddress(format, [this.tag.id]);
+    if (address) return location.assign(address);
+    download(new Blob([rowsAs(this.rows(), this.tag.name, format)]), `${tagFile(this.tag.name)}.${format}`);
+  }
+
   /** @param {string} format */
   save(format) {
-    if (format === "csv" || format === "json") {
-      location.assign(this.page.logs.feed.exportAddress(format, [this.tag.id]));
-      return;
-    }
+    if (format === "csv" || format === "json") return this.saveRows(format);
     if (format === "png") return this.chart.canvas.toBlob((/** @type {Blob} */ blob) => download(blob, `${tagFile(this.tag.name)}.png`));
     download(new Blob([chartSvg(this.chart, this.tag.name)], { type: "image/svg+xml" }), `${tagFile(this.tag.name)}.svg`);
   }
+}
+
+/** Rows as a file of a format. @param {Record<string, any>[]} rows @param {string} tag @param {string} format */
+function rowsAs(rows, tag, format) {
+  const word = (/** @type {number} */ value) => (Number.isNaN(value) ? "NaN" : String(value));
+  const whole = rows.map((row) => ({ run: row.run, tag, step: row.step, wall_time: row.wall, value: Number.isFinite(row.value) ? row.value : word(row.value), superseded: row.superseded }));
+  if (format === "json") return JSON.stringify(whole);
+  const quoted = (/** @type {any} */ text) => (/[",\r\n]/.test(String(text)) ? `"${String(text).replaceAll('"', '""')}"` : String(text));
+  return ["run,tag,step,wall_time,value,superseded", ...whole.map((row) => Object.values(row).map(quoted).join(","))].join("\r\n") + "\r\n";
 }
 
 /** The last point that counts. @param {ChartLine} line */

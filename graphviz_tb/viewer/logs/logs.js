@@ -5,7 +5,7 @@ const LOG_KEYS = ["page", "runs", "tags", "smooth", "axis", "log", "pin"];
 
 class Logs {
   /**
-   * @param {ServerLog} feed
+   * @param {LogFeed} feed
    * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean}} hooks
    */
   constructor(feed, hooks) {
@@ -40,6 +40,7 @@ class Logs {
     const [state, tags] = await Promise.all([this.feed.state(), this.feed.tags("scalar")]);
     this.state = state;
     this.runs.set(state.runs);
+    this.scalars.left = state.left ?? 0;
     this.scalars.set(tags);
     this.drawTabs();
   }

@@ -15,6 +15,7 @@ class ScalarPage {
     this.cards = new Map();
     /** @type {LogTag[]} */
     this.tags = [];
+    this.left = 0; // tags that there was no room for
     /** @type {Set<string>} */
     this.pins = new Set();
     /** @type {Set<string>} */
@@ -97,6 +98,7 @@ class ScalarPage {
     });
     this.groups.replaceChildren(...parts);
     if (!groups.length) this.groups.append(el("p", { class: "quiet" }, this.tags.length ? t("log.noTags") : t("log.noScalars")));
+    if (this.left) this.groups.append(el("p", { class: "quiet log-group" }, t("log.leftOut", { n: this.left })));
     for (const [name, card] of this.cards) card.pin.setAttribute("aria-pressed", String(this.pins.has(name)));
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
   }

@@ -9,7 +9,7 @@ Object.assign(STRINGS.en, {
   "log.pin": "Pin", "log.wide": "Full width", "log.more": "More", "log.table": "Show as table", "log.copy": "Copy values", "log.csv": "Download CSV", "log.json": "Download JSON",
   "log.copied": "Values copied", "log.lost": "The points could not be read: {error}", "log.odd": "{n} not finite", "log.hidden": "{n} not on the log axis", "log.nothing": "No chosen run logs this",
   "log.runCount": "{n} runs", "log.lastValues": "last values", "log.value": "Value", "log.smoothed": "Smoothed", "log.wall": "Time", "log.lastRows": "The last {n} of {all} rows",
-  "log.live": "live", "log.notLive": "not live", "help.tags": "Filter tags", "help.cards": "Next, previous card", "help.pages": "Go to a page",
+  "log.live": "live", "log.leftOut": "{n} tags are not in this file: write it with a larger --page-max.", "log.thinned": "{n} of {all} points", "log.notLive": "not live", "help.tags": "Filter tags", "help.cards": "Next, previous card", "help.pages": "Go to a page",
 });
 Object.assign(STRINGS.ko, {
   "log.page.graph": "그래프", "log.page.scalar": "스칼라", "log.pages": "페이지", "log.runs": "실행", "log.filterRuns": "실행 거르기, /정규식/", "log.sortRuns": "실행 정렬",
@@ -20,5 +20,5 @@ Object.assign(STRINGS.ko, {
   "log.pin": "고정", "log.wide": "전체 너비", "log.more": "더 보기", "log.table": "표로 보기", "log.copy": "값 복사", "log.csv": "CSV 내려받기", "log.json": "JSON 내려받기",
   "log.copied": "값을 복사했습니다", "log.lost": "점을 읽지 못했습니다: {error}", "log.odd": "유한하지 않은 값 {n}개", "log.hidden": "로그 축에 없는 값 {n}개", "log.nothing": "선택한 실행에는 없습니다",
   "log.runCount": "실행 {n}개", "log.lastValues": "마지막 값", "log.value": "값", "log.smoothed": "평활값", "log.wall": "시각", "log.lastRows": "전체 {all}행 중 마지막 {n}행",
-  "log.live": "실시간", "log.notLive": "연결 끊김", "help.tags": "태그 거르기", "help.cards": "다음·이전 카드", "help.pages": "페이지로 이동",
+  "log.live": "실시간", "log.leftOut": "태그 {n}개는 이 파일에 없습니다. --page-max를 늘려 다시 만드십시오.", "log.thinned": "점 {all}개 중 {n}개", "log.notLive": "연결 끊김", "help.tags": "태그 거르기", "help.cards": "다음·이전 카드", "help.pages": "페이지로 이동",
 });

@@ -5,13 +5,12 @@ uint32 length of the head, head (JSON, padded with blanks so that the data begin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from graphviz_tb.serve.answers import dumped
 
 ALIGNED = 8  # bytes; a multiple of every item's size
 Blocks = Sequence[tuple[str, NDArray[Any]]]
@@ -31,7 +30,7 @@ def packed(count: int, blocks: Blocks, more: Mapping[str, Any] | None = None) ->
         gap = -len(raw) % ALIGNED
         data += [raw, bytes(gap)]
         at += len(raw) + gap
-    head = dumped({**(more or {}), "n": count, "blocks": told})
+    head = _json({**(more or {}), "n": count, "blocks": told})
     head += b" " * (-(len(head) + 4) % ALIGNED)
     return b"".join([len(head).to_bytes(4, "little"), head, *data])
 
@@ -47,3 +46,7 @@ def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
         if not array.size or (array.min() >= info.min and array.max() <= info.max):
             return "i4", array.astype("<i4", copy=False)
     return "f8", array.astype("<f8", copy=False)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")

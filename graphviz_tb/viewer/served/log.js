@@ -1,0 +1,34 @@
+// The log of the server that the page comes from.
+
+const MOST_SERIES = 200; // that one request may ask for
+
+class ServerLog extends Server {
+  /** @returns {Promise<LogState>} */
+  state() {
+    return this.json("api/state");
+  }
+
+  /** @param {string} kind @returns {Promise<LogTag[]>} */
+  async tags(kind) {
+    return (await this.json(`api/tags?kind=${kind}`)).tags;
+  }
+
+  /** The points of series, by their ids. @param {number[]} ids @param {Wanted} wanted @param {AbortSignal} [signal] @returns {Promise<Map<number, Points>>} */
+  async series(ids, wanted, signal) {
+    const query = new URLSearchParams({ restarts: "all" }); // superseded points are drawn faint
+    for (const [key, value] of Object.entries(wanted)) if (value !== undefined) query.set(key, String(value));
+    const out = new Map();
+    for (let at = 0; at < ids.length; at += MOST_SERIES) {
+      const some = ids.slice(at, at + MOST_SERIES);
+      const answer = await this.ask(`api/series/${some.join(",")}?${query}`, { signal });
+      const { head, blocks } = columnsOf(await answer.arrayBuffer());
+      for (const id of some) out.set(id, pointsOf(blocks, id, head));
+    }
+    return out;
+  }
+
+  /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
+  exportAddress(format, tags) {
+    return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;
+  }
+}
