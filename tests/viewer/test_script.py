@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.render.html import FILE_LOG_MODULES, LAYOUT, MODULES, SERVED_MODULES, script, source
+from graphviz_tb.render.html import FILE_LOG_MODULES, LAYOUT, SERVED_MODULES, script, source
 from graphviz_tb.render.legend import BECAME, SIGNS
 
 # Numbers that may be missing are told apart by hand; everything else is checked.
