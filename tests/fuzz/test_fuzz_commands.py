@@ -43,6 +43,7 @@ def test_guided_by_coverage_nothing_is_found_in_half_a_minute(require: Callable[
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_files_and_lines() -> None:
     few = len(FAMILIES)
     assert list(cases(5, few)) == list(cases(5, few))

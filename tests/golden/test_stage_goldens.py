@@ -11,13 +11,14 @@ from tests.each import each
 from tests.effort import part
 
 DIGITS = tuple("0123456789")  # at the end of the name of an input that a seed draws
+LONG = {"transforms": 4, "edits": 3, "ops": 3, "diff": 2, "expand": 2}  # stage → of how many inputs one is compared
 SHOWN = 5  # inputs whose first differing lines are shown
 
 
 def check(stage: str, every: int = 7) -> None:
     """Compare the inputs of a stage, of those that a seed draws some; name all that differ."""
     names = KEPT[stage][1]
-    some = part(names, every if names[0].endswith(DIGITS) else 2 if stage == "transforms" else 1)
+    some = part(names, every if names[0].endswith(DIGITS) else LONG.get(stage, 1))
     wrong = {name: line for name in some if (line := difference(stage, name))}
     lines = "\n".join(f"{name}, now, then accepted:\n{line}" for name, line in list(wrong.items())[:SHOWN])
     assert not wrong, f"{stage} of {len(wrong)} inputs differs: {', '.join(wrong)}\n{lines}"
