@@ -66,7 +66,6 @@ class EventFile:
         self.graphs = 0
         self.starts: list[tuple[int, int]] = []
         self.damage: list[Notice] = []
-        self.first_wall, self.last_wall = np.inf, -np.inf  # of points that a later life of the run may write again
 
     def refresh(self) -> tuple[set[tuple[int, Kind]], bool]:
         """Read what is new: the tags and kinds that got points, and whether all was read again. Raises OSError."""
@@ -85,12 +84,15 @@ class EventFile:
         changed = set(before)
         for family, parts in rows.items():
             new = joined(parts)
-            if family[0] not in LASTING:
-                self.first_wall = float(np.fmin.reduce(new.wall, initial=self.first_wall))
-                self.last_wall = float(np.fmax.reduce(new.wall, initial=self.last_wall))
             self.kinds.setdefault(family, Growing()).add(new)
             changed |= {(tag, family[0]) for tag in np.unique(new.tag).tolist()}
         return changed, again
+
+    @property
+    def walls(self) -> tuple[float, float]:
+        """The first and the last time of points that a later life of the run may write again."""
+        spans = [growing.walls for (kind, _), growing in self.kinds.items() if kind not in LASTING]
+        return min((first for first, _ in spans), default=np.inf), max((last for _, last in spans), default=-np.inf)
 
     def changed(self) -> set[tuple[int, Kind]]:
         """All tags and kinds that have points."""

@@ -140,6 +140,8 @@ def _old_histograms(group: Group) -> Rows:
     """HistogramProto. Before: limits up to the largest double, empty buckets at both ends. After: as TensorBoard makes
     them (`data_compat`): from the first to the last bucket that is not empty, between minimum and maximum."""
     parts = {name: numbers_of(lines, "<f8") for name, lines in group.numbers.items()}
+    if "stats" in parts:  # all five in one line
+        parts |= {name: parts["stats"][:, index : index + 1] for index, name in enumerate(HISTOGRAM)}
     none = np.zeros((len(group), 0))
     limits, counts = parts.get("limits", none), parts.get("counts", none)
     buckets = min(limits.shape[1], counts.shape[1])

@@ -56,17 +56,15 @@ class Rows:
 
     def between(self, part: slice, inner: slice) -> Rows:
         """Points that lie one behind the other, whose ragged values are `inner`: no copy."""
-        made = replace(
-            self,
-            tag=self.tag[part],
-            place=self.place[part],
-            step=self.step[part],
-            wall=self.wall[part],
-            fixed={name: column[part] for name, column in self.fixed.items()},
+        return Rows(
+            self.tag[part],
+            self.place[part],
+            self.step[part],
+            self.wall[part],
+            {name: column[part] for name, column in self.fixed.items()},
+            {name: column[inner] for name, column in self.ragged.items()},
+            self.size[part],
         )
-        if not self.ragged:
-            return made
-        return replace(made, size=self.size[part], ragged={name: column[inner] for name, column in self.ragged.items()})
 
     def by_tag(self) -> Rows:
         """The same points, those of one tag together, in the order of the file."""
@@ -123,13 +121,24 @@ class Sorted:
 
 
 class Growing:
-    """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few."""
+    """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few.
+
+    `steps` and `walls` are the least and the greatest of all.
+    """
 
     def __init__(self) -> None:
         self.parts: list[Sorted] = []
+        self.steps, self.walls = (2**63 - 1, -(2**63)), (np.inf, -np.inf)
+        self.count = 0
 
     def add(self, rows: Rows) -> None:
         """Take in what was read next."""
+        self.count += len(rows)
+        self.steps = min(self.steps[0], int(np.min(rows.step))), max(self.steps[1], int(np.max(rows.step)))
+        self.walls = (
+            float(np.fmin.reduce(rows.wall, initial=self.walls[0])),
+            float(np.fmax.reduce(rows.wall, initial=self.walls[1])),
+        )
         parts = self.parts
         while parts and len(parts[-1]) <= 2 * len(rows):
             rows = joined([parts.pop().rows, rows])

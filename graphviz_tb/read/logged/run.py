@@ -86,19 +86,20 @@ class RunReader:
             self.held.pop(key, None)
             return
         files = [(file.number, in_file(rows)) for file, rows in parts]
-        lives = [
-            Life(number, rows.step, rows.place, file.first_wall, file.last_wall)
-            for (file, _), (number, rows) in zip(parts, files, strict=True)
-        ]
-        found = superseded(lives, self._starts() if kind not in LASTING and self.restarts == "last" else [])
-        if kind in LASTING or self.restarts == "keep":
-            found = Superseded(np.zeros(len(found.points), np.bool_), ())
+        found = self._superseded(kind, files)
         name = text(self.names.tags.all[tag])
         about = self.names.abouts.get(key)
-        series = series_of(self.name, name, kind, about, files, found.points, self.names.tables)
-        self.held[key] = Held(
-            replace(series, logged_as=name, generation=generation), (files[0][0], int(files[0][1].place[0])), found.by
-        )
+        series = series_of(self.name, name, kind, about, files, found.points, self.names.tables, generation)
+        self.held[key] = Held(series, (files[0][0], int(files[0][1].place[0])), found.by)
+
+    def _superseded(self, kind: Kind, files: Sequence[tuple[int, Rows]]) -> Superseded:
+        """Which points of a series a later life of the run wrote again."""
+        starts = self._starts()
+        if kind in LASTING or self.restarts == "keep" or (len(files) < 2 and len(starts) < 2):
+            return Superseded(np.zeros(sum(len(rows) for _, rows in files), np.bool_), ())
+        walls = [self.files[number].walls for number, _ in files]
+        lives = [Life(number, rows.step, rows.place, *wall) for (number, rows), wall in zip(files, walls, strict=True)]
+        return superseded(lives, starts)
 
     def _rows(self, file: EventFile, tag: int, kind: Kind) -> list[Rows]:
         return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]
@@ -119,21 +120,19 @@ class RunReader:
 
     def _run(self) -> Run:
         """What there is to say of the run as a whole."""
-        series = list(self.series.values())
-        steps = [each.step for each in series]
-        walls = [each.wall for each in series]
-        by = [each for held in self.held.values() for each in held.by]
+        held = [growing for file in self.files for growing in file.kinds.values()]
+        by = [each for one in self.held.values() for each in one.by]
         return Run(
             name=self.name,
             files=tuple(file.shown for file in self.files),
-            points=sum(map(len, series)),
-            superseded=sum(int(np.count_nonzero(each.superseded)) for each in series),
+            points=sum(each.count for each in held),
+            superseded=sum(count for _, _, count, _ in by),
             graphs=sum(file.graphs for file in self.files),
-            first_step=min((int(np.min(each)) for each in steps), default=None),
-            last_step=max((int(np.max(each)) for each in steps), default=None),
-            first_wall=min((float(np.fmin.reduce(each)) for each in walls), default=None),
-            last_wall=max((float(np.fmax.reduce(each)) for each in walls), default=None),
-            restarts=restarts_of(by, [file.first_wall for file in self.files]),
+            first_step=min((each.steps[0] for each in held), default=None),
+            last_step=max((each.steps[1] for each in held), default=None),
+            first_wall=min((each.walls[0] for each in held), default=None),
+            last_wall=max((each.walls[1] for each in held), default=None),
+            restarts=restarts_of(by, [file.walls[0] for file in self.files]),
             notices=tuple(self._notices()),
         )
 

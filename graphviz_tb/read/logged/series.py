@@ -14,8 +14,14 @@ from graphviz_tb.read.logged.rows import Column, Rows, joined
 from graphviz_tb.read.records import HEADER
 
 NO_VALUES = freeze(np.zeros(0, np.float32))
-# The plugin of a value that names none: TensorBoard's own for it.
-PLUGINS: dict[Kind, str] = {"scalar": "scalars", "histogram": "histograms", "image": "images", "audio": "audio"}
+# What values of version 1 say of themselves: the plugin that TensorBoard takes them for.
+ABOUTS: dict[Kind, About] = {
+    "scalar": About("scalars"),
+    "histogram": About("histograms"),
+    "image": About("images"),
+    "audio": About("audio"),
+}
+NOTHING = About()
 
 
 def in_file(parts: Sequence[Rows]) -> Rows:
@@ -40,21 +46,27 @@ def series_of(
     files: Sequence[tuple[int, Rows]],
     superseded: Bools,
     tables: Tables,
+    generation: int,
 ) -> Series:
     """Before: the points of each file, by the number of the file. After: one series, its columns read-only."""
     rows = joined(widened([rows for _, rows in files]))
-    file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
+    data: Data | None = None
+    if kind in _DATA:
+        file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
+        data = _DATA[kind](rows, file, tables)
     value = rows.fixed["value"] if kind == "scalar" else NO_VALUES
     return Series(
         run=run,
         tag=tag,
         kind=kind,
-        about=about or About(PLUGINS.get(kind, "")),
+        about=about or ABOUTS.get(kind, NOTHING),
         step=freeze(rows.step.view()),
         wall=freeze(rows.wall.view()),
         superseded=freeze(superseded),
         value=freeze(value.view()),
-        data=_DATA[kind](rows, file, tables) if kind in _DATA else None,
+        data=data,
+        logged_as=tag,
+        generation=generation,
     )
 
 

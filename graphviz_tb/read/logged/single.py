@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ from graphviz_tb.read.records import HEADER
 START = 1  # of a SessionLog: a program began
 Numbers = dict[str, bytes]
 Blobs = list[tuple[int, int]]  # where each begins in the payload, and its length
+
+
+At = tuple[int, int, float, int, int]  # place, step, wall time, size of the event, number of the value
 
 
 class Parsed(NamedTuple):
@@ -41,6 +45,7 @@ class Singles:
     """What was decoded one by one: values by form and metadata, and what else the events were."""
 
     tag: Tag
+    tags: dict[str, int] = field(default_factory=dict)
     values: dict[tuple[Form, About | None, int, tuple[int, ...]], list[Parsed]] = field(default_factory=dict)
     graphs: int = 0
     starts: list[tuple[int, int]] = field(default_factory=list)  # SessionLog.START: place and step
@@ -54,20 +59,28 @@ class Singles:
             return self._by_hand(payload, place)
         what = event.WhichOneof("what")
         if what == "summary":
+            at = place, event.step, event.wall_time, len(payload)
             stop = 0
             for index, value in enumerate(event.summary.value):
-                stop = self._value(event, payload, place, index, value, stop)
+                stop = self._value((*at, index), payload, value, stop)
         elif what in ("graph_def", "meta_graph_def"):
             self.graphs += 1
         elif what == "session_log" and event.session_log.status == START:
             self.starts.append((place, event.step))
         return True
 
-    def _value(self, event: Event, payload: bytes, place: int, index: int, value: Summary.Value, stop: int) -> int:
+    def _value(self, at: At, payload: bytes, value: Summary.Value, stop: int) -> int:
+        name = value.tag
+        tag = self.tags.get(name)
+        if tag is None:
+            tag = self.tags[name] = self.tag(name.encode())
         about = self._about(value) if value.HasField("metadata") else None
+        plugin = None if about is None else about.plugin
         held = value.WhichOneof("value")
-        form, numbers, strings = _READ[held](value) if held else (Form(""), {}, [])
-        form = form._replace(plugin=None if about is None else about.plugin)
+        form, numbers, strings = _READ[held](value, plugin) if held else (Form("", plugin), {}, [])
+        if not strings:
+            self.put(about, form, Parsed(tag, *at, numbers, [], b""))
+            return stop
         blobs: Blobs = []
         for each in strings:
             # They lie one behind the other: each begins after the last, or where the same bytes were before.
@@ -77,17 +90,18 @@ class Singles:
         if form.plugin == "images" and form.field == "strings" and len(blobs) > 1:
             form = form._replace(width=pixels(strings[0]), height=pixels(strings[1]), sized=True)
             blobs = blobs[2:]
-        head = strings[0][:WAV_HEAD] if strings and form.plugin == "audio" else b""
-        tag = self.tag(value.tag.encode())
-        self.put(
-            about, form, Parsed(tag, place, event.step, event.wall_time, len(payload), index, numbers, blobs, head)
-        )
+        head = strings[0][:WAV_HEAD] if form.plugin == "audio" else b""
+        self.put(about, form, Parsed(tag, *at, numbers, blobs, head))
         return stop
 
     def put(self, about: About | None, form: Form, parsed: Parsed) -> None:
         """Add a value to those that have its form."""
         lengths = (*map(len, parsed.numbers.values()), len(parsed.head))
-        self.values.setdefault((form, about, len(parsed.blobs), lengths), []).append(parsed)
+        key = (form, about, len(parsed.blobs), lengths)
+        found = self.values.get(key)
+        if found is None:
+            found = self.values[key] = []
+        found.append(parsed)
 
     def _about(self, value: Summary.Value) -> About:
         metadata = value.metadata
@@ -169,45 +183,45 @@ def _group(form: Form, values: list[Parsed]) -> Group:
 
 # What each field holds: its form, its numbers as bytes, its strings.
 _Read = tuple[Form, Numbers, list[bytes]]
-_FLOAT = np.dtype("<f4")
+_pack_value, _pack_stats = Struct("<f").pack, Struct("<5d").pack
+_SIMPLE, _HISTO = Form("simple_value"), Form("histo")
 
 
-def _simple(value: Summary.Value) -> _Read:
-    return Form("simple_value"), {"value": np.array(value.simple_value, _FLOAT).tobytes()}, []
+def _simple(value: Summary.Value, plugin: str | None) -> _Read:
+    form = _SIMPLE if plugin is None else Form("simple_value", plugin)
+    return form, {"value": _pack_value(value.simple_value)}, []
 
 
-def _histo(value: Summary.Value) -> _Read:
+def _histo(value: Summary.Value, plugin: str | None) -> _Read:
     histo: HistogramProto = value.histo
-    said = np.array([histo.min, histo.max, histo.num, histo.sum, histo.sum_squares], "<f8").tobytes()
-    names = ("minimum", "maximum", "number", "sum", "sum_squares")
-    numbers = {name: said[8 * index : 8 * index + 8] for index, name in enumerate(names)}
     limits, counts = histo.bucket_limit, histo.bucket
-    numbers["limits"], numbers["counts"] = limits[: len(limits) // 8 * 8], counts[: len(counts) // 8 * 8]
-    return Form("histo"), numbers, []
+    numbers = {
+        "stats": _pack_stats(histo.min, histo.max, histo.num, histo.sum, histo.sum_squares),
+        "limits": limits[: len(limits) & ~7],
+        "counts": counts[: len(counts) & ~7],
+    }
+    return _HISTO if plugin is None else Form("histo", plugin), numbers, []
 
 
-def _image(value: Summary.Value) -> _Read:
+def _image(value: Summary.Value, plugin: str | None) -> _Read:
     image = value.image
-    form = Form("image", width=max(0, image.width), height=max(0, image.height))
+    form = Form("image", plugin, width=max(0, image.width), height=max(0, image.height))
     return form, {}, [image.encoded_image_string]
 
 
-def _audio(value: Summary.Value) -> _Read:
+def _audio(value: Summary.Value, plugin: str | None) -> _Read:
     audio = value.audio
-    return Form("audio", rate=audio.sample_rate, frames=audio.length_frames), {}, [audio.encoded_audio_string]
+    return Form("audio", plugin, rate=audio.sample_rate, frames=audio.length_frames), {}, [audio.encoded_audio_string]
 
 
-def _tensor(value: Summary.Value) -> _Read:
+def _tensor(value: Summary.Value, plugin: str | None) -> _Read:
     tensor: TensorProto = value.tensor
     shape = tuple([dim.size for dim in tensor.tensor_shape.dim])
-    elements = stored(tensor)
     if tensor.dtype == STRING:
-        return Form("strings", dtype=STRING, shape=shape), {}, list(tensor.string_val)
-    return (
-        Form("content", dtype=tensor.dtype, shape=shape),
-        {"content": b"" if elements is None else elements.tobytes()},
-        [],
-    )
+        return Form("strings", plugin, STRING, shape), {}, list(tensor.string_val)
+    elements = stored(tensor)
+    content = b"" if elements is None else elements.tobytes()
+    return Form("content", plugin, tensor.dtype, shape), {"content": content}, []
 
 
 _READ = {"simple_value": _simple, "histo": _histo, "image": _image, "audio": _audio, "tensor": _tensor}
