@@ -49,7 +49,8 @@ def assert_equal(log: Log, path: Path) -> None:
 def many_tags(tmp_path: Path) -> Path:
     """10,000 tags of one length."""
     return write(
-        tmp_path / NAME, *(event(step, scalar(f"t{tag:05}", step + tag)) for step in (1, 2) for tag in range(10_000))
+        tmp_path / NAME,
+        *(event(step, scalar(f"t{tag:05}", step + tag)) for step in range(1, 5) for tag in range(10_000)),
     )
 
 

@@ -39,6 +39,7 @@ class RunReader:
         self.files: list[EventFile] = []
         self.held: dict[Key, Held] = {}
         self.run = Run(name, ())
+        self._marks: list[Start] = []  # of the whole run, in the order of writing
         self.series: dict[Key, Series] = {}
         self.sorted: tuple[Series, ...] = ()  # by tag
         self.changed: set[Key] = set()  # by the last reading
@@ -53,13 +54,14 @@ class RunReader:
             shown = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
         changed: set[Key] = set()
-        again, starts, before = False, len(self._starts()), self._state()
+        again, starts, before = False, len(self._marks), self._state()
         for file in self.files:
             with suppress(OSError):  # gone since it was listed: the next reading sees it
                 keys, read_again = file.refresh()
                 changed |= keys
                 again |= read_again
-        if len(self._starts()) != starts:
+        self._marks = self._starts()
+        if len(self._marks) != starts:
             changed |= {key for key in self.held if key[1] not in LASTING}
         for key in sorted(changed):
             self._hold(key, generation)
@@ -94,12 +96,11 @@ class RunReader:
 
     def _superseded(self, kind: Kind, files: Sequence[tuple[int, Rows]]) -> Superseded:
         """Which points of a series a later life of the run wrote again."""
-        starts = self._starts()
-        if kind in LASTING or self.restarts == "keep" or (len(files) < 2 and len(starts) < 2):
+        if kind in LASTING or self.restarts == "keep" or (len(files) < 2 and len(self._marks) < 2):
             return Superseded(np.zeros(sum(len(rows) for _, rows in files), np.bool_), ())
         walls = [self.files[number].walls for number, _ in files]
         lives = [Life(number, rows.step, rows.place, *wall) for (number, rows), wall in zip(files, walls, strict=True)]
-        return superseded(lives, starts)
+        return superseded(lives, self._marks)
 
     def _rows(self, file: EventFile, tag: int, kind: Kind) -> list[Rows]:
         return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]

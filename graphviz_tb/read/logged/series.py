@@ -32,6 +32,8 @@ def in_file(parts: Sequence[Rows]) -> Rows:
 
 def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
     """The same points; numbers of two widths become float64."""
+    if len(parts) < 2:
+        return parts
     dtypes = {part.fixed["value"].dtype for part in parts if "value" in part.fixed}
     if len(dtypes) < 2:
         return parts
@@ -60,10 +62,10 @@ def series_of(
         tag=tag,
         kind=kind,
         about=about or ABOUTS.get(kind, NOTHING),
-        step=freeze(rows.step.view()),
-        wall=freeze(rows.wall.view()),
+        step=freeze(rows.step),
+        wall=freeze(rows.wall),
         superseded=freeze(superseded),
-        value=freeze(value.view()),
+        value=freeze(value),
         data=data,
         logged_as=tag,
         generation=generation,
@@ -79,24 +81,24 @@ def _start(rows: Rows) -> Column:
 
 
 def _histograms(rows: Rows, file: Ints, tables: Tables) -> Data:
-    parts = {name: freeze(rows.ragged[name].view()) for name in ("left", "right", "count")}
-    return Histograms(_start(rows), **parts, **{name: freeze(rows.fixed[name].view()) for name in HISTOGRAM})
+    parts = {name: freeze(rows.ragged[name]) for name in ("left", "right", "count")}
+    return Histograms(_start(rows), **parts, **{name: freeze(rows.fixed[name]) for name in HISTOGRAM})
 
 
 def _blobs(rows: Rows, file: Ints, tables: Tables) -> Data:
-    fixed = {name: freeze(rows.fixed[name].view()) for name in ("shape", "width", "height", "rate", "frames")}
-    places = {name: freeze(rows.ragged[name].view()) for name in ("offset", "length")}
+    fixed = {name: freeze(rows.fixed[name]) for name in ("shape", "width", "height", "rate", "frames")}
+    places = {name: freeze(rows.ragged[name]) for name in ("offset", "length")}
     return Blobs(_start(rows), file=freeze(np.repeat(file, rows.size)), shapes=tables.shapes.all, **places, **fixed)
 
 
 def _tensors(rows: Rows, file: Ints, tables: Tables) -> Data:
-    fixed = {name: freeze(rows.fixed[name].view()) for name in ("value", "form")}
-    length = freeze(rows.fixed["event"].view())
+    fixed = {name: freeze(rows.fixed[name]) for name in ("value", "form")}
+    length = freeze(rows.fixed["event"])
     return Tensors(freeze(file), freeze(rows.place + HEADER), length, forms=tables.forms.all, **fixed)
 
 
 def _curves(rows: Rows, file: Ints, tables: Tables) -> Data:
-    return Curves(_start(rows), **{name: freeze(rows.ragged[name].view()) for name in CURVES})
+    return Curves(_start(rows), **{name: freeze(rows.ragged[name]) for name in CURVES})
 
 
 _DATA: dict[Kind, _Make] = {
