@@ -243,7 +243,7 @@ NUMBERS = (
     ("longest label of an edge", "view.labels LONGEST_LABEL"),
     ("thinnest and thickest edge, tenths of a pixel", "model.thickness THIN THICK"),
     ("widest level before it wraps", "arrange.shelves WIDEST"),
-    ("most ports on a side", "arrange.lines MAX_PORTS"),
+    ("most ports on a side", "limits PORTS_OF_SIDE"),
     ("corner of an edge", "render.lines RADIUS"),
     ("arrow head: length and width", "render.lines HEAD_LONG HEAD_WIDE"),
     ("dashes of control edges", "render.lines DASHES"),
@@ -252,7 +252,7 @@ NUMBERS = (
     ("picture title, facts below it", "render.sheet TITLE_SIZE FACTS_SIZE"),
     ("widest legend", "render.legend WIDEST_COLUMN"),
     ("legend: type size", "render.legend SIZE"),
-    ("PNG: widest, and most pixels in all, unless asked", "render.png WIDEST LARGEST_PIXELS"),
+    ("PNG: widest, and most pixels in all, unless asked", "limits PNG_SIDE PNG_PIXELS"),
 )
 
 
@@ -286,6 +286,15 @@ def gaps() -> str:
     return "\n".join([*lines, *(f"| {field.name} | {field.default} |" for field in distances)]) + "\n"
 
 
+def bounds() -> str:
+    """The table of all bounds, stage by stage."""
+    from graphviz_tb.limits import all_limits
+
+    limits = all_limits().values()
+    rows = [f"| {limit.stage} | {limit:,} | {limit.unit} {limit.bounds} | {limit.beyond} |" for limit in limits]
+    return "\n".join(["| stage | bound | of what | beyond it |", "|---|--:|---|---|", *rows]) + "\n"
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_pages,
     "small graph": small_graph,
@@ -296,6 +305,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "diff": lambda: printed("diff", "fixtures/edits/base.train.pb", "fixtures/edits/inserted.train.pb", quiet=False),
     "tree": lambda: printed("tree", "fixtures/real/numbered_series.pb", "--depth", "1"),
     "theme": theme_colours,
+    "bounds": bounds,
     "numbers": numbers,
     "gaps": gaps,
 }

@@ -31,7 +31,7 @@ from difflib import get_close_matches
 from heapq import nsmallest
 from typing import Any
 
-SHORT = 60  # letters of a value that a message repeats
+from graphviz_tb.limits import NAME_COMPARED, VALUE_IN_ERROR
 
 
 class TbGraphError(Exception):
@@ -122,7 +122,6 @@ class RequestError(TbGraphError):
 
 
 LENIENT = "leave out --strict to go on all the same"
-COMPARED = 80  # letters of a name that are compared one by one
 ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
 
 
@@ -167,7 +166,7 @@ def spoken(value: object) -> str:
         said = repr(value)
     except Exception:  # a number of more digits than Python writes, or whatever an object of the user raises
         return "a long value"
-    return said if len(said) <= SHORT else "a long value"
+    return said if len(said) <= VALUE_IN_ERROR else "a long value"
 
 
 def refuse_bytes(name: str, value: object) -> None:
@@ -223,7 +222,7 @@ def suggestions(near: list[str], names: Iterable[str]) -> str:
     """
     if near:
         return f"; nearest: {', '.join(map(repr, near))}"
-    short = (name for name in dict.fromkeys(names) if 0 < len(name) <= COMPARED)
+    short = (name for name in dict.fromkeys(names) if 0 < len(name) <= NAME_COMPARED)
     some = nsmallest(3, short, key=lambda name: name.count("/"))
     verb = "is" if len(some) == 1 else "are"
     return f"; there {verb} {', '.join(map(repr, some))}" if some else ""
@@ -240,8 +239,8 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     short = name.rpartition("/")[2].lower()
     found = [other for other in like if short and short in other.rpartition("/")[2].lower()][:count]
     # difflib compares letter by letter, some 0.1 s for 2,000 names: of long ones, their ends.
-    ends = {other[-COMPARED:]: other for other in reversed(like[:2000])}
-    for end in get_close_matches(name[-COMPARED:], ends, n=count, cutoff=0.5):
+    ends = {other[-NAME_COMPARED:]: other for other in reversed(like[:2000])}
+    for end in get_close_matches(name[-NAME_COMPARED:], ends, n=count, cutoff=0.5):
         if ends[end] not in found:
             found.append(ends[end])
     return found[:count]

@@ -19,15 +19,12 @@ import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.algorithms.repetitions import repetitions
+from graphviz_tb.limits import LARGEST_NAMED, MEMBERS_NAMED, STRUCTURES_TRIED
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy, RowKind
 from graphviz_tb.model.paths import address, function_of
-
-LARGEST = 10  # so many of the largest of each kind are named
-EXAMPLES = 3  # members that are named of a series
-TRIED = 2000  # structures looked at to find the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +227,7 @@ def count_stacks(hierarchy: Hierarchy, kind: RowKind) -> Stacks:
     """The series or the folds."""
     rows = np.flatnonzero(hierarchy.kind == kind).tolist()
     stacks = [Stack(displayed_name(hierarchy, row), repetitions(hierarchy, row), hierarchy.ops(row)) for row in rows]
-    largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST]
+    largest = sorted(stacks, key=lambda stack: (-stack.ops, -stack.members))[:LARGEST_NAMED]
     return Stacks(len(stacks), sum(stack.members for stack in stacks), tuple(largest))
 
 
@@ -246,17 +243,17 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
     sizes = hierarchy.op_total[hierarchy.end[firsts]] - hierarchy.op_total[firsts]
     # A group of one op is no structure worth a line.
     repeated = np.flatnonzero((counts > 1) & (sizes > 1))
-    by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:TRIED]
+    by_weight = repeated[np.argsort(-(counts * sizes)[repeated], kind="stable")][:STRUCTURES_TRIED]
     undecided = sum(notice.count for notice in hierarchy.notices if notice.code == "template-limit")
     covered = np.zeros(len(hierarchy), np.bool_)
     largest: list[StructureCount] = []
     for template in by_weight.tolist():
         members = order[starts[template] : starts[template + 1]].tolist()
-        if len(largest) == LARGEST:
+        if len(largest) == LARGEST_NAMED:
             break
         # Where all members lie inside of larger structures, the line would repeat what a line above says.
         if not covered[members].all():
-            names = tuple(displayed_name(hierarchy, row) for row in members[:EXAMPLES])
+            names = tuple(displayed_name(hierarchy, row) for row in members[:MEMBERS_NAMED])
             largest.append(StructureCount(template, len(members), int(sizes[template]), names))
         for row in members:
             covered[row : hierarchy.end[row]] = True

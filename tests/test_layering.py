@@ -21,11 +21,11 @@ STAGES = (
     *("read", "flatten", "interpret", "group", "annotate", "expand", "arrange"),
     *("color", "place", "render", "view", "chart"),
 )
-SHARED = {"model", "ops", "algorithms", "errors", "options"}
+SHARED = {"model", "ops", "algorithms", "errors", "options", "limits"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {
     "ops": {"ops"},
-    "model": {"model", "ops", "errors"},
-    "algorithms": {"algorithms", "model", "ops", "errors"},
+    "model": {"model", "ops", "errors", "limits"},
+    "algorithms": {"algorithms", "model", "ops", "errors", "limits"},
     "proto": {"proto"},
 }
 for stage in ("read", "flatten", "interpret", "annotate"):

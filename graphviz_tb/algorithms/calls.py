@@ -11,13 +11,13 @@ import numpy as np
 
 from graphviz_tb.algorithms.reached import reached as reached_from
 from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.limits import FUNCTIONS_SHOWN
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, function_of
 from graphviz_tb.model.stats import Stats
 
 MOST_OPS = 10**9  # that are counted: functions that call each other twice make 2²⁰⁰, which no number of 64 bits holds
-MOST_LISTED = 12  # functions that a picture lists though nothing calls them: a column no taller than most levels
 
 
 class OpsThroughCalls:
@@ -156,8 +156,8 @@ def listed_functions(hierarchy: Hierarchy, opened: Container[tuple[int, ...]]) -
     """
     uncalled = uncalled_functions(hierarchy)
     by_itself = [row for row in hierarchy.function_rows if (row,) in opened]
-    if len(uncalled) > MOST_LISTED:
+    if len(uncalled) > FUNCTIONS_SHOWN:
         ops = OpsThroughCalls(hierarchy)
         uncalled.sort(key=lambda row: (-(inf if (count := ops(row)) is None else count), row))
-    shown = sorted({*by_itself, *uncalled[:MOST_LISTED]})
+    shown = sorted({*by_itself, *uncalled[:FUNCTIONS_SHOWN]})
     return shown, len(set(uncalled) - set(shown))

@@ -11,10 +11,10 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from graphviz_tb.limits import LAYER_DEPTH
+
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
-# Segments of a name: no Keras model is nested so deep; all scopes around a deep name have the square of its letters.
-DEEPEST = 200
 Tree = Mapping[str, Collection[str]]  # the names of what is in a scope or model, by its path: looked up, in order
 
 
@@ -40,7 +40,7 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
 
 def may_be_layer(name: str) -> bool:
     """Whether a name may be that of a layer, or of an op in one: no layer is without a name."""
-    return name.count("/") < DEEPEST and not name.startswith("/")
+    return name.count("/") < LAYER_DEPTH and not name.startswith("/")
 
 
 def joined(around: str, name: str) -> str:

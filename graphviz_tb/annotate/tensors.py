@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.outputs import outputs_of
 from graphviz_tb.annotate.shapes import TensorOfKey, argument_of, enumerated, single_calls, tensors_of
+from graphviz_tb.limits import OUTPUTS_LISTED
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 CONTRADICTION = "shape-contradiction"
-MOST_LISTED = 1 << 16  # outputs of one op: far more than any that TensorFlow runs
 
 
 class Tensors:
@@ -104,6 +104,6 @@ def shapes_of(graph: Graph, facts: Facts) -> dict[tuple[str, int], Shape]:
         if count is None:
             count = max(used.get(node, 0), len(enumerated(definition)[0] or ()))
         # An attribute that counts outputs may be any number in a file.
-        for index in range(min(count, MOST_LISTED)):
+        for index in range(min(count, OUTPUTS_LISTED)):
             shape_of[graph.name[node], index] = outputs(str(index)).shape
     return shape_of

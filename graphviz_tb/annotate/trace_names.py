@@ -19,7 +19,8 @@ from itertools import islice
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes, may_be_layer
 from graphviz_tb.annotate.devices import bare
-from graphviz_tb.annotate.trace_scopes import FEW, BodyCalls, cuts, path_of
+from graphviz_tb.annotate.trace_scopes import BodyCalls, cuts, path_of
+from graphviz_tb.limits import CALLS_NAMED, FEW_WAYS, NAMES_LOOKED_FOR
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -27,8 +28,6 @@ from graphviz_tb.model.paths import Path, function_of
 
 FOLDED = re.compile(r"/_\d+__cf__\d+$")
 MACHINERY = "Func/"
-MOST_LOOKED = 300_000  # functions in which names are looked for, in all; in a few for each name after that
-MOST_CALLS = 200  # in each other: a path has one part for each
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +117,10 @@ class TraceNames:
         places_of: dict[str, list[tuple[int, ExecutionPath]]] = {}
         votes: Counter[int] = Counter()
         # The name alone does not say which function ran: what several know goes to the one that knows most names.
-        left = MOST_LOOKED
+        left: int = NAMES_LOOKED_FOR
         for name in names:
             # Names that every one of thousands of functions has say little: of very many only a few are looked at.
-            functions = self._functions_with(name, None if left > 0 and self._calls.at_leisure else FEW)
+            functions = self._functions_with(name, None if left > 0 and self._calls.at_leisure else FEW_WAYS)
             left -= len(functions)
             for function in functions:
                 row = self.index(function).get(bare(name))
@@ -166,7 +165,7 @@ class TraceNames:
         """Read `name` as calls one in the other, then an op. Where the rest is no op, it is the call's machinery."""
         name = FOLDED.sub("", name.removeprefix(MACHINERY))
         ways, deepest = self._calls.ways(block, name[: name.rfind("/") + 1])
-        for inside, start, chain in ways if self._calls.at_leisure else ways[:FEW]:
+        for inside, start, chain in ways if self._calls.at_leisure else ways[:FEW_WAYS]:
             self._calls.looked += 1
             row = self.index(inside).get(name[start:])
             if row is not None:
@@ -178,7 +177,7 @@ class TraceNames:
         that TensorFlow writes."""
         chain: list[int] = []
         # Functions that call each other in a circle have no way to the main graph.
-        while function and len(chain) < MOST_CALLS and len(self._callers.get(function, ())) == 1:
+        while function and len(chain) < CALLS_NAMED and len(self._callers.get(function, ())) == 1:
             chain.append(self._callers[function][0])
             function = function_of(self.hierarchy, chain[-1])
         return None if function else tuple(reversed(chain))

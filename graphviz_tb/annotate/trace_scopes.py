@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from sys import intern
 
+from graphviz_tb.limits import FEW_WAYS, PARTS_READ, WAYS_TO_READ
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
 
 LOWERED = re.compile(r"(then|else|cond|body|branch(\d+))/_\d+/")
-MOST_WAYS = 1000  # of reading one name; only hostile names have more
-MOST_READ = 1_000_000  # parts of names that are looked up at leisure, in all
-FEW = 8  # ways, and functions, of each name after that
 
 # A call, the calls around it, how many they are together: tuples of them would take their depth squared.
 Chain = tuple[int, "Chain", int] | None
@@ -69,7 +67,7 @@ class BodyCalls:
     @property
     def at_leisure(self) -> bool:
         """Whether there is time for every way of reading a name."""
-        return self.looked < MOST_READ
+        return self.looked < PARTS_READ
 
     def inside(self, block: int) -> NamedCalls:
         """The calls of a body."""
@@ -95,7 +93,7 @@ class BodyCalls:
         waiting: list[Way] = [(block, 0, None)]
         seen: set[tuple[int, int]] = set()
         deepest: Chain = None
-        most = MOST_WAYS if self.at_leisure else FEW
+        most = WAYS_TO_READ if self.at_leisure else FEW_WAYS
         while waiting and len(ways) < most:
             inside, start, chain = way = waiting.pop()
             if (inside, start) in seen:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.limits import ORDER_STEPS, Meter
 
-STEPS = 2_000_000  # lines looked at in one level while its order is kept up to date: more take seconds
 Arc = tuple[int, int, int, int]  # source, target, tier, weight
 
 
@@ -56,14 +56,14 @@ class TopologicalOrder:
         self.place = list(range(count))
         self.after: list[list[int]] = [[] for _ in range(count)]
         self.before: list[list[int]] = [[] for _ in range(count)]
-        self.left = STEPS
+        self.work = Meter(ORDER_STEPS)
 
     def add(self, source: int, target: int) -> bool:
         """Put in the edge unless it closes a cycle; where that takes too long, unless it runs against the order."""
         # Only what lies between the two places can be out of order; the rest of the graph is not looked at.
         low, high = self.place[target], self.place[source]
         if low < high:
-            if self.left < 0:
+            if self.work.spent:
                 return False
             ahead = self.reach(self.after, target, low, high)
             if source in ahead:
@@ -82,7 +82,7 @@ class TopologicalOrder:
         seen, todo = {start}, [start]
         while todo:
             near = links[todo.pop()]
-            self.left -= len(near)
+            self.work.take(len(near))
             for node in near:
                 if node not in seen and low <= self.place[node] <= high:
                     seen.add(node)

@@ -9,11 +9,11 @@ from graphviz_tb.arrange.around import PortConstraints
 from graphviz_tb.arrange.large import plain
 from graphviz_tb.arrange.lines import thick
 from graphviz_tb.arrange.options import ArrangeOptions
+from graphviz_tb.limits import REMEMBERED_LEVELS, REMEMBERED_ROWS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
 CacheKey = tuple[object, ...]
-LIMIT = 4096  # skeletons; more than any picture shows, and no more memory than its scene
 
 
 class Arrangements:
@@ -29,6 +29,8 @@ class Arrangements:
         would take more memory than the skeleton."""
         known = self._plain.get(id(metagraph))
         if known is None or known[1] != outside:
+            if len(self._plain) >= REMEMBERED_ROWS:
+                del self._plain[next(iter(self._plain))]
             known = self._plain[id(metagraph)] = metagraph, outside, plain(metagraph, outside)
         return known[2]
 
@@ -40,8 +42,8 @@ class Arrangements:
         return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)))
 
     def keep(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
-        """Remember a skeleton; the oldest is forgotten past `LIMIT`."""
-        if len(self._known) >= LIMIT:
+        """Remember a skeleton; the oldest is forgotten past `REMEMBERED_LEVELS`."""
+        if len(self._known) >= REMEMBERED_LEVELS:
             del self._known[next(iter(self._known))]
         self._known[key] = skeleton, rows
         self.made += 1

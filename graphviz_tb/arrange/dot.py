@@ -21,12 +21,11 @@ from graphviz_tb.arrange.layered.normalize import normalize
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.errors import ToolFailed, ToolMissing
+from graphviz_tb.limits import DOT_BEST, DOT_LARGEST
 from graphviz_tb.model.notice import Notice
 
 PlainPoint = tuple[float, float]
 PlainLayout = tuple[dict[int, PlainPoint], dict[tuple[int, int], list[list[PlainPoint]]]]
-LARGE = 200  # boxes from which on `dot` would take seconds for its best order
-LARGEST = 30_000  # boxes and lines: as many take `dot` ten seconds if they are a single chain, else far more
 QUICK = {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5"}  # a fourth of the time, as few crossings
 SIZE = {"shape": "box", "fixedsize": "true", "width": "0.5", "height": "0.25", "label": ""}
 
@@ -41,7 +40,7 @@ def dot(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
         return layered(parts, options)
     drawings = dict(enumerate(layered([part if part.count == 1 else EMPTY for part in parts], options)))
     asked = [number for number, part in enumerate(parts) if part.count > 1]
-    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > LARGEST
+    large = sum(parts[number].count + len(parts[number].edges) for number in asked) > DOT_LARGEST
     text: str | None = ""
     if asked:
         text = None if large else run("\n".join(source(parts[number]) for number in asked), options.limit)
@@ -63,7 +62,7 @@ EMPTY = Component(0, ())
 
 def source(part: Component) -> str:
     """One part in the DOT language."""
-    graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > LARGE else {}))
+    graph = pydot.Dot("part", graph_type="digraph", splines="polyline", **(QUICK if part.count > DOT_BEST else {}))
     graph.set_node_defaults(**SIZE)
     graph.set_edge_defaults(arrowhead="none")
     for node in range(part.count):

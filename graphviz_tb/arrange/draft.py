@@ -7,15 +7,15 @@ from fractions import Fraction
 from itertools import pairwise
 from operator import itemgetter
 
-from graphviz_tb.arrange.large import LARGE, TooManyBends
+from graphviz_tb.arrange.large import TooManyBends
 from graphviz_tb.arrange.layered.reroute import Rerouter
 from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.limits import DRAFT_WORK, LEVEL_ITEMS, Meter
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
 Row = list[int]
 RankPosition = tuple[int, int]  # part, rank
-WORK = 20_000_000  # items looked through, for parts merged and ranks opened: ten seconds
 
 
 class Draft:
@@ -30,7 +30,7 @@ class Draft:
         self.wires = {(wire.edge, wire.bridge): list(wire.chain) for wire in skeleton.wires}
         self.turned = {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
         self.next = self.first = skeleton.first_waypoint + len(skeleton.waypoint)
-        self.work = 0
+        self.work = Meter(DRAFT_WORK)
         self._found: dict[int, RankPosition] | None = None  # by item its part and rank; None: to be looked up again
 
     def find(self) -> dict[int, RankPosition]:
@@ -39,8 +39,7 @@ class Draft:
             self._found = {
                 item: (p, r) for p, part in enumerate(self.parts) for r, row in enumerate(part) for item in row
             }
-            self.work += len(self._found)
-            if self.work > WORK:
+            if not self.work.take(len(self._found)):
                 raise TooManyBends
         return self._found
 
@@ -62,8 +61,8 @@ class Draft:
         return Fraction(2 * row.index(item) + 1, len(row))
 
     def fresh(self) -> int:
-        """The number of a new item; `TooManyBends` past `LARGE` of them."""
-        if self.next >= self.first + LARGE:
+        """The number of a new item; `TooManyBends` past `LEVEL_ITEMS` of them."""
+        if self.next >= self.first + LEVEL_ITEMS:
             raise TooManyBends
         self.next += 1
         return self.next - 1
@@ -144,7 +143,7 @@ class Draft:
             for above, below in pairwise(chain[::-1] if key in self.turned else chain):
                 if above in upper:
                     crossing.append((upper[above], lower[below], below, key))
-        self.work += len(self._found or ())
+        self.work.take(len(self._found or ()))
         rows.insert(rank, [])
         for _, _, item, key in sorted(crossing, key=itemgetter(0, 1)):
             self.put_waypoint(key, item, rows[rank])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphviz_tb.arrange.draft import Draft, LineKey
-from graphviz_tb.arrange.lines import MAX_PORTS, ArrangeLine, Turned, core_bridges, core_edges, where
+from graphviz_tb.arrange.lines import ArrangeLine, Turned, core_bridges, core_edges, where
 from graphviz_tb.arrange.lines import lines as lines_of
 from graphviz_tb.arrange.spine import spines
+from graphviz_tb.limits import PORTS_OF_SIDE
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import PortSlot, Skeleton
 
@@ -55,7 +56,7 @@ def add_ports(draft: Draft, metagraph: Metagraph, bridges: list[int], turned: Tu
         shared = [item for item, slot in side.items() if len(slot.others) > 1]
         if shared:
             draft.ports[shared[0]] = PortSlot(first, (*draft.ports[shared[0]].others, other))
-        elif len(side) <= MAX_PORTS:
+        elif len(side) <= PORTS_OF_SIDE:
             draft.add_port(PortSlot(first, (other,)))
         else:
             last = max(side)

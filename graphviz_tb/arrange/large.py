@@ -8,26 +8,26 @@ from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.arrange.around import PortConstraints
 from graphviz_tb.arrange.lines import core_bridges, core_edges, port_items, ports, where
 from graphviz_tb.arrange.shelves import ROW, UNIT
+from graphviz_tb.limits import LEVEL_ITEMS
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton, Wire
 
-LARGE = 40_000  # boxes and lines, or bends of lines: to lay out as many takes ten seconds or more
 ItemPair = tuple[int, int]
 
 
 class TooManyBends(Exception):
-    """What an engine raises instead of making more than `LARGE` bends in one piece."""
+    """What an engine raises instead of making more than `LEVEL_ITEMS` bends in one piece."""
 
 
 def too_large(metagraph: Metagraph) -> bool:
     """Whether a level has more boxes and lines than are laid out."""
     # Cheap; stubs are left out only where that matters.
-    if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= LARGE:
+    if len(metagraph.children) + len(metagraph.edges) + len(metagraph.bridges) <= LEVEL_ITEMS:
         return False
     mask = metagraph.automatic
     lines = len(core_edges(metagraph, mask)) + len(core_bridges(metagraph, mask))
-    return len(metagraph.children) + lines > LARGE
+    return len(metagraph.children) + lines > LEVEL_ITEMS
 
 
 def plain(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:

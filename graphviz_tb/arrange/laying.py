@@ -1,31 +1,25 @@
-"""The orders of all levels of one picture or page, in a time that they have together."""
+"""The orders of all levels of one picture or page, with an amount of work that they share: counted, never timed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
-from time import monotonic
 
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, PortConstraints, anew, arrange, check_engine
 from graphviz_tb.arrange.cache import key_of
 from graphviz_tb.arrange.large import too_large
+from graphviz_tb.limits import BENDS_TRIED, RANKS_PASSED
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.units import plural
 
-# Bends of lines, of all levels that differ, up to which several orders are tried: about four seconds. The levels of a
-# training graph of 100,000 nodes have 340, those of 20,000 nodes that feed sixty others each 190,000.
-BENDS = 10_000
-# Ranks that lines pass between their ends, in all levels, equal ones too, up to which these are laid out: to place and
-# write as many takes four seconds. A dense function of 60 nodes has 34,000, in each of its calls that are open.
-MOST_PASSED = 100_000
 PROGRAM = 25  # bends: what the start of an engine that is another program takes the time of
 
 
 class Laying:
-    """Arranges levels one after the other; from the one on that comes after `BENDS` bends, or as much work or all the
-    time of another program, quickly and without it; from the one on that comes after `MOST_PASSED`, in plain rows.
+    """Arranges levels one after the other; from the one on that comes after `BENDS_TRIED` bends, or as much work of
+    another program, or a level for which it had no time, quickly and without it; from the one on that comes after
+    `RANKS_PASSED`, in plain rows.
 
     Equal levels have one order. What was found before for other pictures (`known`) saves time and changes nothing.
     """
@@ -34,7 +28,7 @@ class Laying:
         check_engine(options)
         self._options, self._known, self._here = options, known, Arrangements()
         self._quick = self._started = self._passed = self._plain = 0
-        self._left = float(options.limit)  # seconds that another program has
+        self._late = False  # whether another program had no time for a level
 
     @property
     def made(self) -> int:
@@ -46,7 +40,7 @@ class Laying:
         outside = outside or PortConstraints()
         if too_large(level):
             return arrange(level, self._options, outside, self._known)
-        if self._passed > MOST_PASSED and len(level.children) > 1:
+        if self._passed > RANKS_PASSED and len(level.children) > 1:
             self._plain += 1
             return replace(self._known.in_rows(level, outside), notices=())  # one for all of them, below
         skeleton = self._ordered(level, outside)
@@ -57,7 +51,7 @@ class Laying:
         key, rows = key_of(level, self._options, outside)
         skeleton = self._here.recall(key, rows)
         if skeleton is None:
-            if self._here.bends + self._started > BENDS or self._left <= 0:
+            if self._here.bends + self._started > BENDS_TRIED or self._late:
                 self._quick += 1
                 # Remembered for this picture alone: in another one there may be time for a better order.
                 skeleton = anew(level, replace(self._options, quick=True), outside)
@@ -66,10 +60,9 @@ class Laying:
                 self._started += PROGRAM + len(level.edges) if self._options.engine != "layered" else 0
                 skeleton = self._known.recall(key, rows)
             if skeleton is None:
-                begun = monotonic()
-                skeleton = anew(level, replace(self._options, limit=ceil(self._left)), outside)
-                self._left -= monotonic() - begun if self._options.engine != "layered" else 0
+                skeleton = anew(level, self._options, outside)
                 self._known.keep(key, rows, skeleton)
+            self._late |= any(notice.code == "engine-limit" for notice in skeleton.notices)
             self._here.keep(key, rows, skeleton)
         return skeleton
 

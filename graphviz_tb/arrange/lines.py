@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphviz_tb.arrange.around import Neighbour, PortConstraints
+from graphviz_tb.limits import PORTS_OF_SIDE
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
 from graphviz_tb.model.thickness import thickness
 
-MAX_PORTS = 8  # on one side of a frame: more than an eye tells at a glance, and as wide as a plain group
 TIERS = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
 PortSide = tuple[bool, Neighbour]  # flow side, (other row, inbound)
@@ -70,7 +70,7 @@ def ports(metagraph: Metagraph, bridges: Iterable[int], outside: PortConstraints
     slots: list[PortSlot] = []
     for first in (True, False):
         here = sorted([place for place in weight if place[0] is first], key=lambda place: lies(place[1]))
-        own = set(sorted(here, key=lambda place: -weight[place])[:MAX_PORTS])
+        own = set(sorted(here, key=lambda place: -weight[place])[:PORTS_OF_SIDE])
         side = [PortSlot(first, (place[1],)) for place in here if place in own]
         rest = tuple(place[1] for place in here if place not in own)
         if rest:

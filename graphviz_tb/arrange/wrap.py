@@ -7,11 +7,10 @@ from itertools import accumulate
 
 from graphviz_tb.arrange.part import Ranks
 from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
+from graphviz_tb.limits import WRAPPED_BENDS, WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 
 Row = list[int]
-MOST = 400_000  # places that the lines of a piece may pass on rows added: more take minutes to draw
-BENDS = 30_000  # waypoints on added rows, those that lines share counted once: to place more takes ten seconds
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 
@@ -33,10 +32,10 @@ def wrap(layers: Ranks, count: int, widths: Sequence[int]) -> Ranks:
             break
     if max(depth, default=1) < 2:
         return layers
-    rows = fewer(depth, passed(layers, depth), MOST)
+    rows = fewer(depth, passed(layers, depth), WRAPPED_PLACES)
     wrapped = Wrapped(layers, count, rows)
-    if wrapped.added > BENDS:
-        rows = fewer(rows, wrapped.added, BENDS)
+    if wrapped.added > WRAPPED_BENDS:
+        rows = fewer(rows, wrapped.added, WRAPPED_BENDS)
         wrapped = Wrapped(layers, count, rows)
     return Ranks(wrapped.ranks, wrapped.chains, layers.notices if rows == depth else (*layers.notices, large(layers)))
 

@@ -14,6 +14,7 @@ from graphviz_tb.color.hues import contrast, plain, stroke
 from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
 from graphviz_tb.color.memory import RAMPS
 from graphviz_tb.errors import MissingFacts
+from graphviz_tb.limits import TYPES_IN_LEGEND
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
@@ -23,7 +24,6 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_bytes, format_count
 
-LISTED = 3  # op types that the legend names
 # What may be missing from a number.
 UNCOUNTED: dict[str, Callable[[Cost], int]] = {"uncounted": lambda cost: cost.uncounted}
 GUESSED: dict[str, Callable[[Cost], int]] = {"guessed": lambda cost: cost.guessed}
@@ -109,8 +109,8 @@ class ByCost(ByNumber):
         rows = [LegendRow(self.format_value(value), self.shade(value)) for value in ticks]
         uncounted = sum(self.costs.uncounted.values())
         if uncounted and self.scheme == "flops":
-            named = ", ".join(list(self.costs.uncounted)[:LISTED])
-            more = ", …" if len(self.costs.uncounted) > LISTED else ""
+            named = ", ".join(list(self.costs.uncounted)[:TYPES_IN_LEGEND])
+            more = ", …" if len(self.costs.uncounted) > TYPES_IN_LEGEND else ""
             rows.append(
                 LegendRow(f"{thousands(uncounted)} ops not counted ({named}{more})", plain(self.theme, True), "rest")
             )

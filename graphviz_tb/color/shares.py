@@ -12,6 +12,7 @@ import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
+from graphviz_tb.limits import BANDS, CATEGORY_NAME
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.model.measure import cut_middle, thousands
@@ -19,8 +20,6 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 
-BANDS = 5  # at most so many, then one for the rest
-LONGEST_NAME = 300  # letters of a category: each group around its ops names it again
 FEW = 64  # ops that are counted one by one: a column of all categories is longer where there are thousands
 
 
@@ -146,5 +145,5 @@ def shares(
     ops = hierarchy.node >= 0
     category[ops] = by_node[hierarchy.node[ops]]
     category.setflags(write=False)
-    named = tuple(cut_middle(name, LONGEST_NAME) for name in names)
+    named = tuple(cut_middle(name, CATEGORY_NAME) for name in names)
     return Shares(hierarchy, theme, *words, category, named, nothing, hierarchy.ordinary)

@@ -33,7 +33,8 @@ class SourceArgument:
 
 def source_of(model: str, options: ReadOptions) -> SourceArgument:
     """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
-    from graphviz_tb.read.opened import HEAD, open_path, open_stdin, path_of
+    from graphviz_tb.limits import HEAD
+    from graphviz_tb.read.opened import open_path, open_stdin, path_of
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and path_of(model).is_dir():

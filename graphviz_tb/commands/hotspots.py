@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from graphviz_tb.annotate import account
 from graphviz_tb.annotate.tops import Top
+from graphviz_tb.limits import HOTSPOTS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Figures, Stats, number
-
-LARGEST = 10  # of each list: half a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Hotspots:
 
 def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
     """Sum up. Before: statistics that were joined to `hierarchy`."""
-    measured = account(hierarchy, stats, LARGEST)
+    measured = account(hierarchy, stats, HOTSPOTS)
     whole = measured.whole
     return Hotspots(
         steps=measured.steps,

@@ -14,6 +14,7 @@ from graphviz_tb.commands.hotspots import Hotspots, hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
 from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some, table, wrap
 from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.limits import DEVICES_LISTED, OUTLINE_DEPTH, PARTS_OUTLINED
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.units import format_bytes, plural
@@ -22,9 +23,6 @@ from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
 NOTE = 14  # fewer places than that, and the small print is left out
-PARTS = 100  # boxes of an open group that an outline names; JSON has all
-DEEPEST = 8  # levels that an outline is moved in
-MOST_DEVICES = 20  # a host with more is a part of a cluster: its first ones say enough
 NO_DEVICE = "(none)"
 ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
 
@@ -112,25 +110,26 @@ def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]
         head = f"{one_line(line.label)}: " if line.label else ""
         text = head + flow_words(line.ranks)
         beside = flow_words([line.beside])
-        indent = 2 * min(line.depth, DEEPEST)
+        indent = 2 * min(line.depth, OUTLINE_DEPTH)
         lines += wrap(text, width, indent, indent + 4) if line.ranks else []
         lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
     return lines
 
 
 def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """The boxes of ranks along the flow; of more than `PARTS` the first, and how many more there are.
+    """The boxes of ranks along the flow; of more than `PARTS_OUTLINED` the first, and how many more there are.
 
     >>> stem, head = OutlineBox("stem", "stem", 3), OutlineBox("head", "head", 2)
     >>> flow_words([[stem, stem], [head]]), flow_words([[stem]] * 98 + [[head] * 5])[-27:]
     ('stem · stem → head', ' → head · head · … (3 more)')
     """
-    total, room, shown = sum(map(len, ranks)), PARTS, []
+    total, shown = sum(map(len, ranks)), []
+    room: int = PARTS_OUTLINED
     for rank in ranks:
         words = [part_words(part) for part in rank[:room]]
         room -= len(words)
-        if not room and total > PARTS:
-            words.append(f"… ({total - PARTS:,} more)")
+        if not room and total > PARTS_OUTLINED:
+            words.append(f"… ({total - PARTS_OUTLINED:,} more)")
         shown.append(" · ".join(words))
         if not room:
             break
@@ -245,7 +244,7 @@ def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
     if not any(together):
         return []
     return bar_lines(
-        [(one_line(device) or NO_DEVICE, count) for device, count in together.items()], MOST_DEVICES, width, look
+        [(one_line(device) or NO_DEVICE, count) for device, count in together.items()], DEVICES_LISTED, width, look
     )
 
 

@@ -16,13 +16,13 @@ import click
 import wcwidth
 
 from graphviz_tb.commands.terminal import colored
+from graphviz_tb.limits import TERMINAL_WIDTH
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 PLAINER = str.maketrans(
     "█▉▊▋▌▍▎▏▁▂▃▄▅▆▇…×·─━│├┤└→↑↓−∞", "########_.,-=+*~x---|||`>^v-8"
 )  # where the encoding has no such signs
 AT_ONCE = 1 << 20  # characters that are printed at once
-WIDEST = 10_000  # places of a line, which are filled with spaces, whatever COLUMNS says
 NARROWEST = 6  # a column that gives way keeps so many places
 
 
@@ -47,7 +47,7 @@ class TextStyle:
 
 def columns_of_terminal() -> int:
     """How wide a line may be: COLUMNS, the terminal, else 80."""
-    return max(1, min(WIDEST, shutil.get_terminal_size((80, 24)).columns))
+    return max(1, min(TERMINAL_WIDTH, shutil.get_terminal_size((80, 24)).columns))
 
 
 def tell(lines: Iterable[str]) -> None:

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 import click
 
+from graphviz_tb.limits import MESSAGE
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
     from graphviz_tb.place.quality import Quality
-
-
-LONGEST = 2_000  # letters of a message
 
 
 def colored(stream: TextIO) -> bool:
@@ -48,7 +46,7 @@ def shortened(message: str) -> str:
     >>> len(shortened("x" * 400_000)), shortened("no node 'x'")
     (2003, "no node 'x'")
     """
-    return message if len(message) <= LONGEST else f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+    return message if len(message) <= MESSAGE else f"{message[: MESSAGE // 2]} … {message[-MESSAGE // 2 :]}"
 
 
 def tell_notices(notices: Iterable[Notice]) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.limits import FUNCTIONS_LISTED
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 VERSION = 1
 SCREEN, SHORTEST, LONGEST = 40, 20, 80  # lines of a screenful: where there is no terminal, and the bounds
-FUNCTIONS = 12  # functions listed where the main graph fills the screen
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
@@ -115,7 +115,7 @@ def as_lines(model: Model, depth: int | None, under: str | None, ops: bool, by_f
     cut = depth is None and not by_flow
     shown = list(branches(hierarchy, first, opened, ops, by_flow))
     most = 2 * lines if cut else len(shown)
-    room = max(FUNCTIONS, lines - len(shown)) if cut else len(others)
+    room = max(FUNCTIONS_LISTED, lines - len(shown)) if cut else len(others)
     page = Page(hierarchy, columns_of_terminal(), style(), label_of(model))
     # One scale: the bars of functions compare with those of the main graph.
     page.scale(roots)

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphviz_tb.expand.bundling import bundled, outward
 from graphviz_tb.expand.calls import through_call
+from graphviz_tb.limits import CROSSINGS_FILED, REMEMBERED_CALLS
 from graphviz_tb.model.bundles import Outputs
 from graphviz_tb.model.columns import Bools, Ints, Longs, positions, span
 from graphviz_tb.model.facts import Facts
@@ -20,8 +21,7 @@ from graphviz_tb.model.tensors import Carried
 MANY = 1_000  # groups opened, from where on it pays to file the borders of all of them at once
 # Crossings of borders that are filed at once, of a hundred bytes each: some, and so many more for each edge. Where
 # thousands of edges lead thousands of groups deep there are more, and each group finds its own.
-CROSSINGS, OF_EACH = 4_000_000, 10
-KEPT_CALLS = 20_000  # some kB each; more are only asked for where pictures are drawn by the thousand
+OF_EACH = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +93,7 @@ class EdgeFiles:
     def around(self, path: Path) -> int:
         """How many of the calls on `path`, from the outermost on, are known already."""
         # Emptied as a whole: the few calls on the next path are found anew.
-        if max(len(self.calls), len(self._own)) > KEPT_CALLS:
+        if max(len(self.calls), len(self._own)) > REMEMBERED_CALLS:
             for kept in (self.calls, self._handed, self._own, self._entered):
                 kept.clear()
         length = len(path)
@@ -144,7 +144,7 @@ def fileable(hierarchy: Hierarchy) -> bool:
     crossed = 0
     for node, top in ((graph.source, hierarchy.edge_from), (graph.target, hierarchy.edge_to)):
         crossed += int((depth[hierarchy.row_of_node[node[edges]]] - depth[top[edges]]).sum())
-    return crossed <= CROSSINGS + OF_EACH * len(edges)
+    return crossed <= CROSSINGS_FILED + OF_EACH * len(edges)
 
 
 class Borders:

@@ -9,14 +9,11 @@ from operator import itemgetter
 
 import numpy as np
 
+from graphviz_tb.limits import RESULTS_JOINED
 from graphviz_tb.model.columns import Bools, Ints, span
 from graphviz_tb.model.graph import Function, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.wiring import CallWiring, output_number, wiring
-
-# Ends of lines that leave one call, in all its functions: of thousands of branches whose results thousands of ops read
-# only the first are joined.
-MOST_RESULTS = 100_000
 
 
 def through_call(
@@ -35,7 +32,7 @@ def through_call(
     into, out = by_slot(slots, inbound & data), by_slot(slots, ~inbound & data)
     leaving = sorted((output_number(graph.keys[key].rpartition(":")[2]), key) for key in out)
     joined_ends: list[tuple[int, int, int]] = []
-    room = MOST_RESULTS
+    room: int = RESULTS_JOINED
     for attr, body in first_of_each(hierarchy.calls[call]):
         # `function_rows` ascends, and function f of the graph has the row `function_rows[f]`.
         function = graph.functions[bisect_left(hierarchy.function_rows, body)]

@@ -16,6 +16,7 @@ import numpy as np
 from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
+from graphviz_tb.limits import EDGES_LED
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark, MarkPairs
@@ -24,7 +25,7 @@ from graphviz_tb.model.paths import last_segment
 
 # Edges that may be led on through marks, and so many more for each edge: a constant with a thousand inputs and a
 # thousand users would lead a million on.
-LED, LED_OF_EDGE = 100_000, 10
+LED_OF_EDGE = 10
 
 
 SUMMARY = re.compile(r"[a-zA-Z]+Summary")
@@ -123,7 +124,7 @@ def lead_on(mark: Bytes, edges: Edges) -> Edges:
     user = np.flatnonzero((mark[edges.source] > 0) & (mark[edges.target] == 0))
     start = np.searchsorted(edges.target, edges.source[user], side="left")
     stop = np.searchsorted(edges.target, edges.source[user], side="right")
-    fits = np.cumsum(stop - start) <= LED + LED_OF_EDGE * len(edges.source)
+    fits = np.cumsum(stop - start) <= EDGES_LED + LED_OF_EDGE * len(edges.source)
     beyond = int(np.count_nonzero(~fits))
     user, start, stop = user[fits], start[fits], stop[fits]
     repeat = stop - start

@@ -16,10 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-MAX_REFINEMENTS = 64  # of a graph, those of its components by their share: real levels need two or three
-# Edges looked at where nodes are tried one by one, in all graphs of a file together: seconds.
-MOST_EDGES = 3_000_000
-DEEPEST = 50  # nodes that are singled out one after the other, each in what the last one left tied
+from graphviz_tb.limits import REFINEMENTS, SINGLED_OUT, TRIED_EDGES
 
 Edge = tuple[int, int, int]
 Adjacency = list[list[tuple[int, int]]]
@@ -40,7 +37,7 @@ class Room:
 
     left: int
     depth: int = 0
-    edges: int = MOST_EDGES
+    edges: int = TRIED_EDGES
 
 
 def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) -> tuple[bytes, bool]:
@@ -51,7 +48,7 @@ def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) ->
     >>> one == two, canonical([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
     (True, False)
     """
-    room = room or Room(MAX_REFINEMENTS * len(colors))
+    room = room or Room(REFINEMENTS * len(colors))
     links = link(len(colors), edges)
     cell = first_cells(colors)
     work = list(range(len(colors)))
@@ -202,7 +199,7 @@ def least(cut: Cut, cell: list[int], links: Adjacency, room: Room) -> list[int]:
     """Which set of twins to single out in a component: that of the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
-    if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > DEEPEST:
+    if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > SINGLED_OUT:
         room.left = -1
         return cut.sets[0]
     # All see the same cells, but one may lie in a ring of two and another in one of three. Where two give the

@@ -20,6 +20,7 @@ from itertools import islice, pairwise
 import numpy as np
 
 from graphviz_tb.algorithms.quiet import under
+from graphviz_tb.limits import WEIGHTS_ASKED
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
@@ -30,7 +31,6 @@ LONGEST_COUNTER = 10  # letters: "_" and nine digits; to search in no more only 
 # Where Keras 3 reads a kernel (Keras 2: MatMul/ReadVariableOp, Conv2D/ReadVariableOp).
 READ = re.compile(r".*/(Cast|convolution|Reshape|GatherV2)(_\d+)?/ReadVariableOp(/resource)?", re.DOTALL)
 UNNAMED = "/resource"  # an argument of a function has the name of the op that reads it
-ENOUGH_WEIGHTS = 500  # that are asked: one program made a file
 
 CodeNames = dict[int, str]  # row: name without counter
 
@@ -111,7 +111,7 @@ def is_free(name: str, taken: set[str]) -> bool:
 
 def made_by_keras_3(hierarchy: Hierarchy, counted: CodeNames) -> bool:
     """Whether Keras 3 made the scopes: most variables with a name say so; where none has one, how a weight is read."""
-    asked = list(islice(weights_inside(hierarchy, counted), ENOUGH_WEIGHTS))
+    asked = list(islice(weights_inside(hierarchy, counted), WEIGHTS_ASKED))
     votes = [vote(variable, scopes) for _, variable, scopes in asked if not variable.endswith(UNNAMED)]
     # Names of variables decide. Only where none of them says anything does the op that reads a weight.
     return sum(votes) > 0 if any(votes) else any(READ.fullmatch(read) for read, _, _ in asked)

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.group.canonical import MAX_REFINEMENTS, Room, canonical
+from graphviz_tb.group.canonical import Room, canonical
+from graphviz_tb.limits import REFINEMENTS
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
@@ -242,7 +243,7 @@ def certify(forms: list[Form], outlines: list[int], room: Room) -> tuple[dict[Fo
             continue
         for form in members:
             colors, edges = unpack(form)
-            room.left = MAX_REFINEMENTS * len(colors)
+            room.left = REFINEMENTS * len(colors)
             certificate, complete = canonical(colors, edges, room)
             certificates[form] = b"mapping" + certificate
             failed += not complete

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.interpret.pytorch import mark_plumbing
+from graphviz_tb.limits import MARKS_DEEP
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph, Mark, MarkPairs
@@ -16,7 +17,6 @@ from graphviz_tb.model.graph import Graph, Mark, MarkPairs
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 ORDINARY = frozenset({"MergeSummary"})
-SHALLOW = 20  # marks that hang on each other: deeper chains than that are followed one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +96,7 @@ def reached(mark: Bytes, graph: Graph) -> Bools:
     source, target = graph.source[tied], graph.target[tied]
     done: Bools = mark == Mark.NONE
     hangs = (mark[target] == Mark.SUMMARY) | (unused(mark, graph)[target] & (mark[source] == Mark.WEIGHT))
-    for _ in range(SHALLOW):
+    for _ in range(MARKS_DEEP):
         count = int(done.sum())
         done[source[done[target]]] = True
         done[target[done[source] & hangs]] = True

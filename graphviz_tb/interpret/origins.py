@@ -16,6 +16,7 @@ import numpy as np
 
 from graphviz_tb.interpret.standardised import standardised
 from graphviz_tb.interpret.weight_slots import PRODUCTS, WEIGHT_SLOTS
+from graphviz_tb.limits import CARRIERS_FOLLOWED
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG, Graph
@@ -38,7 +39,6 @@ CARRIERS = frozenset(
 )
 CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst"})
 FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
-ROUNDS = 40  # carriers one behind the other that a weight is followed through
 RESOURCE = 20  # DT_RESOURCE
 
 
@@ -148,7 +148,7 @@ def carried(graph: Graph, origin: Ints) -> Ints:
     into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
     source, target = graph.source[into], graph.target[into]
     # Each round takes every origin one carrier further.
-    for _ in range(ROUNDS):
+    for _ in range(CARRIERS_FOLLOWED):
         new = (origin[source] >= 0) & (origin[target] < 0)
         if not new.any():
             break

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.limits import INPUTS_LOOKED_AT, LABEL_PUT_TOGETHER
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.measure import ELLIPSIS, cut
@@ -24,12 +25,10 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
-LONGEST = 40  # characters of a label that is put together
 VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no run of blanks is tried in every part
 WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
 WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
-MOST_INPUTS = 9  # that are looked at for a label: longer lists are cut in it anyway
 
 
 class Role(IntEnum):
@@ -113,12 +112,12 @@ def call_by_kind(graph: Graph) -> dict[int, str]:
         elif "::" in op:
             # Only a mark is called by its inputs; one of them without a label so far is "…".
             inputs = (
-                [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:MOST_INPUTS]]
+                [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:INPUTS_LOOKED_AT]]
                 if graph.mark[node]
                 else []
             )
             label = label_of(graph.graph_def.node[node], [labels.get(source, ELLIPSIS) for source in inputs])
-            labels[node] = cut(label, LONGEST)
+            labels[node] = cut(label, LABEL_PUT_TOGETHER)
     return labels
 
 

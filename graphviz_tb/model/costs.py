@@ -10,9 +10,9 @@ from operator import add, attrgetter
 from typing import Any
 
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
+from graphviz_tb.limits import MOST_OF_QUANTITY
 from graphviz_tb.model.frozen import dataclass
 
-MOST = (1 << 63) - 1  # of a quantity: shapes that nobody could hold give numbers of any length
 ROLES = ("forward", "gradient", "optimizer")
 
 
@@ -23,7 +23,7 @@ class Cost:
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
     what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
-    as the batch, `unsized` weights of unknown size. After: no quantity is above `MOST`.
+    as the batch, `unsized` weights of unknown size. After: no quantity is above `MOST_OF_QUANTITY`.
     """
 
     parameters: int = 0
@@ -37,9 +37,9 @@ class Cost:
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
-        if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST:
+        if max(self.parameters, self.macs, self.flops, self.activation_bytes, self.weight_bytes) > MOST_OF_QUANTITY:
             for name in QUANTITIES:
-                object.__setattr__(self, name, min(MOST, getattr(self, name)))
+                object.__setattr__(self, name, min(MOST_OF_QUANTITY, getattr(self, name)))
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*map(add, VALUES(self), VALUES(other)))

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from graphviz_tb.limits import REMEMBERED_NODES, REMEMBERED_TENSORS
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
-
-REMEMBERED = 1 << 19  # tensors that are remembered: a line that crosses many borders asks for the same ones at each
-OPENED = 1 << 12  # nodes whose definitions are held open: the outputs of one are mostly asked for together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +42,11 @@ class Facts:
         if tensor is None:
             outputs = self.opened.get(node)
             if outputs is None:
-                if len(self.opened) >= OPENED:
+                if len(self.opened) >= REMEMBERED_NODES:
                     self.opened.clear()
                 outputs = self.opened[node] = self.decode(node)
             tensor = outputs(self.graph.keys[key])
-            if len(self.known) < REMEMBERED:  # no more memory, however many lines are asked about
+            if len(self.known) < REMEMBERED_TENSORS:  # no more memory, however many lines are asked about
                 # Most tensors are like many others.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)
         return tensor

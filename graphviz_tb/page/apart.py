@@ -18,6 +18,7 @@ import numpy as np
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.group import regrouping
+from graphviz_tb.limits import LETTERS_APART, MEMBERS_APART, RANKS_APART, RANKS_APART_OF_LARGE, ROWS_OF_LARGE
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -29,11 +30,6 @@ from graphviz_tb.page.walk import Arrange, Away, all_in_main
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-RANKS = 2  # levels in each other that may be apart at once
-FEW = 1  # the same in a large graph: each set of ranks is a hierarchy of its own
-LARGE = 40_000  # rows
-LETTERS = 100 << 20  # of all names, of which there are hundreds of megabytes where scopes are deep: to fold has its own
-MEMBERS = 1_000  # of a level's series together: what no eye follows stays a series
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
 Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
 Neighbours = dict[int, set[tuple[int, ...]]]
@@ -46,9 +42,9 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
     """
     base = model.hierarchy
     single = single_series(base)
-    if all(len(base.children(row)) > MEMBERS for row in single):  # only saves time: to fold anew takes seconds
+    if all(len(base.children(row)) > MEMBERS_APART for row in single):  # only saves time: to fold anew takes seconds
         return {}
-    if sum(map(len, base.name)) > LETTERS:
+    if sum(map(len, base.name)) > LETTERS_APART:
         return {}
     grouping = regrouping(base.graph, model.options.group)
     series = series_by_level(base, single, grouping.names())
@@ -85,22 +81,24 @@ def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[s
         if hierarchy.name[row] in names:
             by_level.setdefault(int(hierarchy.parent[row]), []).append(row)
     return {
-        level: rows for level, rows in by_level.items() if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS
+        level: rows
+        for level, rows in by_level.items()
+        if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS_APART
     }
 
 
 def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
     """How many of some levels lie around each of them; those that lie in too many are left out.
 
-    Before: levels in any order. After: ranks of the main graph from 0 up, those of functions from `RANKS` up.
+    Before: levels in any order. After: ranks of the main graph from 0 up, those of functions from `RANKS_APART` up.
     """
-    most = FEW if len(hierarchy) > LARGE else RANKS
+    most = RANKS_APART_OF_LARGE if len(hierarchy) > ROWS_OF_LARGE else RANKS_APART
     functions = min(hierarchy.function_rows, default=len(hierarchy))
     rank_of: dict[int, int] = {}
     for row in sorted(levels):
         around = sum(ancestor in rank_of for ancestor in hierarchy.ancestors(row))
-        if around < (most if row < functions else FEW):
-            rank_of[row] = around if row < functions else RANKS + around
+        if around < (most if row < functions else RANKS_APART_OF_LARGE):
+            rank_of[row] = around if row < functions else RANKS_APART + around
     return rank_of
 
 

@@ -11,6 +11,7 @@ from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
 from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.layout import opened_by
+from graphviz_tb.limits import ROWS_OF_STEPS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 LOG_SHARE = 0.5  # of a page: the most that the points of a log take
-STEPWISE = 2_000_000  # rows of all steps together that are shown step by step
 OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
@@ -81,7 +81,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     traced = each_step(model)
     each = OF_STEP + len(hierarchy) + INSIDE * len(inside)
-    steps = dict(islice(traced.items(), max(1, STEPWISE // each)))
+    steps = dict(islice(traced.items(), max(1, ROWS_OF_STEPS // each)))
     told = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
     left = [told] if len(steps) < len(traced) else []
     stepwise = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))

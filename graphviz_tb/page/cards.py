@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.constants import first, held
+from graphviz_tb.limits import CARDS_OF_BLOCK, ELEMENTS_OF_CARD, VALUE_OF_CARD, VALUE_REMEMBERED
 from graphviz_tb.model.dtypes import dtype_word
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
@@ -20,11 +21,7 @@ from graphviz_tb.view.labels import describe
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, TensorProto
 
-CHUNK = 2_000  # nodes whose attributes lie in one block
-LONGEST = 1_000  # characters of a value that are kept
-SMALL = 64  # bytes of a value that is looked up: most nodes have the types and shapes of many others
 LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that a card shows
-FIRST = 12  # values of a constant, and items of a list, that are kept
 
 
 def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
@@ -58,12 +55,12 @@ def tensor(facts: Facts, node: int, key: int) -> str:
 
 
 def attributes(hierarchy: Hierarchy) -> Iterator[DataBlock]:
-    """The attributes of all nodes, `CHUNK` nodes a block, by name."""
+    """The attributes of all nodes, `CARDS_OF_BLOCK` nodes a block, by name."""
     graph = hierarchy.graph
     known: dict[bytes, list[Any]] = {}
-    for start in range(0, len(graph), CHUNK):
-        nodes = range(start, min(start + CHUNK, len(graph)))
-        yield words(f"attributes/{start // CHUNK}", [of_node(graph, node, known) for node in nodes])
+    for start in range(0, len(graph), CARDS_OF_BLOCK):
+        nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
+        yield words(f"attributes/{start // CARDS_OF_BLOCK}", [of_node(graph, node, known) for node in nodes])
 
 
 def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
@@ -77,7 +74,7 @@ def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list
 
 def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
     """The value of an attribute for people, reported once where it is small."""
-    if value.ByteSize() > SMALL:
+    if value.ByteSize() > VALUE_REMEMBERED:
         return cut(value_word(value))
     message = value.SerializeToString()
     word = known.get(message)
@@ -92,7 +89,7 @@ def cut(text: str) -> list[Any]:
     >>> cut("ab")
     ['ab']
     """
-    return [text] if len(text) <= LONGEST else [text[:LONGEST], len(text)]
+    return [text] if len(text) <= VALUE_OF_CARD else [text[:VALUE_OF_CARD], len(text)]
 
 
 def value_word(value: AttrValue) -> str:
@@ -106,7 +103,7 @@ def value_word(value: AttrValue) -> str:
     if which is None:
         return ""
     if which == "list":
-        items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:LONGEST]]
+        items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:VALUE_OF_CARD]]
         return f"[{', '.join(item_word(*pair) for pair in items)}]"
     return item_word(which, getattr(value, which))
 
@@ -118,7 +115,7 @@ def item_word(kind: str, item: Any) -> str:
     if kind == "shape":
         return message_word(item, DIMENSIONS)
     if kind == "s":
-        return str(item[: 2 * LONGEST].decode("utf-8", "backslashreplace"))
+        return str(item[: 2 * VALUE_OF_CARD].decode("utf-8", "backslashreplace"))
     if kind == "tensor":
         return tensor_word(item)
     if kind == "func":
@@ -131,7 +128,7 @@ def item_word(kind: str, item: Any) -> str:
 def tensor_word(tensor: TensorProto) -> str:
     """Type and shape of a tensor, and its first values."""
     word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape, DIMENSIONS)}"
-    elements, count = first(tensor, FIRST), held(tensor)
+    elements, count = first(tensor, ELEMENTS_OF_CARD), held(tensor)
     if not elements:
         return word
     more = f", … {thousands(count)} in all" if count > len(elements) else ""

@@ -14,6 +14,7 @@ from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS
+from graphviz_tb.limits import CHANGES_LISTED
 from graphviz_tb.model.bundles import Bundles
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
 KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
-MOST_CHANGES = 5_000  # that are listed: nobody walks further, and a browser shows more of them slowly
 
 
 def changes_html(both: Both, options: PictureOptions | None = None) -> bytes:
@@ -59,12 +59,12 @@ def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
     listing = Listing(model, painters[0].sign)
-    entries = [listing.entry(change) for change in changes.items[:MOST_CHANGES]]
-    more = [f"the first {MOST_CHANGES:,} of {len(changes):,} changes are listed (--format json lists all)"]
+    entries = [listing.entry(change) for change in changes.items[:CHANGES_LISTED]]
+    more = [f"the first {CHANGES_LISTED:,} of {len(changes):,} changes are listed (--format json lists all)"]
     return {
         "verdict": verdict(changes).replace("; ", " · "),
         "same": changes.same,
-        "remarks": [text for text in remarks(changes) if text] + (more if len(changes) > MOST_CHANGES else []),
+        "remarks": [text for text in remarks(changes) if text] + (more if len(changes) > CHANGES_LISTED else []),
         "changes": entries,
         "beside": listing.beside(painters[0].words, entries),
         "tints": {

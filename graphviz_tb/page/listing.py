@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.diff.picture.overlay import line
 from graphviz_tb.diff.picture.rows import HOLDS
 from graphviz_tb.diff.report.words import SIGNS, facts
+from graphviz_tb.limits import INPUTS_LISTED, PLACES_LISTED
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE
 from graphviz_tb.model.paths import last_segment
@@ -19,8 +20,6 @@ from graphviz_tb.model.paths import last_segment
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-ALSO = 40  # other places of a change that are reported
-MOST_BESIDE = 200  # ops of which only an input came from elsewhere
 NAMES = re.compile(r"[^\s:,;→()]+")  # what may be a name in the words of a change
 
 
@@ -61,7 +60,7 @@ class Listing:
         ]
         return [
             {"sign": "~", "text": f"{self.called(row)}: {words[row]}", "full": hierarchy.name[row], "rows": [row]}
-            for row in rows[:MOST_BESIDE]
+            for row in rows[:INPUTS_LISTED]
         ]
 
     def as_drawn(self, text: str) -> str:
@@ -84,9 +83,9 @@ class Listing:
     def rows_of(self, change: Change) -> list[int]:
         """Where a change, its other places and its parts are in the merged graph: what is new or gone."""
         listed: dict[int, None] = {}
-        parts = change.detail.get("parts", ())[:ALSO]
+        parts = change.detail.get("parts", ())[:PLACES_LISTED]
         within = [(part, None) if change.new is None else (None, part) for part in parts]
-        for old, new in ((change.old, change.new), *change.also[:ALSO], *within):
+        for old, new in ((change.old, change.new), *change.also[:PLACES_LISTED], *within):
             # Where old and new have one name, the merged graph calls the old one "NAME (old)".
             names = [name for name in (new, old, f"{old} (old)" if old else None) if name]
             rows = [row for row in map(self.row_at, names) if row > 0]

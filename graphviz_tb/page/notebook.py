@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from graphviz_tb.errors import RequestError, demand, spoken
+from graphviz_tb.limits import NOTEBOOK_HEIGHT
 
-HIGHEST = 100_000  # pixels: as wide as a PNG may be
 MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page can reach neither it nor its server
 
 
@@ -24,8 +24,8 @@ class NotebookFrame:
 
     def __post_init__(self) -> None:
         demand("height", self.height, int)
-        if not 1 <= self.height <= HIGHEST:
-            raise RequestError(f"height is {spoken(self.height)}; it takes 1 to {HIGHEST:,} pixels")
+        if not 1 <= self.height <= NOTEBOOK_HEIGHT:
+            raise RequestError(f"height is {spoken(self.height)}; it takes 1 to {NOTEBOOK_HEIGHT:,} pixels")
 
     def _repr_html_(self) -> str:
         held = escape(self.page.decode(), quote=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
+from graphviz_tb.limits import FUNCTION_IN_ITSELF, GROUPS_INSIDE_CALLS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 Arrange = Callable[[Metagraph, PortConstraints], Skeleton]
 Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary area
 
-AGAIN = 3  # how often a function may lie in itself: deeper ones are drawn as the last of these
-MOST_INSIDE = 10_000  # groups inside calls, each counted at every call
-
 
 def walk(
     hierarchy: Hierarchy,
@@ -33,7 +31,8 @@ def walk(
     """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
     too large is what lies deepest.
 
-    After: every group outside calls; inside calls, functions in themselves `AGAIN` times, up to `MOST_INSIDE`.
+    After: every group outside calls; inside calls, functions in themselves `FUNCTION_IN_ITSELF` times, up to
+    `GROUPS_INSIDE_CALLS`.
     """
     none = PortConstraints()
     soon: deque[tuple[Path, PortConstraints]] = deque([((0,), none)])
@@ -53,7 +52,7 @@ def walk(
             if nested(child):
                 continue
             inside += len(child) > 1
-            if len(child) == 1 or inside <= MOST_INSIDE:
+            if len(child) == 1 or inside <= GROUPS_INSIDE_CALLS:
                 (soon if child in first else queue).append((child, found.get(position, none)))
 
 
@@ -76,4 +75,4 @@ def nested(path: Path) -> bool:
     >>> nested((1, 9, 9)), nested((1, 9, 9, 9, 9))
     (False, True)
     """
-    return path.count(path[-1]) > AGAIN
+    return path.count(path[-1]) > FUNCTION_IN_ITSELF

@@ -20,6 +20,7 @@ from typing import Any
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.errors import LENIENT, NoGraph, ReadError, RequestError
+from graphviz_tb.limits import HEAD
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
@@ -31,7 +32,7 @@ from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, cho
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.live import message_of
-from graphviz_tb.read.opened import HEAD, Opened, open_bytes, open_path, open_stdin, path_of
+from graphviz_tb.read.opened import Opened, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff

@@ -8,17 +8,16 @@ from contextlib import ExitStack
 from functools import partial
 
 from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.limits import CONFIG_BYTES, MOST_BYTES
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.read.holding import Holding, SourceItem
 from graphviz_tb.read.keras.weights_file import kept
 from graphviz_tb.read.keras_model import conceptual_graph
-from graphviz_tb.read.limits import LIMIT
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.zipped import BROKEN, blocks
 
 CONFIG = "config.json"
-CONFIG_LIMIT = 256 << 20  # bytes of the JSON, unpacked
 
 
 def read_archive(opened: Opened, options: ReadOptions) -> Holding:
@@ -41,7 +40,7 @@ def _config(archive: zipfile.ZipFile, opened: Opened) -> tuple[bytes, int | None
     names = set(archive.namelist())
     if CONFIG not in names:
         raise _refused(opened.name, names)
-    data = b"".join(blocks(archive, CONFIG, opened, CONFIG_LIMIT if opened.bounded else LIMIT))
+    data = b"".join(blocks(archive, CONFIG, opened, CONFIG_BYTES if opened.bounded else MOST_BYTES))
     return data, archive.getinfo(CONFIG).compress_size if opened.bounded else None
 
 

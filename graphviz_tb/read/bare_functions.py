@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from graphviz_tb.limits import INLINED_LETTERS
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
-from graphviz_tb.read.block import MOST_LETTERS
 from graphviz_tb.read.inline import FreeNames
 from graphviz_tb.read.type_names import dtype_name
 
@@ -28,7 +28,7 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
     with a call of each, and a signature for each call; the graph itself where there are none, or where their names
     would fill memory."""
     functions = [each for each in whole.library.function if each.signature.name in captured]
-    if not functions or sum(letters(each, captured[each.signature.name]) for each in functions) > MOST_LETTERS:
+    if not functions or sum(letters(each, captured[each.signature.name]) for each in functions) > INLINED_LETTERS:
         return whole, ()
     made = GraphDef()
     made.CopyFrom(whole)

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
+from graphviz_tb.limits import INLINED_LETTERS, INLINED_WAITS, Meter
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.proto import AttrValue, FunctionDef, NodeDef
 from graphviz_tb.read.inline import node_of
-
-MOST_LETTERS = 20_000_000  # that inputs of opened calls may have more than in the file: a long name may have many uses
-MOST_WAITS = 100_000  # control inputs that opening may write: bodies have a few effects, and few nodes wait for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,15 @@ class Room:
     """How many letters and control inputs opening may still write, in all graphs of a source together."""
 
     def __init__(self) -> None:
-        self.letters, self.waits = MOST_LETTERS, MOST_WAITS
+        self.letters, self.waits = Meter(INLINED_LETTERS), Meter(INLINED_WAITS)
 
     def for_letters(self, count: int) -> bool:
         """Whether there is room for so many letters; from now on it is taken."""
-        self.letters -= max(0, count)
-        return self.letters >= 0
+        return self.letters.take(max(0, count))
 
     def for_waits(self, count: int) -> bool:
         """Whether there is room for so many control inputs; from now on it is taken."""
-        self.waits -= count
-        return self.waits >= 0
+        return self.waits.take(count)
 
 
 def body_of_nodes(nodes: Iterable[NodeDef], results: tuple[str, ...] = ()) -> Body:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
+from graphviz_tb.limits import CALLS_IN_CALLS, NODES_WALKED
 from graphviz_tb.model.loaded import Signature
 from graphviz_tb.model.wiring import output_number
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef, OpDef
@@ -30,12 +31,12 @@ from graphviz_tb.read.block import (
     write,
 )
 from graphviz_tb.read.inline import data_inputs, free_names, node_of, tensors
-from graphviz_tb.read.opening import MOST_OPENED, Opening
+from graphviz_tb.read.opening import Opening
 
 HANDLES = frozenset({"VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "HashTableV2", "MutableHashTableV2"})
 NO_CONTENT = HANDLES | {"Placeholder", "PlaceholderWithDefault", "Const", "Identity", "NoOp"}
 # Nodes that choosing between signatures may walk, and so many times those of the file.
-WALKED, WALKS = 200_000, 4
+WALKS = 4
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
 
 
@@ -59,7 +60,7 @@ class Program:
     def tired(self) -> bool:
         """Whether as many nodes were walked as choosing between signatures may take."""
         count = len(self.whole.node) + sum(len(function.node_def) for function in self.whole.library.function)
-        return self.walked > WALKED + WALKS * count
+        return self.walked > NODES_WALKED + WALKS * count
 
     def function(self, name: str) -> FunctionDef:
         """A function of the library, without its barriers."""
@@ -119,7 +120,7 @@ def block_of(
     room = Room()
     opened: set[str] = set()
     # Each round opens one call; a function that was opened before calls itself, and stays closed.
-    while len(opened) < MOST_OPENED and (call := opening.call) is not None:
+    while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
         name = call.attr["f"].func.name
         if name not in program.library or name in opened:
             break

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from graphviz_tb.errors import Ambiguous, NoGraph, ReadError, RequestError, UnknownChoice
+from graphviz_tb.limits import GRAPHS_LISTED
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Signature
@@ -15,7 +16,6 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 
 HERE = "."  # the run whose files lie in the folder that was given
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
-LISTED = 20  # graphs that an error lists: more scroll its first line out of sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem
 def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
     """The error that lists what there is and says how to choose."""
     entries = [found.entry for found in graphs]
-    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:LISTED])
-    more = f"\n  … and {len(entries) - LISTED} more" if len(entries) > LISTED else ""
+    shown = "".join(f"\n  {describe(entry)}" for entry in entries[:GRAPHS_LISTED])
+    more = f"\n  … and {len(entries) - GRAPHS_LISTED} more" if len(entries) > GRAPHS_LISTED else ""
     return Ambiguous(f"{len(entries)} graphs, choose one:{shown}{more}", hint=_how(entries))
 
 

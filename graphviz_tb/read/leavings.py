@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+from graphviz_tb.limits import INLINED_LETTERS
 from graphviz_tb.proto import GraphDef, NodeDef
-from graphviz_tb.read.block import MOST_LETTERS
 from graphviz_tb.read.body import called_functions
 from graphviz_tb.read.inline import data_inputs, node_of
 
@@ -46,7 +46,7 @@ def without_nodes(graph: GraphDef) -> GraphDef:
     handed = resolved({name: data_inputs(suspects[name])[0] for name in borders if data_inputs(suspects[name])})
     uses = Counter(name for node in graph.node for each in node.input if (name := node_of(each)) in handed)
     # What borders hand on may have a long name, and thousands of uses: they stay then.
-    if sum(count * len(handed[name]) for name, count in uses.items()) > MOST_LETTERS:
+    if sum(count * len(handed[name]) for name, count in uses.items()) > INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
     for node in graph.node:

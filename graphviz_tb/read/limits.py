@@ -12,28 +12,31 @@ from itertools import chain
 import numpy as np
 
 from graphviz_tb.errors import TooLarge
+from graphviz_tb.limits import (
+    EMPTY_MESSAGES,
+    FREE_MEMORY,
+    GRAPH_INPUTS,
+    GRAPH_NODES,
+    JSON_DEPTH,
+    LAYER_PATHS,
+    MEMORY_OF_BYTE,
+    Meter,
+)
 from graphviz_tb.proto import GraphDef
 
-LIMIT = 4 << 30  # bytes of one graph; a message itself ends at 2 GiB
 # Unpacking: past so many bytes no real graph shrinks so much. Large ones take a thirtieth of their size.
 BOMBS = ((1 << 20, 200), (64 << 20, 60))
-FREE = 512 << 20  # bytes of memory that the values of any source may take
-MULTIPLE = 10  # and so many times its bytes on disk: the text of a real model takes about five
 # Bytes that a value of JSON takes at most in CPython: an object, an array, and any value that a comma ends.
 OBJECT, ARRAY, VALUE = 140, 40, 64
 # Nodes that any source may hold, and the fewest bytes of each beyond: those of a name, an op and an input.
-NODES, BYTES_OF_NODE = 200_000, 12
+BYTES_OF_NODE = 12
 # Inputs that any packed graph may have, and so many more for each byte: real graphs have one for four to ten.
-EDGES, EDGES_OF_BYTE = 2_000_000, 1
-EMPTY = 200_000  # bytes of empty messages, two each, that stand one behind the other in no file that is none
+EDGES_OF_BYTE = 1
 # Layers that any Keras model may have, and the fewest bytes of each beyond: those of a class, a name and its settings,
 # and what is left of them when they are packed.
 LAYERS, BYTES_OF_LAYER, PACKED_LAYER = 20_000, 100, 20
 # Letters that the paths of all layers may have, and so many more for each byte.
-PATHS, PATHS_OF_BYTE = 50_000_000, 10
-# Objects and arrays within one another: two hundred models, each inside the next. Past it Python's own limits begin,
-# which depend on its version.
-DEEPEST = 600
+PATHS_OF_BYTE = 10
 NO_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[^"\[\]{}]++', re.DOTALL)
 HINT = "give --max-bytes if it is your own file"
 
@@ -54,18 +57,18 @@ def check_empty(data: bytes, name: str) -> None:
     graphviz_tb.errors.TooLarge: x.pb: more than 100,000 empty messages one behind the other: it looks like a bomb
     """
     # Each is the tag of its field and a length of 0. A run of so many holds the whole of a window of half its length.
-    for start in range(0, len(data) - EMPTY + 1, EMPTY):
+    for start in range(0, len(data) - EMPTY_MESSAGES + 1, EMPTY_MESSAGES):
         pair = data[start : start + 2]
         likely = max(pair) & 7 == 2 and not min(pair) and data.startswith(pair * 2, start)
-        if likely and data[start : start + EMPTY] == pair * (EMPTY // 2):
-            account = f"more than {EMPTY // 2:,} empty messages one behind the other: it looks like a bomb"
+        if likely and data[start : start + EMPTY_MESSAGES] == pair * (EMPTY_MESSAGES // 2):
+            account = f"more than {EMPTY_MESSAGES // 2:,} empty messages one behind the other: it looks like a bomb"
             raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
 def check_nodes(graph: GraphDef, size: int, name: str) -> None:
     """Before: a graph, and the bytes of its message. Raises TooLarge where they hold more nodes than graphs do."""
     count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
-    if count > NODES + size // BYTES_OF_NODE:
+    if count > GRAPH_NODES + size // BYTES_OF_NODE:
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
@@ -74,7 +77,7 @@ def check_edges(graph: GraphDef, packed: int, name: str) -> None:
     many bytes tell anything of."""
     nodes = chain(graph.node, *(function.node_def for function in graph.library.function))
     count = sum(len(node.input) for node in nodes)
-    if count > EDGES + EDGES_OF_BYTE * packed:
+    if count > GRAPH_INPUTS + EDGES_OF_BYTE * packed:
         account = f"{count:,} inputs of nodes in {packed:,} packed bytes: it looks like a bomb"
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
@@ -89,7 +92,7 @@ def check_layers(count: int, size: int, on_disk: int, name: str) -> None:
 def check_paths(letters: int, on_disk: int, name: str) -> None:
     """Before: how long the paths of all layers are together, and the bytes on disk. Raises TooLarge where models in
     models have names so long that the paths would fill memory."""
-    if letters > PATHS + PATHS_OF_BYTE * on_disk:
+    if letters > LAYER_PATHS + PATHS_OF_BYTE * on_disk:
         account = f"the paths of its layers take {letters // 10**6:,} MB: models in models, with long names"
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
@@ -102,7 +105,7 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
     graphviz_tb.errors.TooLarge: m.keras: its JSON would take about 1,035 MB of memory, from 0 MB on disk
     """
     needed = len(text) + OBJECT * text.count(b"{") + ARRAY * text.count(b"[") + VALUE * text.count(b",")
-    if needed > FREE + MULTIPLE * on_disk:
+    if needed > FREE_MEMORY + MEMORY_OF_BYTE * on_disk:
         account = f"its JSON would take about {needed // 10**6:,} MB of memory, from {on_disk // 10**6:,} MB on disk"
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
@@ -111,14 +114,13 @@ class Budget:
     """What may be made of a source of `size` bytes, counted while it is made; no bound where that is None."""
 
     def __init__(self, size: int | None, name: str) -> None:
-        self.most = None if size is None else FREE + MULTIPLE * size
+        self.most = None if size is None else FREE_MEMORY + MEMORY_OF_BYTE * size
         self.size, self.name = size or 0, name
-        self.taken = 0
+        self.meter = Meter(self.most or 0)
 
     def take(self, count: int) -> None:
         """Count so many bytes more. Raises TooLarge where all together would fill memory."""
-        self.taken += count
-        if self.most is not None and self.taken > self.most:
+        if not self.meter.take(count) and self.most is not None:
             account = f"it would take more than {self.most // 10**6:,} MB of memory, from {self.size // 10**6:,} MB"
             raise TooLarge(f"{self.name}: {account}", hint=HINT)
 
@@ -131,4 +133,4 @@ def nested_too_deep(text: str) -> bool:
     """
     brackets = np.frombuffer(NO_BRACKET.sub("", text).encode("utf-8", "replace"), np.uint8)
     steps = np.where((brackets == ord("{")) | (brackets == ord("[")), np.int8(1), np.int8(-1))
-    return len(brackets) > DEEPEST and int(np.max(np.cumsum(steps, dtype=np.int32))) > DEEPEST
+    return len(brackets) > JSON_DEPTH and int(np.max(np.cumsum(steps, dtype=np.int32))) > JSON_DEPTH

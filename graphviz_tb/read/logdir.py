@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from graphviz_tb.errors import NoGraph
+from graphviz_tb.limits import NOTICES_OF_KIND, SNIFFED
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -28,8 +29,6 @@ from graphviz_tb.read.walk import Below, files_below, identity
 
 Progress = Callable[[int, int | None], None]
 RunName = str | None
-SNIFFED = 512  # bytes of a file that show whether it is an event file
-MOST_NOTICES = 20  # of one kind: the first show what is wrong
 
 
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
@@ -147,10 +146,10 @@ def _holding(
 
 def _counted(notices: list[Notice]) -> tuple[Notice, ...]:
     """Some notices, and how many more there are; a damaged disk makes thousands."""
-    if len(notices) <= MOST_NOTICES:
+    if len(notices) <= NOTICES_OF_KIND:
         return tuple(notices)
-    rest = Notice(notices[-1].code, "more of the same", count=len(notices) - MOST_NOTICES)
-    return (*notices[:MOST_NOTICES], rest)
+    rest = Notice(notices[-1].code, "more of the same", count=len(notices) - NOTICES_OF_KIND)
+    return (*notices[:NOTICES_OF_KIND], rest)
 
 
 def _graphs_of_run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from graphviz_tb.limits import OBJECT_NAMES, Meter
 from graphviz_tb.read.wire import BYTES, CutError, pieces, varint
 
 # Field numbers of TensorFlow's saved_object_graph.proto.
@@ -21,7 +22,6 @@ BOUND_INPUTS = 2  # SavedConcreteFunction
 # Attributes of a way that a name is made of, and the letters of one: models are a few deep, and thousands of variables
 # may hang on one long attribute.
 MOST_PARTS, MOST_LETTERS = 50, 200
-MOST_WRITTEN = 20_000_000  # letters of all such names
 LISTS = frozenset(
     (
         *("variables", "trainable_variables", "non_trainable_variables", "_trainable_variables", "_layers", "layers"),
@@ -57,16 +57,16 @@ def disambiguate(names: list[str], data: bytes, spans: list[tuple[int, int]]) ->
         return names
     came_from = ways(data, spans)
     made = []
-    left = MOST_WRITTEN
+    letters = Meter(OBJECT_NAMES)
     for number, name in enumerate(names):
-        if left < 0 or name not in several or not (way := attributes(came_from, number)):
+        if letters.spent or name not in several or not (way := attributes(came_from, number)):
             made.append(name)
             continue
         around, _, last = name.rpartition("/")
         parts = around.split("/")
         inner = [part for part in way[:-1] if part not in parts and len(part) <= MOST_LETTERS]
         made.append("/".join(filter(None, (around, *inner, last))))
-        left -= len(made[-1])
+        letters.take(len(made[-1]))
     return made
 
 

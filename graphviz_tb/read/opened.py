@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from graphviz_tb.errors import MalformedRecord, ReadError, TooLarge, UnknownFormat, demand
+from graphviz_tb.limits import HEAD, LARGE_TEXT, MOST_BYTES
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.limits import LIMIT, check_unpacked
+from graphviz_tb.read.limits import check_unpacked
 from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 
-HEAD = 1 << 16  # what sniffing may look at
 BLOCK = 1 << 20  # bytes: larger blocks read no faster
 PIECE = 1 << 13  # of packed bytes: zlib copies those that it has not come to, whenever it is asked for more
-LARGE = 32 << 20  # text above this is read in windows
 GZIP = b"\x1f\x8b\x08"
 
 
@@ -34,7 +33,7 @@ class Opened:
     def __init__(self, name: str, stream: Stream, options: ReadOptions, path: Path | None = None) -> None:
         self.name = name
         self.path = path  # of a plain file, which can be read again at an offset
-        self.limit = options.max_bytes or LIMIT
+        self.limit = options.max_bytes or MOST_BYTES
         self.bounded = options.bounded
         head = read_up_to(stream, HEAD)
         self.gunzip: Gunzip | None = None
@@ -92,7 +91,7 @@ class Opened:
 
     def text(self) -> Source:
         """All bytes as text; a large file is not taken into memory."""
-        if LARGE < self._size() <= self.limit and self.path is not None:
+        if LARGE_TEXT < self._size() <= self.limit and self.path is not None:
             return OnDisk(self.path, self._size(), self.name)
         return InMemory(self.data(), self.name)
 
@@ -148,7 +147,7 @@ def unreadable(path: Path, error: OSError | ValueError) -> ReadError:
 
 def check_size(size: int, options: ReadOptions, name: str) -> None:
     """Raise TooLarge where bytes that a source holds are more than the limit."""
-    limit = options.max_bytes or LIMIT
+    limit = options.max_bytes or MOST_BYTES
     if size > limit:
         raise too_large(name, limit)
 

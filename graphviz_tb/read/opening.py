@@ -17,7 +17,6 @@ from graphviz_tb.read.block import Block, BlockNode, Body, reached_from
 from graphviz_tb.read.inline import free_names, node_of, output_of, tensors
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
-MOST_OPENED = 100  # calls in calls: TensorFlow writes a handful
 
 
 @dataclass(slots=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from graphviz_tb.errors import MalformedProto, TooLarge
+from graphviz_tb.limits import MESSAGE_DEPTH, SAMPLE_OF_MESSAGE
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.limits import check_empty
 from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
@@ -14,8 +15,6 @@ from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 M = TypeVar("M", bound=Message)
 BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two of protobuf without its C part
 MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
-SAMPLE = 1 << 16  # bytes from which the message of a file is recognised
-DEPTH = 100  # messages within messages that protobuf itself reads
 
 
 def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
@@ -42,7 +41,7 @@ def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
     """The byte at which the innermost field starts that cannot be read, looked for level by level; and why."""
     first, last, kind = 0, len(data), descriptor
     # Each round goes one message inwards, into the first field that does not decode.
-    for _ in range(DEPTH):
+    for _ in range(MESSAGE_DEPTH):
         try:
             inner = _broken_field(data, first, last, kind)
         except CutError as cut:
@@ -88,7 +87,7 @@ def _is_utf8(value: bytes) -> bool:
 
 def strangers(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
     """A notice for the fields, among the first ones, that our messages do not know."""
-    unknown = fit(data[:SAMPLE], kind.DESCRIPTOR, cut=len(data) > SAMPLE, budget=2000).strangers
+    unknown = fit(data[:SAMPLE_OF_MESSAGE], kind.DESCRIPTOR, cut=len(data) > SAMPLE_OF_MESSAGE, budget=2000).strangers
     return tuple(
         Notice("unknown-field", f"field {number} of {message} is not known here and was skipped", "", count)
         for (message, number), count in unknown.items()

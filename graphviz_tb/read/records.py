@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from graphviz_tb.errors import MalformedRecord
+from graphviz_tb.limits import KNOWN_HEADERS
 from graphviz_tb.model.columns import Bytes, Longs, runs
 from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.opened import Stream
 
 HEADER, FOOTER = 12, 4  # bytes: a length and its checksum; the checksum of the data
 BLOCK = 1 << 20  # bytes of a stream that are taken at once
-KNOWN_HEADERS = 4096  # lengths whose checksums are remembered: a log has few distinct ones
 RECORD_LIMIT = 2**31 - 1  # an event is one message, and a message ends there
 _LENGTH, _HEADER = struct.Struct("<Q"), struct.Struct("<QI")  # little-endian: 8 bytes of length, 4 of its checksum
 

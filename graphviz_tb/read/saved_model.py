@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.limits import SIGNATURES_COMPARED
 from graphviz_tb.model.loaded import Entry, Signature, TensorSpec
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -21,7 +22,6 @@ from graphviz_tb.read.objects import captured_names
 from graphviz_tb.read.type_names import dtype_name
 
 SERVING = "serving_default"  # the signature that TensorFlow Serving calls
-MOST_COMPARED = 20  # signatures whose bodies are looked at for the largest: each is followed through its part of it
 BUILT_IN = ("__saved_model_init_op", "__saved_model_train_op")  # entries that are no signatures
 FILES = ("saved_model.pb", "saved_model.pbtxt")  # in a SavedModel folder
 
@@ -107,7 +107,7 @@ def chosen_signature(program: Program, signatures: tuple[Signature, ...], option
     if SERVING in named:
         return named[SERVING]
     sizes: list[int] = []
-    for signature in alive[:MOST_COMPARED]:
+    for signature in alive[:SIGNATURES_COMPARED]:
         if not program.tired:
             sizes.append(size_of_body(program, signature))
     return alive[sizes.index(max(sizes))]

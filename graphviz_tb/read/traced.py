@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.limits import CALLS_IN_CALLS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
 from graphviz_tb.read.block import Block, Room, body_of_function, body_of_nodes, growth, write
 from graphviz_tb.read.body import NO_CONTENT, called_functions, functions_of, tidied
 from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
 from graphviz_tb.read.merge import merge
-from graphviz_tb.read.opening import CALLS, MOST_OPENED, Opening
+from graphviz_tb.read.opening import CALLS, Opening
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
 # What only hands values on, or gets them from an iterator.
@@ -67,7 +68,7 @@ def without_wrappers(graph: GraphDef, room: Room | None = None) -> GraphDef:
     opened: set[str] = set()
     recursive: set[str] | None = None  # asked for where there is a wrapper: most traces have none
     # As bodies of signatures are opened (body.py), but never into a function that calls itself.
-    while len(opened) < MOST_OPENED and (call := opening.call) is not None:
+    while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
         function = library.get(call.attr["f"].func.name)
         recursive = in_circles(library) if recursive is None else recursive
         if function is None or not does_something(function) or function.signature.name in recursive:
@@ -125,7 +126,7 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     ops: dict[str, int] = {}
     # Only counters and branches so far: what is done with the data lies further inside.
     gets = False
-    while len(seen) < MOST_OPENED and all(node.op in COUNTING | BRANCHING for node in nodes):
+    while len(seen) < CALLS_IN_CALLS and all(node.op in COUNTING | BRANCHING for node in nodes):
         gets |= any(node.op == NEXT for node in nodes)
         inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
         if not inside or not seen.isdisjoint(inside):

@@ -10,14 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from graphviz_tb.errors import ReadError, TooLarge
+from graphviz_tb.limits import LINKED_FILES, WALKED_FILES
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 UNREAD = "unread-folder"
 FileId = tuple[int, int]  # device and inode: what a name leads to, however it is spelled
-# Files and folders behind links: as many runs are linked nowhere, and a link to `/` or `/proc` takes minutes.
-MOST_LINKED = 50_000
-MOST = 300_000  # files and folders in all: no log or folder of models has as many, and a whole disk takes minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +60,11 @@ def files_below(top: Path) -> Below:
                 links.append(path)
             elif _enter(path, entered):
                 folders.append(path)
-        if seen > MOST:
-            what = f"'{top}' holds more than {MOST:,} files"
+        if seen > WALKED_FILES:
+            what = f"'{top}' holds more than {WALKED_FILES:,} files"
             raise TooLarge(what, hint="give the folder of the model or of the logs itself")
-        if linked > MOST_LINKED:
-            text = f"links in '{top}' lead to more than {MOST_LINKED:,} files: the rest of them was not looked at"
+        if linked > LINKED_FILES:
+            text = f"links in '{top}' lead to more than {LINKED_FILES:,} files: the rest of them was not looked at"
             notices.append(Notice("many-linked-files", text, str(folder)))
             break
     in_order = sorted(files, key=lambda each: (Path(each[0]).parts, each[1].name))

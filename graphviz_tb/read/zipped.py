@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from graphviz_tb.errors import TooLarge
-from graphviz_tb.read.limits import FREE, HINT, MULTIPLE, check_unpacked
+from graphviz_tb.limits import FREE_MEMORY, LZMA_DICTIONARY, MEMORY_OF_BYTE
+from graphviz_tb.read.limits import HINT, check_unpacked
 from graphviz_tb.read.opened import BLOCK, PIECE, Opened
 
 LOCAL_HEADER = 30  # bytes of a zip's local header, before name and extra field
@@ -26,7 +27,6 @@ BROKEN = (
     *(ValueError, struct.error, IndexError),
 )
 ENCRYPTED = 1  # among the flags of a member
-DICTIONARY = 256 << 20  # bytes that LZMA may look back over
 
 
 class Decompressor(Protocol):
@@ -46,7 +46,7 @@ def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> 
     name = f"{opened.name}: {member}"
     most = min(most, opened.limit)
     if opened.bounded:
-        most = min(most, FREE + MULTIPLE * info.compress_size)
+        most = min(most, FREE_MEMORY + MEMORY_OF_BYTE * info.compress_size)
     for block in _unpacked(archive, info):
         given += len(block)
         if given > most:
@@ -96,7 +96,7 @@ def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
         archive.fp.seek(at)
         header = archive.fp.read(LZMA_HEADER)
         at += LZMA_HEADER
-        decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=DICTIONARY)
+        decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_DICTIONARY)
         # The header of an LZMA file: the properties, and the size, -1 where a mark of its own ends the data.
         size = -1 if info.flag_bits & 2 else info.file_size
         packed = header[4:] + size.to_bytes(8, "little", signed=True)

@@ -10,6 +10,7 @@ import graphviz
 import pydot
 
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import DOT_DEPTH, DOT_TEXT
 from graphviz_tb.model.measure import clean, cut
 from graphviz_tb.model.paint import Caption, Fill, Paint
 from graphviz_tb.model.paths import last_segment
@@ -18,8 +19,6 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.boxes import is_pill
 from graphviz_tb.render.lines import edge_colour
 
-LONGEST = 1500  # letters of a text; Graphviz refuses strings of 16 KiB
-DEEPEST = 300  # open groups one within another: pydot writes them by recursion, which ends near 490
 FONT = "Arimo,Arial,Helvetica,sans-serif"
 
 
@@ -28,10 +27,10 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
 
     Raises `RequestError` where groups are open deeper than DOT can be written.
     """
-    if any(box.depth > DEEPEST for box in scene.boxes):
+    if any(box.depth > DOT_DEPTH for box in scene.boxes):
         deepest = max(box.depth for box in scene.boxes)
         raise RequestError(
-            f"{deepest:,} groups are open one within another, and DOT takes {DEEPEST}",
+            f"{deepest:,} groups are open one within another, and DOT takes {DOT_DEPTH}",
             hint="open fewer groups, or write SVG",
         )
     graph = pydot.Dot("tbgraph", graph_type="digraph", **_graph(scene, paint.theme, caption))
@@ -75,12 +74,12 @@ def source(text: bytes) -> graphviz.Source:
 
 
 def quoted(text: str) -> str:
-    """`text` as a quoted DOT string, nothing in it an escape; past `LONGEST` letters it is cut.
+    """`text` as a quoted DOT string, nothing in it an escape; past `DOT_TEXT` letters it is cut.
 
     >>> quoted('a"b\\\\n')
     '"a\\\\"b\\\\\\\\n"'
     """
-    return '"' + clean(cut(text, LONGEST)).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + clean(cut(text, DOT_TEXT)).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def lines(*texts: str) -> str:

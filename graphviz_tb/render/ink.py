@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from math import hypot, inf
 
+from graphviz_tb.limits import PNG_HALVINGS, PNG_STEPS, PNG_TEXTS
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 
@@ -20,9 +21,6 @@ TEXT = 360  # a text of a dozen letters
 # What is done in such a time.
 FILLED = 1000  # pixels are filled
 PIXELS = 6  # of the sheet are made, and written
-MOST_TEXTS = 25_000  # that are drawn: as long as 9 million pixels of lines
-MOST_STEPS = 400_000  # of other shapes that are drawn: as long as 8 million
-HALVINGS = 40  # in a search for a scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Ink:
             return most
         below: float = 0
         work -= self._steps()
-        for _ in range(HALVINGS):  # the larger, the more work, in steps where names become large enough to be drawn
+        for _ in range(PNG_HALVINGS):  # the larger, the more work, in steps where names become large enough to be drawn
             middle = (below + most) / 2
             if self._growing(middle) <= work:
                 below = middle
@@ -72,13 +70,13 @@ class Ink:
     def least(self, zoom: float) -> float:
         """The size of the smallest texts that are drawn: a pixel high, and with those that are larger not too many.
 
-        >>> Ink(1, 1, texts=((12, 5), (10, MOST_TEXTS))).least(2), Ink(1, 1, texts=((12, 5), (10, 1))).least(0.09)
+        >>> Ink(1, 1, texts=((12, 5), (10, PNG_TEXTS))).least(2), Ink(1, 1, texts=((12, 5), (10, 1))).least(0.09)
         (12, 12)
         """
         count, least = 0, inf
         for size, many in sorted(self.texts, reverse=True):
             count += many
-            if size * zoom < 1 or count > MOST_TEXTS:
+            if size * zoom < 1 or count > PNG_TEXTS:
                 break
             least = size
         return least
@@ -88,15 +86,15 @@ class Ink:
 
         The largest are always drawn.
 
-        >>> Ink(1, 1, shapes=((9, 5, 5),)).smallest(), Ink(1, 1, shapes=((9, 1, MOST_STEPS), (50, 5, 5))).smallest()
+        >>> Ink(1, 1, shapes=((9, 5, 5),)).smallest(), Ink(1, 1, shapes=((9, 1, PNG_STEPS), (50, 5, 5))).smallest()
         (0, 50)
         """
-        if sum(steps for _, _, steps in self.shapes) <= MOST_STEPS:
+        if sum(steps for _, _, steps in self.shapes) <= PNG_STEPS:
             return 0
         (least, _, count), *others = sorted(self.shapes, reverse=True)
         for area, _, steps in others:
             count += steps
-            if count > MOST_STEPS:
+            if count > PNG_STEPS:
                 break
             least = area
         return least

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import JSON_BYTES
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
@@ -25,7 +26,7 @@ VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes of a document beyond which it is refused, and for each row more: the types and devices of ops are told again for
 # each group around them, shapes for each line that carries them, which for long words and many sizes is gigabytes.
-LARGEST, OF_ROW = 500_000_000, 2_000
+OF_ROW = 2_000
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 JsonObject = dict[str, Any]
 ExpandRow = Callable[[int], Metagraph]
@@ -92,7 +93,7 @@ class JsonDocument:
 
     def _check(self, size: int) -> None:
         """Refuse a document that has come to so many bytes, and is not yet whole."""
-        most = LARGEST + OF_ROW * len(self.hierarchy)
+        most = JSON_BYTES + OF_ROW * len(self.hierarchy)
         if size > most:
             raise RequestError(
                 f"the JSON of this graph would be larger than {most // 1_000_000:,} MB",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from struct import pack
 
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import PDF_SIDE
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Hatch, Label, PathStep, Pen, Position, Primitive, Rectangle
 from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
@@ -22,7 +23,6 @@ from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
 
 POINTS = 0.75  # of a pixel
-LONGEST = 14_400  # points that a side of a page may have
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
 HALO = 6  # width of the stroke around letters in a halo
@@ -36,7 +36,7 @@ def pdf(drawing: Drawing, options: PictureOptions) -> bytes:
         if not face.outlined:
             raise RequestError(f"the font file {name!r} has no outlines", hint="give a .ttf or .otf file")
     fonts = Fonts(faces, [{} for _ in faces])
-    scale = min(POINTS, LONGEST / max(drawing.width, drawing.height))
+    scale = min(POINTS, PDF_SIDE / max(drawing.width, drawing.height))
     page = drawing.width * scale, drawing.height * scale
     # In PDF y grows upward from the foot of the page: this turns it over, once for all.
     content = [f"{n(scale)} 0 0 {n(-scale)} 0 {n(page[1])} cm", *drawn(drawing, fonts)]

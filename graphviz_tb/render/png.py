@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import isqrt
 
 from graphviz_tb.errors import RequestError, ToolFailed, ToolMissing
+from graphviz_tb.limits import PNG_MOST_WORK, PNG_PIXELS, PNG_SIDE, PNG_STEPS, PNG_TEXTS, PNG_WORK
 from graphviz_tb.model.drawing import Drawing, Label, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -16,17 +17,13 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
-from graphviz_tb.render.ink import MOST_STEPS, MOST_TEXTS, PIXELS, Ink, covered, ink_of
+from graphviz_tb.render.ink import PIXELS, Ink, covered, ink_of
 from graphviz_tb.render.png_file import joined
 from graphviz_tb.render.svg import Viewport, svg
 
 FAMILY = "Arimo"
-WIDEST = 8_000  # pixels, unless asked
-LARGEST_PIXELS = 64_000_000  # pixels in all, unless asked
 USUAL = 2.0  # pixels per unit, for screens of double density
-WORK = 16_000_000  # pixels of lines, or what takes as long, unless asked: the rasteriser takes ten seconds
-MOST_WORK = 24_000_000  # what an asked size may take
-NEVER = MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
+NEVER = PNG_MOST_WORK * PIXELS  # pixels of any PNG, even an empty one
 FAINTEST = 0.04  # scale below which nothing can be distinguished: no picture is drawn smaller to save work
 PLAIN = 0.1  # scale from which every shape may be seen
 THIN = 0.5  # scale up to which outlines are shades: they are half a pixel wide
@@ -187,26 +184,26 @@ def raster(ink: Ink, options: PictureOptions) -> Raster:
     2000
     >>> raster(Ink(8000, 8000), PictureOptions()).width
     8000
-    >>> raster(Ink(1000, 500, lines=2 * WORK), PictureOptions()).width
+    >>> raster(Ink(1000, 500, lines=2 * PNG_WORK), PictureOptions()).width
     499
     """
     width, height = ink.width, ink.height
     asked = options.width / width if options.width else options.scale or USUAL
-    zoom, limit = asked, f"{LARGEST_PIXELS // 1_000_000} megapixels"
+    zoom, limit = asked, f"{PNG_PIXELS // 1_000_000} megapixels"
     if options.width is None and options.scale is None:
-        zoom = min(zoom, WIDEST / width)
-        if width * height * zoom * zoom > LARGEST_PIXELS:
-            zoom = isqrt(LARGEST_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
-        if ink.at(zoom) > WORK:
-            zoom = min(zoom, max(ink.zoom(WORK, zoom), FAINTEST))
-            limit = f"the work of lines of {WORK // 1_000_000} million pixels"
+        zoom = min(zoom, PNG_SIDE / width)
+        if width * height * zoom * zoom > PNG_PIXELS:
+            zoom = isqrt(PNG_PIXELS * 1_000_000 // (width * height)) / 1000  # rounded down: never above the cap
+        if ink.at(zoom) > PNG_WORK:
+            zoom = min(zoom, max(ink.zoom(PNG_WORK, zoom), FAINTEST))
+            limit = f"the work of lines of {PNG_WORK // 1_000_000} million pixels"
     size = Raster(options.width or max(1, int(width * zoom)), max(1, int(height * zoom)), zoom, asked, limit)
     if size.width * size.height > NEVER:
         raise RequestError(
             f"a PNG of {size.width} × {size.height} pixels is too large",
             hint="ask for a smaller --scale or --width, open fewer groups, or write SVG",
         )
-    if ink.at(zoom) > MOST_WORK:
+    if ink.at(zoom) > PNG_MOST_WORK:
         lines, filled = ink.lines * zoom / 1e6, ink.filled * zoom * zoom / 1e6
         names = sum(many for _, many in ink.texts)
         raise RequestError(
@@ -237,13 +234,13 @@ def notices(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
     least = ink.least(size.zoom)
     small = sum(count for height, count in ink.texts if height * size.zoom >= 1 and height < least)
     if small:
-        more = f"{small:,} names are left out of the PNG: up to {MOST_TEXTS:,}, the largest, are drawn"
+        more = f"{small:,} names are left out of the PNG: up to {PNG_TEXTS:,}, the largest, are drawn"
         raised.append(Notice("png-names", more, strict=False))
     smallest = ink.smallest()
     seen = 0 if size.zoom >= PLAIN else 1 / (256 * size.zoom * size.zoom)  # as `visible` has it
     tiny = sum(count for area, count, _ in ink.shapes if seen <= area < smallest)
     if tiny:
-        less = f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {MOST_STEPS:,} steps of outlines"
+        less = f"{tiny:,} shapes are left out of the PNG: the largest are drawn, up to {PNG_STEPS:,} steps of outlines"
         raised.append(Notice("png-shapes", less, strict=False))
     drawn = "they are drawn with a face of this machine where one fits, else as empty boxes"
     return (*raised, *lacking(foreign(drawing, options.font_files), "png-font", drawn))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
+from graphviz_tb.limits import LEVEL_TOO_LARGE
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows
@@ -22,7 +23,6 @@ FEWEST_BOXES, MOST_BOXES = 8, 40  # of a first picture: enough to say what the m
 FULL = 2 * FEWEST_BOXES  # a layer around a loop that makes more boxes stays closed: what hands it the steps says little
 BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the rest is room for what is around them
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
-FAR_TOO_MANY = 5000  # children: what is extracted never leaves few of so many; to find it out takes seconds
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
 WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
@@ -69,7 +69,7 @@ class First:
         """How many boxes there are with one more group open; of very many, how many at most."""
         # The group's own box goes, what is in it and its frame come.
         children = len(content_rows(self.hierarchy, path))
-        inside = children if children > FAR_TOO_MANY else len(self.metagraph(path).core())
+        inside = children if children > LEVEL_TOO_LARGE else len(self.metagraph(path).core())
         return self.closed - 1 + inside + self.frames + 1
 
     def model(self, path: Path) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least, listed_functions
 from graphviz_tb.algorithms.nameless import nameless
 from graphviz_tb.algorithms.repetitions import repetitions
+from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.measure import thousands
@@ -22,7 +23,6 @@ from graphviz_tb.model.view import NodeLabel
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
 COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
-ENOUGH_NAMES = 1000  # that are looked at
 
 
 class NodeLabels:
@@ -140,7 +140,7 @@ def without_names(hierarchy: Hierarchy) -> bool:
     """Whether names of ops are little else than numbers; judged by a thousand of them."""
     ops = np.flatnonzero((hierarchy.kind == OP) & (hierarchy.mark == 0))
     # From all over the file: its beginning may be other than the rest.
-    some = ops[:: 1 + len(ops) // ENOUGH_NAMES].tolist()
+    some = ops[:: 1 + len(ops) // NAMES_LOOKED_AT].tolist()
     return nameless(map(hierarchy.leaf, some), len(some))
 
 

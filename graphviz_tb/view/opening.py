@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from graphviz_tb.algorithms.calls import listed_functions
+from graphviz_tb.limits import ADDRESS_LETTERS, MOST_LINES, MOST_OPEN
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -17,14 +18,10 @@ from graphviz_tb.view.select import RowFinder
 
 OpenSet = dict[Path, None]
 
-BOXES = 10_000  # of all levels, whatever limit is asked for: nobody reads more, and their lines take a minute
 
 # Of the names of calls, which each box inside repeats in its address: a name may be a megabyte long, and calls may be
 # thousands deep. In a call each name is counted as so many letters more, for its part of the path.
-LETTERS, PART = 20_000_000, 8
-# Of all levels: a function with few boxes and tens of thousands of lines is drawn again in each of its calls. All edges
-# of a training graph of a million nodes are fewer.
-LINES = 2_000_000
+PART = 8
 
 
 def open_groups(
@@ -33,11 +30,11 @@ def open_groups(
     """The open groups, each after the group around it; the root first.
 
     Before: what was asked for. After: named groups and all around them; with `open_all` everything up to `max_open`
-    boxes, or `BOXES`; with a depth every group down to it; otherwise as many as make a first picture.
+    boxes, or `MOST_OPEN`; with a depth every group down to it; otherwise as many as make a first picture.
     """
     opened: OpenSet = {ROOT: None}
     notices: tuple[Notice, ...] = ()
-    most = min(options.max_open, BOXES)
+    most = min(options.max_open, MOST_OPEN)
     if options.open_all:
         notices = open_all(hierarchy, metagraph, opened, most)
     elif options.depth != "auto":
@@ -73,12 +70,12 @@ def open_found(
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
         more = shown.plus(size_of(hierarchy, metagraph, closed))
-        if more.letters > LETTERS:
+        if more.letters > ADDRESS_LETTERS:
             return shown, (too_long(hierarchy.name[path[-1]]),)
         if len(paths) > 1:  # a single place that was named is opened however large it is
             if more.boxes > limit:
                 return more._replace(boxes=limit), (too_many(limit, hierarchy.name[path[-1]]),)
-            if more.lines > LINES:
+            if more.lines > MOST_LINES:
                 return shown, (too_dense(hierarchy.name[path[-1]]),)
         shown = more
         opened.update(dict.fromkeys(closed))
@@ -87,7 +84,7 @@ def open_found(
 
 def too_many(limit: int, where: str) -> Notice:
     """The notice for a picture where opening the next group would exceed the limit."""
-    more = "the most of any picture" if limit == BOXES else "--max-open"
+    more = "the most of any picture" if limit == MOST_OPEN else "--max-open"
     text = f"not everything is open: the picture would pass {limit:,} boxes ({more})"
     return Notice("max-open", text, where, strict=False)
 
@@ -100,7 +97,7 @@ def too_long(where: str) -> Notice:
 
 def too_dense(where: str) -> Notice:
     """The notice for a picture where opening the next group would draw too many lines."""
-    text = f"not everything is open: the picture would pass {LINES:,} lines"
+    text = f"not everything is open: the picture would pass {MOST_LINES:,} lines"
     return Notice("max-lines", text, where, strict=False)
 
 
@@ -174,9 +171,9 @@ def spread(
             shown = shown.plus(size_of(hierarchy, metagraph, [child]))
             if shown.boxes > limit:
                 return (too_many(limit, hierarchy.name[child[-1]]),)
-            if shown.letters > LETTERS:
+            if shown.letters > ADDRESS_LETTERS:
                 return (too_long(hierarchy.name[child[-1]]),)
-            if shown.lines > LINES:
+            if shown.lines > MOST_LINES:
                 return (too_dense(hierarchy.name[child[-1]]),)
             opened[child] = None
             queue.append((child, level + 1))

@@ -10,13 +10,10 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
+from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, joined, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
-
-LARGEST_SEARCH = 50_000  # places inside calls that a pattern may mean
-LETTERS = 20_000_000  # of the addresses of such places, which each begin with the names of their calls
-MOST_NAMES = 30_000_000  # names that the patterns of one picture are held against: about 20 seconds
 
 
 def in_library(text: str) -> bool:
@@ -70,7 +67,7 @@ class RowFinder:
         """The paths that each pattern means, of equal ones once; more than can be looked for are refused."""
         asked = list(dict.fromkeys(patterns))
         wild = sum(map(is_wild, asked))
-        if wild and wild * len(self._groups(0)) > MOST_NAMES:
+        if wild and wild * len(self._groups(0)) > NAMES_MATCHED:
             raise RequestError(
                 f"{wild:,} patterns for {len(self._groups(0)):,} groups are too many",
                 hint="let fewer patterns mean more: 'layer_*' for all whose names begin so",
@@ -126,10 +123,8 @@ class RowFinder:
         for part in parts:
             around, paths = paths, [match for path in paths for match in self._step(path, part)]
             # Inside calls places multiply; in the main graph there are no more than rows.
-            if len(paths) > LARGEST_SEARCH and around != [()]:
-                raise RequestError(
-                    f"{pattern!r} means more than {LARGEST_SEARCH:,} places", hint="say more of the name"
-                )
+            if len(paths) > PLACES_MEANT and around != [()]:
+                raise RequestError(f"{pattern!r} means more than {PLACES_MEANT:,} places", hint="say more of the name")
             if not paths:
                 raise self._unknown(pattern, around)
         return paths
@@ -175,11 +170,11 @@ class RowFinder:
         waiting: deque[Path] = deque((row,) for row in self._groups(0) if row in hierarchy.calls)
         places: list[tuple[Path, str]] = []
         letters = 0
-        while waiting and len(places) <= LARGEST_SEARCH:
+        while waiting and len(places) <= PLACES_MEANT:
             for path in self._inside(waiting.popleft()):
                 places.append((path, address(hierarchy, path)))
                 letters += len(places[-1][1])
-                if letters > LETTERS:
+                if letters > LETTERS_OF_PLACES:
                     return places, True
                 if path[-1] in hierarchy.calls:
                     waiting.append(path)
@@ -223,7 +218,7 @@ class RowFinder:
             for row in (body, *self.index(body).values())
         ]
         addresses: list[str] = []
-        left = LETTERS  # where addresses are long, the first are enough
+        left: int = LETTERS_OF_PLACES  # where addresses are long, the first are enough
         for path in paths or around:
             if left > 0:
                 addresses.append(address(hierarchy, path))

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from graphviz_tb.limits import WEIGHTS_LOOKED_AT
 from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 
-ENOUGH = 100  # weights of a stack or a loop that are looked at
 AGAIN = 2  # a variable that is used more often is one of all steps
 
 
@@ -56,7 +56,7 @@ class Used:
     def by(self, row: int, end: int) -> list[str]:
         """The variables that are used by some rows, as often as they are."""
         start, stop = np.searchsorted(self.hosts, (row, end)).tolist()
-        marks = self.marks[start : min(stop, start + ENOUGH)].tolist()
+        marks = self.marks[start : min(stop, start + WEIGHTS_LOOKED_AT)].tolist()
         return [self.graph.meaning.weights[mark].variable for mark in marks]
 
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from graphviz_tb.limits import PATTERN_STEPS
 from graphviz_tb.model.columns import Bools
 
 WILD = re.compile(r"\*\*+|\*|\?")
 BORDER = re.compile(r"(?<!:)::(?!:)")  # of a call: a segment ends there, and at a slash
 SEGMENT = rf"(?:(?!{BORDER.pattern})[^/])*"
 WORDS = frozenset(("*", "**", "?"))
-STEPS = 10_000  # that a regular expression may take at most: with three stars, a name's length cubed
 ANY = {"**": ".", "*": "[^/]", "?": "[^/]"}  # what a wild card takes of a name that goes through no call
 
 
@@ -38,9 +38,9 @@ class Pattern:
 
     def matches(self, name: str) -> bool:
         """Whether the pattern is one of a whole name."""
-        if "::" not in name and (not self._both or len(name) ** 2 <= STEPS):
+        if "::" not in name and (not self._both or len(name) ** 2 <= PATTERN_STEPS):
             return self._straight.fullmatch(name) is not None
-        if self._stars < 2 or len(name) ** self._stars <= STEPS:
+        if self._stars < 2 or len(name) ** self._stars <= PATTERN_STEPS:
             return self._regex.fullmatch(name) is not None
         return read(self.tokens, name)
 

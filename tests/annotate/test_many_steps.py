@@ -65,7 +65,7 @@ def test_a_page_shows_as_many_steps_by_themselves_as_it_has_room_for(
     model = load(GraphDef(node=[{"name": "x", "op": "Relu"}]), run_metadata=tuple(map(str, files)))
     head, _ = data(model, PictureOptions())
     assert (head["steps"], head["notices"]) == ([f"{file}:run" for file in files], [])
-    monkeypatch.setattr(build, "STEPWISE", 2 * (build.OF_STEP + len(model.hierarchy)))
+    monkeypatch.setattr(build, "ROWS_OF_STEPS", 2 * (build.OF_STEP + len(model.hierarchy)))
     head, blocks = data(model, PictureOptions())
     assert head["steps"] == [f"{file}:run" for file in files[:2]]
     assert head["notices"] == ["only the first 2 of 4 steps are shown by themselves"]
@@ -81,7 +81,7 @@ def test_a_page_of_a_small_graph_with_very_many_steps(tmp_path: Path) -> None:
     start = process_time()
     head, _ = data(model, PictureOptions())
     assert process_time() - start < 20 * slowness()  # about 4
-    assert len(head["steps"]) == build.STEPWISE // (build.OF_STEP + len(model.hierarchy))
+    assert len(head["steps"]) == build.ROWS_OF_STEPS // (build.OF_STEP + len(model.hierarchy))
 
 
 @pytest.mark.slow
@@ -250,6 +250,6 @@ def test_boxes_inside_calls_count_towards_the_steps_of_a_page(tmp_path: Path, mo
     path = tmp_path / "host.xplane.pb"
     path.write_bytes(profiled(["c0/x0:Relu"], 20, 20).SerializeToString())
     model = load(graph, run_metadata=str(path))
-    monkeypatch.setattr(build, "STEPWISE", 5 * build.INSIDE * 100 * 100)
+    monkeypatch.setattr(build, "ROWS_OF_STEPS", 5 * build.INSIDE * 100 * 100)
     head, _ = data(model, PictureOptions())
     assert 1 < len(head["steps"]) < 5  # folds and rows count, too

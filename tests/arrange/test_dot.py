@@ -10,9 +10,10 @@ from hypothesis import given
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.dot import LARGEST, dot, run
+from graphviz_tb.arrange.dot import dot, run
 from graphviz_tb.arrange.part import Component
 from graphviz_tb.errors import ToolFailed, ToolMissing
+from graphviz_tb.limits import DOT_LARGEST
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.picture import Picture
 from graphviz_tb.proto import GraphDef
@@ -42,7 +43,7 @@ def test_past_the_limit_layered_does_it(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_level_that_the_program_cannot_lay_out_in_time_is_not_given_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
-    count = LARGEST // 2
+    count = DOT_LARGEST // 2
     chain = Component(count, tuple((box, box + 1) for box in range(count - 1)))
     dot([chain], ArrangeOptions("dot"))
     assert len(asked) == 1

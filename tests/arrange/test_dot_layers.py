@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.arrange.dot import LARGE, at_height, layers, pinned, source, split
+from graphviz_tb.arrange.dot import at_height, layers, pinned, source, split
 from graphviz_tb.arrange.part import Component
+from graphviz_tb.limits import DOT_BEST
 from tests.each import each
 
 
@@ -70,5 +71,5 @@ def test_parallel_lines_have_a_waypoint_each() -> None:
 
 
 def test_a_large_part_is_asked_for_a_quick_order() -> None:
-    assert "nslimit" not in source(Component(LARGE, ()))
-    assert "nslimit" in source(Component(LARGE + 1, ()))
+    assert "nslimit" not in source(Component(DOT_BEST, ()))
+    assert "nslimit" in source(Component(DOT_BEST + 1, ()))

@@ -15,12 +15,12 @@ from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match import matching as bounds
 from graphviz_tb.diff.match.aligned import likely_pairs
 from graphviz_tb.diff.match.found import Aligned, Member, Reason, nodes
-from graphviz_tb.diff.match.matching import MOST_CELLS_IN_ALL
 from graphviz_tb.diff.match.series import common
 from graphviz_tb.diff.match.spread import spread
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.run import DiffInput, compared
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import CELLS_IN_ALL
 from graphviz_tb.proto import GraphDef
 from tests.diff.test_causes import graph
 from tests.diff.test_limits import found, matching
@@ -30,9 +30,9 @@ from tests.flat import flatten
 
 def test_all_tables_of_common_subsequences_have_a_bound() -> None:
     m = matching(graph("x Relu"), graph("x Relu"))
-    m.cells = MOST_CELLS_IN_ALL - 6
+    m.cells = CELLS_IN_ALL - 6
     assert m.common("ab", "abc") == common("ab", "abc")
-    assert m.cells == MOST_CELLS_IN_ALL
+    assert m.cells == CELLS_IN_ALL
     assert m.common("a", "a") is None
     assert m.common("", "a") == []
 

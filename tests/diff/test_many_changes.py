@@ -65,7 +65,7 @@ def test_of_very_long_names_only_the_longest_are_looked_for(monkeypatch: pytest.
     behind = [Change("added", "op", None, f"gradients/{change.new}/grad", 1, {}) for change in made]
     given = [len(change.consequences) for change in causes.with_consequences(made, behind)]
     letters = sum(len(change.name) for change in behind)
-    monkeypatch.setattr(causes, "MOST_BORNE", letters * len("other/name"))
+    monkeypatch.setattr(causes, "LETTERS_COMPARED", letters * len("other/name"))
     assert given == [1, 1, 1]
     assert [len(change.consequences) for change in causes.with_consequences(made, behind)] == [2, 0, 1]
 
@@ -94,7 +94,7 @@ def ops(letter: str, count: int, types: int) -> bytes:
 
 
 def test_very_many_changes_of_unrelated_graphs_are_one_for_what_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "MOST_APART", 20)
+    monkeypatch.setattr(causes, "CHANGES_APART", 20)
     changes = diff(ops("a", 12, 3), ops("b", 9, 2))
     assert [(change.kind, change.ops, change.places) for change in changes] == [
         *[("removed", 4, 4)] * 3, ("added", 5, 5), ("added", 4, 4),
@@ -106,7 +106,7 @@ def test_very_many_changes_of_unrelated_graphs_are_one_for_what_is_alike(monkeyp
 
 
 def test_where_every_op_is_of_another_type_all_are_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "MOST_APART", 20)
+    monkeypatch.setattr(causes, "CHANGES_APART", 20)
     changes = diff(ops("a", 12, 12), ops("b", 12, 12))
     assert [(change.kind, change.ops, len(change.detail["op_types"])) for change in changes] == [
         ("removed", 12, 12),
@@ -116,12 +116,12 @@ def test_where_every_op_is_of_another_type_all_are_one_change(monkeypatch: pytes
 
 @pytest.mark.parametrize(("most", "apart"), [(21, True), (20, False)])
 def test_as_many_as_are_read_are_reported_one_by_one(monkeypatch: pytest.MonkeyPatch, most: int, apart: bool) -> None:
-    monkeypatch.setattr(causes, "MOST_APART", most)
+    monkeypatch.setattr(causes, "CHANGES_APART", most)
     assert (len(diff(ops("a", 12, 3), ops("b", 9, 2))) == 21) == apart
 
 
 def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(causes, "MOST_APART", 20)
+    monkeypatch.setattr(causes, "CHANGES_APART", 20)
     changes = diff(ops("a", 12, 3), ops("b", 9, 2))
     assert sorted(node for change in changes for node in change.edits.removed) == list(range(12))
     assert sorted(node for change in changes for node in change.edits.added) == list(range(9))
@@ -131,7 +131,7 @@ def test_edits_of_what_is_alike_still_make_the_new_graph(monkeypatch: pytest.Mon
 def test_of_very_many_names_only_the_largest_edits_look_at_others(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = (stack(*[ODD] * 3, prefix=prefix, training=True) for prefix in ("coder_", "net/reader_"))
     before = diff(old, new)
-    monkeypatch.setattr(names, "MOST_COMPARED", 0)
+    monkeypatch.setattr(names, "NAMES_EXCHANGED", 0)
     after = diff(old, new)
     assert len(before) < len(after)
     assert {change.kind for change in (*before, *after)} <= {"renamed", "moved"}

@@ -7,9 +7,10 @@ import pytest
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.diff.picture import opened, rows
 from graphviz_tb.diff.picture.merge import Merged
-from graphviz_tb.diff.picture.opened import MOST_NESTED, GroupPaths, ways
+from graphviz_tb.diff.picture.opened import GroupPaths, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, group_signs, places
 from graphviz_tb.diff.report.lines import lines_of
+from graphviz_tb.limits import OPEN_IN_EACH_OTHER
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, child_path, content_rows
 from graphviz_tb.pipeline import load
@@ -46,7 +47,7 @@ def test_the_way_to_a_function_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(opened, "child_path", counting)
     found, left = ways(hierarchy, [""] * len(hierarchy), list(range(last + 1, last + 1 + many)), 4000)
-    assert [len(path) for path in found] == list(range(1, MOST_NESTED + 1))
+    assert [len(path) for path in found] == list(range(1, OPEN_IN_EACH_OTHER + 1))
     assert left == 0
     assert len(asked) <= deep + 1
 

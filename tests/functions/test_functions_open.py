@@ -143,7 +143,7 @@ def test_the_title_counts_through_calls(fixtures: Path) -> None:
 
 
 def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
-    from graphviz_tb.algorithms.calls import MOST_LISTED
+    from graphviz_tb.limits import FUNCTIONS_SHOWN
 
     functions = [
         {
@@ -155,7 +155,7 @@ def test_a_long_list_of_functions_is_cut_and_said(fixtures: Path) -> None:
     model = load(GraphDef(node=[{"name": "n", "op": "NoOp"}], library={"function": functions}))
     picture = model.picture(open=("f0",))
     listed = [box.address for box in picture.scene.boxes if box.area == "functions"]
-    assert len(listed) == MOST_LISTED + 1
+    assert len(listed) == FUNCTIONS_SHOWN + 1
     assert "f0" in listed
     assert [notice.count for notice in picture.notices if notice.code == "unlisted-functions"] == [40 - 13]
 

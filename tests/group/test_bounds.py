@@ -12,8 +12,9 @@ from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import make_dag
 from graphviz_tb.group.flow.order import FlowOrder
 from graphviz_tb.group.flow.regions import narrow_places
-from graphviz_tb.group.flow.setting import Budget, Setting, budget_of
+from graphviz_tb.group.flow.setting import Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 
@@ -75,7 +76,7 @@ def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: i
     cut = np.array([lines if position % 10 == 9 else 20 for position in range(40)])
     order = FlowOrder(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40, [0] * 40)
     dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
-    found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Budget(0)))
+    found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Meter(0)))
     assert (found, len(ends)) == (wide, places)
 
 

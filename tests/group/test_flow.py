@@ -13,8 +13,9 @@ import graphviz_tb
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group
 from graphviz_tb.group.flow.dag import circles, make_dag
 from graphviz_tb.group.flow.regions import branch
-from graphviz_tb.group.flow.setting import Budget, Setting
+from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.proto import GraphDef
 from tests.conftest import cpu_seconds
@@ -288,6 +289,6 @@ def test_a_branch_opens_beside_what_is_around_it() -> None:
     groups = [group(How.NAME, inside, symbols.of("group", *(box.symbol for box in inside))) for inside in ops]
     dag = make_dag(groups, [list(range(max(0, at - 8), at)) for at in range(35)])
     names = Vocabulary(box.name for inside in ops for box in inside)
-    found = branch(dag, list(range(35)), Setting(names, symbols, Budget(100_000)), 0)
+    found = branch(dag, list(range(35)), Setting(names, symbols, Meter(100_000)), 0)
     assert len(found.members) <= 28
     assert found.ops == 105

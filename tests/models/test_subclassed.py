@@ -179,7 +179,7 @@ def test_weights_are_read_however_they_are_packed(packed: int, require: Require,
 
 def test_a_file_that_keeps_the_library_busy_is_given_up(require: Require, monkeypatch: pytest.MonkeyPatch) -> None:
     require("h5py")
-    monkeypatch.setattr(weights_file, "SECONDS", 0.001)
+    monkeypatch.setattr(weights_file, "HDF5_SECONDS", 0.001)
     with pytest.raises(NoGraph, match="reading them takes more than"):
         read(MODELS / "keras3" / "subclassed.keras")
 

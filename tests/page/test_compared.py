@@ -42,7 +42,7 @@ def test_edges_between_two_rows_are_those_of_all_that_lies_in_them() -> None:
 def test_a_list_of_changes_ends_somewhere(
     monkeypatch: pytest.MonkeyPatch, most: int, listed: int, remarks: int
 ) -> None:
-    monkeypatch.setattr(compared, "MOST_CHANGES", most)
+    monkeypatch.setattr(compared, "CHANGES_LISTED", most)
     changes = diff(chain("A"), chain("B"))
     heads: list[dict[str, object]] = []
     monkeypatch.setattr(compared, "document", lambda head, blocks, title: heads.append(head))

@@ -63,7 +63,7 @@ def test_a_level_in_plain_rows_is_written_once(monkeypatch: pytest.MonkeyPatch) 
         graph.node.add(name=f"x{number}", op=f"Op{number}", input=["init"])
     graph.node.add(name="init", op="NoOp")
     usual = levels(graph)[0]
-    monkeypatch.setattr(large, "LARGE", 10)
+    monkeypatch.setattr(large, "LEVEL_ITEMS", 10)
     assert "0+" in usual
     assert "0" in (plain := levels(graph)[0])
     assert "0+" not in plain

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange, laying
+from graphviz_tb.arrange import ENGINES, Arrangements, ArrangeOptions, arrange, laying
+from graphviz_tb.arrange.layered import layered
+from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import data
 from graphviz_tb.proto import GraphDef
@@ -37,13 +42,13 @@ def said(graph: GraphDef) -> list[str]:
 
 def test_a_page_says_when_levels_are_ordered_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said(tangles(like=False)) == []
-    monkeypatch.setattr(laying, "BENDS", 0)
+    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
     levels = SCOPES - 1  # the whole has no bend, nor has what comes before the first scope
     assert said(tangles(like=False))[0].startswith(f"{levels} deeper levels are ordered quickly")
 
 
 def test_a_level_like_one_before_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "BENDS", 0)
+    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
     assert said(tangles(like=True)) == []
 
 
@@ -53,7 +58,7 @@ def test_what_other_pictures_found_changes_nothing(monkeypatch: pytest.MonkeyPat
     better = arrange(level, ArrangeOptions(), known=known)
     assert laying.Laying(ArrangeOptions(), known)(level) == better
     assert known.made == 1
-    monkeypatch.setattr(laying, "BENDS", -1)
+    monkeypatch.setattr(laying, "BENDS_TRIED", -1)
     lay = laying.Laying(ArrangeOptions(), known)
     quick = lay(level)
     assert quick == arrange(level, ArrangeOptions(quick=True)) != better
@@ -69,13 +74,13 @@ def unlike(level: Metagraph) -> bool:
 
 
 def test_a_picture_says_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "BENDS", 0)
+    monkeypatch.setattr(laying, "BENDS_TRIED", 0)
     picture = load(tangles(like=False), folds=False).picture(open_all=True)
     assert [notice.code for notice in picture.notices] == ["quick-levels"]
 
 
 def test_levels_past_all_that_lines_may_pass_are_in_plain_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(laying, "MOST_PASSED", 0)
+    monkeypatch.setattr(laying, "RANKS_PASSED", 0)
     level = next(one for one in map(random_level, range(24)) if unlike(one))
     lay = laying.Laying(ArrangeOptions(), Arrangements())
     first, second = lay(level), lay(level)  # what is drawn counts, found before or not
@@ -99,3 +104,21 @@ def test_calls_of_a_dense_function_end() -> None:
     with seconds(15):
         picture.render("svg")
     assert any("plain rows" in notice.message for notice in picture.notices)
+
+
+def test_levels_after_one_that_took_too_long_are_ordered_quickly_whatever_the_clock_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = Notice("engine-limit", "dot took too long", strict=False)
+    quick: list[bool] = []
+
+    def engine(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+        quick.append(options.quick)
+        return [replace(each, notices=(late,) if len(quick) == 2 else ()) for each in layered(parts, options)]
+
+    monkeypatch.setitem(ENGINES, "slow", engine)
+    lay = laying.Laying(ArrangeOptions(engine="slow"), Arrangements())
+    for level in list(map(random_level, range(5))):
+        lay(level)
+    assert quick == [False, False, True, True, True]
+    assert [notice.message.split()[0] for notice in lay.notices() if notice.code == "quick-levels"] == ["3"]

@@ -216,7 +216,7 @@ def test_a_large_file_shrinks_less_than_a_small_one() -> None:
 
 @pytest.mark.parametrize("text", [False, True])
 def test_inputs_of_a_packed_graph_are_bounded_by_its_bytes(text: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "EDGES", 1000)
+    monkeypatch.setattr(limits, "GRAPH_INPUTS", 1000)
     graph = GraphDef(node=[{"name": "a", "op": "NoOp"}, {"name": "b", "op": "AddN", "input": ["a"] * 700}])
     function = graph.library.function.add()
     function.signature.name = "f"

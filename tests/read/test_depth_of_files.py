@@ -11,11 +11,11 @@ from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.diff.changes.units import endings
 from graphviz_tb.diff.columns.callers import callers_in_main
+from graphviz_tb.limits import CALLS_IN_CALLS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef, OpDef, SavedModel
 from graphviz_tb.read.body import Taken
 from graphviz_tb.read.leavings import resolved, without_leavings
 from graphviz_tb.read.objects import MOST_PARTS, attributes
-from graphviz_tb.read.opening import MOST_OPENED
 from graphviz_tb.read.traced import without_wrappers
 from tests.each import each
 from tests.timing import seconds
@@ -41,7 +41,7 @@ def test_a_chain_of_thousands_of_calls() -> None:
     with seconds(15):
         model = load(wrappers(3_000))
         assert model.picture().scene.boxes
-    assert len(model.hierarchy.function_rows) == 3_000 - MOST_OPENED
+    assert len(model.hierarchy.function_rows) == 3_000 - CALLS_IN_CALLS
 
 
 def test_wrappers_are_opened_down_to_what_they_wrap() -> None:

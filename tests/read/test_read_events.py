@@ -327,7 +327,7 @@ def test_an_event_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch:
 
 
 def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "MOST_LINKED", 30)
+    monkeypatch.setattr(walk, "LINKED_FILES", 30)
     write(tmp_path / "logs", "run", graph_event("x"))
     for number in range(40):
         (tmp_path / "machine" / str(number)).mkdir(parents=True)
@@ -340,7 +340,7 @@ def test_a_link_to_more_than_a_log_holds(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_folder_of_more_than_any_log_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole disk: minutes, and whatever it has is not what was meant."""
-    monkeypatch.setattr(walk, "MOST", 30)
+    monkeypatch.setattr(walk, "WALKED_FILES", 30)
     write(tmp_path, "run", graph_event("x"))
     assert names(tmp_path) == ["x"]
     for number in range(40):

@@ -116,7 +116,7 @@ def test_a_graph_of_functions_only_is_no_meta_graph() -> None:
 
 
 def test_a_large_text_is_read_in_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(opened, "LARGE", 0)
+    monkeypatch.setattr(opened, "LARGE_TEXT", 0)
     monkeypatch.setattr(blocks, "FIRST_WINDOW", 700)
     monkeypatch.setattr(blocks, "WINDOW", 1000)
     for path in sorted([*FIXTURES.glob("real/*.pbtxt"), *FIXTURES.glob("rules/*.pbtxt")]):

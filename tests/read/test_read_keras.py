@@ -150,7 +150,7 @@ def test_models_nested_deep() -> None:
 
 
 def test_an_archive_whose_json_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "CONFIG_LIMIT", 1000)
+    monkeypatch.setattr(archive, "CONFIG_BYTES", 1000)
     with zipfile.ZipFile(tmp_path / "x.keras", "w", zipfile.ZIP_DEFLATED) as made:
         made.writestr("config.json", " " * 10_000_000)
     with pytest.raises(TooLarge):

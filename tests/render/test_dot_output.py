@@ -11,7 +11,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
-from graphviz_tb.render.dot import DEEPEST, LONGEST, quoted
+from graphviz_tb.limits import DOT_DEPTH, DOT_TEXT
+from graphviz_tb.render.dot import quoted
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
@@ -57,12 +58,12 @@ def test_groups_open_too_deep_for_dot_are_refused() -> None:
             .render("dot")
         )
 
-    assert written(DEEPEST).count(b"subgraph") == DEEPEST
+    assert written(DOT_DEPTH).count(b"subgraph") == DOT_DEPTH
     with pytest.raises(RequestError, match="1,000 groups are open one within another"):
         written(1000)
 
 
 def test_a_text_that_graphviz_would_refuse_is_cut() -> None:
-    assert LONGEST == 1500
-    assert quoted("x" * LONGEST) == f'"{"x" * LONGEST}"'
-    assert len(quoted("x" * (LONGEST + 1))) == LONGEST + 2
+    assert DOT_TEXT == 1500
+    assert quoted("x" * DOT_TEXT) == f'"{"x" * DOT_TEXT}"'
+    assert len(quoted("x" * (DOT_TEXT + 1))) == DOT_TEXT + 2

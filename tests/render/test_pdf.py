@@ -13,12 +13,13 @@ from pdf_reader import Part, characters, document, texts
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import PDF_SIDE
 from graphviz_tb.model.drawing import Drawing, Group, Label
 from graphviz_tb.model.drawing import Section as Layer
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf_file
 from graphviz_tb.render.fonts import font_files
-from graphviz_tb.render.pdf import LONGEST, pdf
+from graphviz_tb.render.pdf import pdf
 from graphviz_tb.render.pdf_file import Fonts
 from graphviz_tb.render.typeface import Typeface
 
@@ -68,7 +69,7 @@ def test_the_page_has_the_size_of_the_picture() -> None:
     tall = graphviz_tb.load(many, folds=False, series_min=9999).picture(open_all=True).render("pdf")
     box = re.search(rb"/MediaBox\[0 0 [\d.]+ ([\d.]+)\]", tall)
     assert box
-    assert float(box[1]) <= LONGEST
+    assert float(box[1]) <= PDF_SIDE
 
 
 def test_a_subset_is_a_sound_font() -> None:

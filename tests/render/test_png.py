@@ -11,21 +11,11 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import PNG_MOST_WORK, PNG_PIXELS, PNG_SIDE, PNG_TEXTS, PNG_WORK
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, PathStep, Pen, Primitive, Rectangle, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.ink import DOWN, MOST_TEXTS, PIXELS, STEP, TEXT, Ink, ink_of
-from graphviz_tb.render.png import (
-    FAINTEST,
-    LARGEST_PIXELS,
-    MOST_WORK,
-    NEVER,
-    WIDEST,
-    WORK,
-    bands_for,
-    notices,
-    png,
-    raster,
-)
+from graphviz_tb.render.ink import DOWN, PIXELS, STEP, TEXT, Ink, ink_of
+from graphviz_tb.render.png import FAINTEST, NEVER, bands_for, notices, png, raster
 from tests.timing import seconds
 
 TWO = b'node{name:"a" op:"X"} node{name:"b" op:"X" input:"a"}'
@@ -90,9 +80,9 @@ def test_width_and_scale() -> None:
 
 def test_never_more_pixels_than_the_cap_unless_asked() -> None:
     size = raster(Ink(30_000, 2_000), PictureOptions())
-    assert size.width <= WIDEST
+    assert size.width <= PNG_SIDE
     size = raster(Ink(7_000, 40_000), PictureOptions())
-    assert size.width * size.height <= LARGEST_PIXELS
+    assert size.width * size.height <= PNG_PIXELS
     size = raster(Ink(10_000, 5_000), PictureOptions(width=15_000))
     assert size.width == 15_000
     with pytest.raises(RequestError, match="too large"):
@@ -123,24 +113,24 @@ def size(drawing: Drawing, **choices: float) -> tuple[int, list[str]]:
 def test_a_thicket_of_lines_is_drawn_smaller_or_not_at_all() -> None:
     assert ink_of(thicket(3)) == Ink(1000, 1000, lines=3 * 1000, shapes=((1000, 3, 6),))
     assert size(thicket(1000)) == (2000, [])
-    width, told = size(thicket(WORK // 1000 * 2))
+    width, told = size(thicket(PNG_WORK // 1000 * 2))
     assert 450 < width < 500  # the sheet and the ends of lines take a little too
-    assert 0.99 * WORK < ink_of(thicket(WORK // 1000 * 2)).at(width / 1000) <= WORK
+    assert 0.99 * PNG_WORK < ink_of(thicket(PNG_WORK // 1000 * 2)).at(width / 1000) <= PNG_WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     assert told[0].endswith(" to stay within the work of lines of 16 million pixels")
     assert size(thicket(1000), scale=0.05) == (50, [])
     with pytest.raises(RequestError, match="its lines count as 24 million pixels"):
-        raster(Ink(1000, 1000, lines=MOST_WORK / FAINTEST), PictureOptions())
+        raster(Ink(1000, 1000, lines=PNG_MOST_WORK / FAINTEST), PictureOptions())
     with pytest.raises(RequestError, match="would take too long"):
-        size(thicket(MOST_WORK // 2000 + 1), scale=2)
+        size(thicket(PNG_MOST_WORK // 2000 + 1), scale=2)
 
 
 def test_a_picture_of_any_size_has_its_bound_of_work() -> None:
     """A drawing of 100,000 pixels with 31,000 long lines was at scale 0.07, and took half a minute."""
     wide = Ink(107_000, 62_000, 150_000_000, 2e11, shapes=((9_000, 31_000, 250_000),))
     size = raster(wide, PictureOptions())
-    assert FAINTEST < size.zoom < WIDEST / wide.width
-    assert 0.99 * WORK < wide.at(size.zoom) <= WORK
+    assert FAINTEST < size.zoom < PNG_SIDE / wide.width
+    assert 0.99 * PNG_WORK < wide.at(size.zoom) <= PNG_WORK
 
 
 def test_lines_cost_what_they_take() -> None:
@@ -157,9 +147,9 @@ def test_lines_cost_what_they_take() -> None:
 def test_boxes_within_boxes_are_drawn_smaller_or_not_at_all() -> None:
     assert ink_of(stack(3)) == Ink(1000, 1000, filled=3 * 1000 * 1000, shapes=((1000 * 1000, 3, 12),))
     assert size(stack(2500)) == (2000, [])
-    width, told = size(stack(WORK // 250))
+    width, told = size(stack(PNG_WORK // 250))
     assert 400 < width < 500
-    assert 0.99 * WORK < ink_of(stack(WORK // 250)).at(width / 1000) <= WORK
+    assert 0.99 * PNG_WORK < ink_of(stack(PNG_WORK // 250)).at(width / 1000) <= PNG_WORK
     assert told[0].startswith("the PNG is drawn at scale 0.4")
     with pytest.raises(RequestError, match="its boxes fill 24,004 million"):
         size(stack(6001), scale=2)
@@ -228,9 +218,9 @@ def test_a_font_file_that_is_given_is_used() -> None:
 
 def test_the_limits_themselves_are_drawn() -> None:
     asked = PictureOptions(scale=1.0)
-    lines, half = MOST_WORK - 120 * 100 // PIXELS, MOST_WORK / 2
-    texts = ((12, MOST_TEXTS),)
-    left = MOST_WORK - TEXT * MOST_TEXTS - 120 * 100 // PIXELS
+    lines, half = PNG_MOST_WORK - 120 * 100 // PIXELS, PNG_MOST_WORK / 2
+    texts = ((12, PNG_TEXTS),)
+    left = PNG_MOST_WORK - TEXT * PNG_TEXTS - 120 * 100 // PIXELS
     for limit in (
         Ink(120, 100, lines),
         Ink(NEVER // 100, 100),
@@ -241,16 +231,16 @@ def test_the_limits_themselves_are_drawn() -> None:
         for more in (replace(limit, lines=limit.lines + 1), replace(limit, width=limit.width + 1)):
             with pytest.raises(RequestError):
                 raster(more, asked)
-    assert raster(Ink(100, 100, (WORK - 200 * 200 / PIXELS) / 2), PictureOptions()).zoom == 2
+    assert raster(Ink(100, 100, (PNG_WORK - 200 * 200 / PIXELS) / 2), PictureOptions()).zoom == 2
     small = raster(Ink(1, 1), PictureOptions(scale=0.1))
     assert (small.width, small.height) == (1, 1)
 
 
 def test_lines_names_and_the_sheet_share_one_budget() -> None:
     """Each was within its own, and all together took half a minute."""
-    most = Ink(8000, 8000, 5_000_000, 10**9, ((12, MOST_TEXTS),))
+    most = Ink(8000, 8000, 5_000_000, 10**9, ((12, PNG_TEXTS),))
     size = raster(most, PictureOptions())
-    assert 0.9 * WORK < most.at(size.zoom) <= WORK
+    assert 0.9 * PNG_WORK < most.at(size.zoom) <= PNG_WORK
     with pytest.raises(RequestError, match="and it has 25,000 names"):
         raster(most, PictureOptions(scale=1.0))
 
@@ -258,10 +248,10 @@ def test_lines_names_and_the_sheet_share_one_budget() -> None:
 def test_what_is_drawn_unasked_is_never_refused() -> None:
     # The most pixels that there are unasked, with as much ink as is drawn.
     for ink in (
-        Ink(8_000, 8_000, WORK),
-        Ink(8_000, 8_000, 5 * WORK),
+        Ink(8_000, 8_000, PNG_WORK),
+        Ink(8_000, 8_000, 5 * PNG_WORK),
         Ink(8_000, 8_000, filled=10**11),
-        Ink(8_000, 8_000, WORK, texts=((20, MOST_TEXTS),)),
+        Ink(8_000, 8_000, PNG_WORK, texts=((20, PNG_TEXTS),)),
     ):
         assert raster(ink, PictureOptions()).width > 0
 
@@ -283,7 +273,7 @@ def test_what_nobody_can_see_costs_nothing() -> None:
 
 
 def test_of_too_many_names_the_largest_are_drawn() -> None:
-    small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(MOST_TEXTS))
+    small = tuple(Label("op", 30 * (n % 250), 30 * (n // 250), 11, 10, "#000000") for n in range(PNG_TEXTS))
     title = Label("the model", 24, 24, 16, 90, "#000000", semibold=True)
     full, bare, fits = (
         Drawing(8000, 6000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(shapes),)),))

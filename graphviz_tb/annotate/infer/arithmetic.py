@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
+from graphviz_tb.annotate.infer.op import Fold, Op
 from graphviz_tb.annotate.infer.rules.common import axis_of
 from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
 from graphviz_tb.annotate.infer.values import Dims, Elements, broadcast
+from graphviz_tb.limits import FOLDED_ELEMENTS
 
 WHOLE = frozenset({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"})
 
@@ -23,7 +24,7 @@ def folded_to(number: int) -> Fold:
         count = 1
         for each in dims or ():
             count *= each
-        return (number,) * count if fixed(dims) and count <= MOST_FOLDED and op.attr("T") in WHOLE else None
+        return (number,) * count if fixed(dims) and count <= FOLDED_ELEMENTS and op.attr("T") in WHOLE else None
 
     return fold
 

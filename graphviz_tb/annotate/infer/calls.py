@@ -17,15 +17,11 @@ from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
 from graphviz_tb.annotate.infer.wiring import OutputRef
+from graphviz_tb.limits import FRAMES, LOOP_ROUNDS, NODES_AGAIN, RESULTS_GIVEN, Meter
 from graphviz_tb.ops.roles import BRANCHES, LOOPS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer.engine import Inference
-
-MOST_FRAMES = 32  # sets of arguments of one function; a shared layer has a handful
-MOST_AGAIN = 150_000  # nodes, all together, of bodies that are inferred for further sets of arguments
-MOST_RESULTS = 2_000_000  # of all calls: a function with thousands of them may be called thousands of times
-MOST_ROUNDS = 8  # of a loop, before what still changes is not known
 
 
 class CallInference:
@@ -40,7 +36,7 @@ class CallInference:
         self._rounds: dict[tuple[CallFrame, int], Round] = {}
         self.limited = False  # whether a body was not inferred for all arguments that were handed in
         self._again = 0  # nodes of bodies that were inferred for further sets of arguments
-        self._given = 0  # results of calls that were looked at
+        self._given = Meter(RESULTS_GIVEN)  # results of calls that were looked at
         self._ends: dict[int, list[OutputRef | None]] = {}  # what makes the results of a function
         self._born: dict[
             tuple[CallFrame, tuple[Out, ...]], list[int]
@@ -102,7 +98,7 @@ class CallInference:
             # Recursion: the results of a call inside of itself are not known.
             return None
         # One more frame, for all further calls, in which nothing is known of the arguments.
-        if len(made) >= MOST_FRAMES or (made and self._again + self._sizes[function] > MOST_AGAIN):
+        if len(made) >= FRAMES or (made and self._again + self._sizes[function] > NODES_AGAIN):
             known = (function, args) in self._frames
             self.limited |= not known
             args = args if known else ()
@@ -120,7 +116,7 @@ class CallInference:
     def given(self, frame: CallFrame) -> tuple[Out, ...]:
         """The results of a frame that is inferred; none after which `full` holds."""
         ends = self._ends_of(frame.function)
-        self._given += len(ends)
+        self._given.take(len(ends))
         if self.full:
             self.limited = True
             return ()
@@ -129,7 +125,7 @@ class CallInference:
     @property
     def full(self) -> bool:
         """Whether the results of no more calls are looked at."""
-        return self._given > MOST_RESULTS
+        return self._given.spent
 
     def _ends_of(self, function: int) -> list[OutputRef | None]:
         """What makes each result of a function: a node and which of its outputs."""
@@ -240,7 +236,7 @@ class Round:
     def _widened(self, arg: Out, out: Out) -> Out:
         if fits(arg, out, self.varying):
             return arg
-        if self.rounds >= MOST_ROUNDS:
+        if self.rounds >= LOOP_ROUNDS:
             return UNKNOWN
         return widened(arg, out, self.varying, self.calls.inference.symbols)
 

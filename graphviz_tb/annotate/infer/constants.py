@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphviz_tb.algorithms.constants import claimed, filled, stored, values
-from graphviz_tb.annotate.infer.op import MOST_FOLDED
 from graphviz_tb.annotate.infer.symbols import stated
 from graphviz_tb.annotate.infer.values import Elements
+from graphviz_tb.limits import FOLDED_ELEMENTS
 
 
 def elements_of(tensor: Any) -> Elements | None:
@@ -18,9 +18,9 @@ def elements_of(tensor: Any) -> Elements | None:
     (4, 7, 7)
     """
     count = claimed(tensor)
-    if not 0 <= count <= MOST_FOLDED:
+    if not 0 <= count <= FOLDED_ELEMENTS:
         return None
-    elements = stored(tensor, MOST_FOLDED + 1)
+    elements = stored(tensor, FOLDED_ELEMENTS + 1)
     if elements is None or (tensor.tensor_content and len(elements) != count):  # text, or damaged
         return None
     numbers = values(elements[:count], tensor.dtype)

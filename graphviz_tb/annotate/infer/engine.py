@@ -15,19 +15,19 @@ from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.loops import Loops
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op, RuleResult
+from graphviz_tb.annotate.infer.op import Op, RuleResult
 from graphviz_tb.annotate.infer.rules import RULES
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
 from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.limits import FOLDED_ELEMENTS, SIZES_OF_OP
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS
 from graphviz_tb.proto import NodeDef
 
 Declared = Callable[[int, NodeDef | None], list[Shape] | None]
-FEW_SIZES = 128  # of the outputs of one op: a dozen tensors of any model
 
 
 class Inference:
@@ -179,13 +179,13 @@ class Inference:
         if not fixed(shape):
             return False
         number = count(shape)
-        return number <= MOST_DIMENSIONS or (number <= MOST_FOLDED and self.symbols.room_for(number))
+        return number <= MOST_DIMENSIONS or (number <= FOLDED_ELEMENTS and self.symbols.room_for(number))
 
     def kept(self, given: RuleResult) -> bool:
         """Whether there is room for the sizes of some outputs; a few always find it. A few bytes make an op whose many
         outputs have the longest shape, or a call of it."""
         number = sum(len((each.shape if isinstance(each, Out) else each) or ()) for each in given)
-        return number <= FEW_SIZES or self.symbols.room_for(number)
+        return number <= SIZES_OF_OP or self.symbols.room_for(number)
 
     def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
         """Declared shapes count where they say more, and where they contradict."""

@@ -22,10 +22,11 @@ from graphviz_tb.annotate.infer.arithmetic import (
     reduced,
 )
 from graphviz_tb.annotate.infer.constants import elements_of
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Fold, Op
+from graphviz_tb.annotate.infer.op import Fold, Op
 from graphviz_tb.annotate.infer.strided import entries
 from graphviz_tb.annotate.infer.symbols import HIDDEN, fixed
 from graphviz_tb.annotate.infer.values import Elements, broadcast
+from graphviz_tb.limits import FOLDED_ELEMENTS
 
 
 def constant(op: Op) -> Elements | None:
@@ -150,7 +151,7 @@ def span(op: Op) -> Elements | None:
     """`Range`."""
     # `range` counts without being made: a hostile limit takes no memory.
     start, stop, step = (op.number(input_index) for input_index in range(3))
-    if start is None or stop is None or not step or len(range(start, stop, step)) > MOST_FOLDED:
+    if start is None or stop is None or not step or len(range(start, stop, step)) > FOLDED_ELEMENTS:
         return None
     return tuple(range(start, stop, step))
 
@@ -163,7 +164,7 @@ def filled(op: Op) -> Elements | None:
     count = 1
     for each in sizes:
         count *= each
-    return value * count if 0 <= count <= MOST_FOLDED else None
+    return value * count if 0 <= count <= FOLDED_ELEMENTS else None
 
 
 def chosen(op: Op) -> Elements | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
 from graphviz_tb.annotate.infer.values import Dims, Elements, Out
+from graphviz_tb.limits import CLAIMED_COUNT
 from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 from graphviz_tb.ops.outputs import op_def
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 RuleResult = Sequence[Dims | Out]
 Rule = Callable[["Op"], RuleResult]
 Fold = Callable[["Op"], Elements | None]
-FEW_OUTPUTS = 64  # that an attribute may claim as often as there are ops: a name takes as many bytes
-MOST_FOLDED = 1024  # elements of a tensor whose values are followed; shapes, axes and the like have fewer
 
 
 class Op:
@@ -137,6 +136,6 @@ class Op:
         count = int(attribute or 0)
         if not 0 <= count <= MOST_OUTPUTS:
             raise ValueError(f"{name} is {attribute}")
-        if count > FEW_OUTPUTS:
+        if count > CLAIMED_COUNT:
             self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
         return count

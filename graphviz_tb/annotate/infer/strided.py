@@ -5,9 +5,10 @@ TensorFlow's definition: tf.strided_slice; bit i of a mask is about entry i of t
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import MOST_FOLDED, Op
+from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Elements
+from graphviz_tb.limits import FOLDED_ELEMENTS
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -53,7 +54,7 @@ def entries(op: Op, rank: int, first: int) -> list[SliceEntry] | None:
 
 def _length(op: Op, first: int) -> int | None:
     shape = op.shape(first)
-    return shape[0] if shape is not None and len(shape) == 1 and HIDDEN < shape[0] <= MOST_FOLDED else None
+    return shape[0] if shape is not None and len(shape) == 1 and HIDDEN < shape[0] <= FOLDED_ELEMENTS else None
 
 
 def _entry(

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd, prod
 
+from graphviz_tb.limits import CLAIMED_NUMBERS, FACTORS, Meter
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, MOST_OUTPUTS
 
 HIDDEN = -(2**62)  # below any size, and far from the border of int64
 LARGEST = 2**62  # beyond, arithmetic of the graph would have wrapped round
-MOST_CLAIMED = 2_000_000  # numbers, all together, that a few bytes speak of: sizes of outputs, elements of vectors
-MOST_FACTORS = 64  # of a product that is kept flat: one of itself by itself has twice as many each time
 
 
 def known(number: int) -> bool:
@@ -80,7 +79,7 @@ class Symbols:
     def __init__(self) -> None:
         self._made: list[tuple[str, tuple[int, ...]] | None] = [None]  # the first represents any number (engine.py)
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
-        self._claimed = 0
+        self._claimed = Meter(CLAIMED_NUMBERS)
         self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
 
     def fresh(self) -> int:
@@ -98,13 +97,12 @@ class Symbols:
 
     def room_for(self, count: int) -> bool:
         """Count so many numbers that a few bytes speak of; whether they leave memory."""
-        self._claimed += count
-        return not self.full
+        return self._claimed.take(count)
 
     @property
     def full(self) -> bool:
         """Whether numbers were not followed, as all that were asked for would fill memory."""
-        return self._claimed > MOST_CLAIMED
+        return self._claimed.spent
 
     def claim(self, count: int) -> None:
         """Count so many sizes of outputs that an attribute claims. Raises ValueError where they would fill memory."""
@@ -179,7 +177,7 @@ class Symbols:
             made = self._made[HIDDEN - number] if number <= HIDDEN else None
             # A product of products is flat: 7 * (batch * 7) is 49 * batch.
             every += made[1] if made is not None and made[0] == "product" else (number,)
-        if len(every) > MOST_FACTORS:
+        if len(every) > FACTORS:
             every = given
         return prod(number for number in every if number > HIDDEN), sorted(n for n in every if n <= HIDDEN)
 

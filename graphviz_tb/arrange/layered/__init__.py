@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.arrange.large import LARGE, TooManyBends
+from graphviz_tb.arrange.large import TooManyBends
 from graphviz_tb.arrange.layered.normalize import normalize
 from graphviz_tb.arrange.layered.order import order
 from graphviz_tb.arrange.layered.rank import rank
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.limits import LEVEL_ITEMS
 
 
 def layered(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
@@ -37,5 +38,5 @@ def check(part: Component, ranks: Sequence[int]) -> None:
     """Refuse what would take minutes: lines that pass too many ranks."""
     # Before `normalize` makes an item for each of them.
     bends = sum([ranks[target] - ranks[source] - 1 for source, target in part.edges])
-    if bends > LARGE:
+    if bends > LEVEL_ITEMS:
         raise TooManyBends

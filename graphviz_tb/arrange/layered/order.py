@@ -9,10 +9,11 @@ from itertools import accumulate
 
 from graphviz_tb.arrange.layered.combine import combine
 from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
-from graphviz_tb.arrange.layered.reroute import WIDE, Rerouter, edge_paths
+from graphviz_tb.arrange.layered.reroute import Rerouter, edge_paths
 from graphviz_tb.arrange.layered.state import State
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
 from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.limits import RANK_SEARCHED, REROUTED_WORK, SWEPT_ITEMS, Meter
 
 Sweeps = tuple[bool, ...]
 DOWN_UP: Sweeps = (True, False)
@@ -27,8 +28,6 @@ STARTS: tuple[tuple[bool, Sweeps], ...] = (  # whether from a depth-first walk, 
 )
 # Boxes and items up to which several starts take under a second; items for each box from which on lines outweigh boxes.
 SMALL, CHEAP, DENSE = 100, 900, 3
-MANY = 30_000  # items up to which sweeps are cheap: then more of them, and edge paths rerouted once
-WORK = 250_000  # about a second of rerouting
 
 
 def order(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
@@ -63,7 +62,7 @@ def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
     count = len(state.rank)
     starts = starts_of(boxes, count)
     if starts == 1:
-        sweeps, passes = (DOWN_UP * 8, 1) if count < MANY else (DOWN_UP, 2)
+        sweeps, passes = (DOWN_UP * 8, 1) if count < SWEPT_ITEMS else (DOWN_UP, 2)
         begin(state, sweeps)
         reroute(state, paths, passes)
         return
@@ -97,14 +96,13 @@ def begin(state: State, sweeps: Sweeps) -> None:
 
 
 def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
-    """The paths that may be rerouted, short ones first, until the ranks they pass are `WORK`: a wide one counts ten,
-    and one more for every 200 items, for all its lines are looked at."""
-    cost = [0, *accumulate(10 + len(row) // 200 if len(row) > WIDE else 1 for row in state.ranks)]
-    left = WORK
+    """The paths that may be rerouted, short ones first, until the ranks they pass are `REROUTED_WORK`: a wide one
+    counts ten, and one more for every 200 items, for all its lines are looked at."""
+    cost = [0, *accumulate(10 + len(row) // 200 if len(row) > RANK_SEARCHED else 1 for row in state.ranks)]
+    work = Meter(REROUTED_WORK)
     for number, path in enumerate(paths):
         top = state.rank[path[0]]
-        left -= cost[top + len(path)] - cost[top]
-        if left < 0:
+        if not work.take(cost[top + len(path)] - cost[top]):
             return paths[:number]
     return paths
 

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.limits import RANK_SEARCHED
 
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots from … up to, but without …
-WIDE = 80  # items in a rank up to which an edge path may go anywhere
 NEAR = 32  # else: how far from its place
 SCALE = 1 << 16  # crossings count before any number of moves
-_slots = np.arange(2 * WIDE + 3) > WIDE + 1
+_slots = np.arange(2 * RANK_SEARCHED + 3) > RANK_SEARCHED + 1
 OWN = (_slots[:, None] ^ _slots) * SCALE  # what a path's own line adds to the slots round it, itself in the middle
-OWN[WIDE + 1] += 1  # it rather stays
+OWN[RANK_SEARCHED + 1] += 1  # it rather stays
 
 
 def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
@@ -118,7 +118,7 @@ class Rerouter:
     def narrow(self, gap: int) -> bool:
         """Whether an edge path may go anywhere in the ranks on both sides, so that one table serves all."""
         ranks = self.state.ranks
-        return len(ranks[gap]) <= WIDE and len(ranks[gap + 1]) <= WIDE
+        return len(ranks[gap]) <= RANK_SEARCHED and len(ranks[gap + 1]) <= RANK_SEARCHED
 
     def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
         """The upper and the lower ends of the links in a gap, in any order; few gaps of a small level need them."""
@@ -188,7 +188,7 @@ class Rerouter:
         for number in range(1, len(path)):
             there = held[number] - spans[number][0]
             total = self.block(top + number - 1, spans[number - 1], spans[number]) + cost[:, None]
-            row, column = WIDE + 1 - here, WIDE + 1 - there
+            row, column = RANK_SEARCHED + 1 - here, RANK_SEARCHED + 1 - there
             # The path's own line is in the tables: where it would cross its new way, it is taken off again.
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
             best = total.argmin(0)
@@ -202,7 +202,7 @@ class Rerouter:
     def window(self, rank: int, place: int) -> Span:
         """The slots that an item may go to: all, or those near by where the rank is wide."""
         count = len(self.state.ranks[rank])
-        return (0, count + 1) if count <= WIDE else (max(0, place - NEAR), min(count, place + NEAR) + 1)
+        return (0, count + 1) if count <= RANK_SEARCHED else (max(0, place - NEAR), min(count, place + NEAR) + 1)
 
     def start(self, path: list[int], top: int, span: Span) -> WeightTable:
         """For each slot of the first item the crossings of the line above it."""

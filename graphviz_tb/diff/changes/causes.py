@@ -36,12 +36,10 @@ from graphviz_tb.diff.changes.several import edits_of, without, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
 from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.model.paths import last_segment
 
-MOST_PARTS = 8  # that are reported as one chain: more are no chain, but one thing at many places
-MOST_APART = 2_000  # changes of unrelated graphs that are reported one by one: more are read by nobody
-MOST_BORNE = 10_000_000_000  # letters of the names of causes times letters of consequences compared: two seconds
 MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -56,7 +54,7 @@ def folded(
     change what is alike, where there is very much. `training` says how the whole file is trained now."""
     if any(notice.code == UNRELATED for notice in m.notices):
         found = [change for change, _ in changes]
-        return found if len(found) <= MOST_APART else alike(m, found)
+        return found if len(found) <= CHANGES_APART else alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
@@ -106,10 +104,10 @@ def folded(
 def alike(m: Matching, found: Sequence[Change]) -> list[Change]:
     """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
     still too many, all of one kind. Other changes stay as they are."""
-    m.note("alike", f"more than {MOST_APART:,} changes: what came or went alike is one of them")
+    m.note("alike", f"more than {CHANGES_APART:,} changes: what came or went alike is one of them")
     groups: dict[tuple[Any, ...], list[Change]] = {}
     for by_type in (True, False):
-        if by_type or len(groups) > MOST_APART:
+        if by_type or len(groups) > CHANGES_APART:
             groups = defaultdict(list)
             for number, change in enumerate(found):
                 detail = change.detail
@@ -162,7 +160,7 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
     Averages of all weights bring savers and initialisers with them; the scopes of one name that hold most are it.
     """
     units = [change for change in derived if change.kind in ("added", "removed")]
-    if len(units) <= MOST_PARTS:
+    if len(units) <= CHAIN_PARTS:
         return units or derived
     groups: dict[str, list[Change]] = defaultdict(list)
     # Constants and reads alone say nothing, where there is something else.
@@ -214,7 +212,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
             cause_of.setdefault(leaf, number)
     # The longest that a name bears, of the first cause.
     leaves = sorted(cause_of, key=lambda leaf: (-len(leaf), cause_of[leaf]))
-    most = MOST_BORNE // max(1, sum(len(change.name) for change in behind))
+    most = LETTERS_COMPARED // max(1, sum(len(change.name) for change in behind))
     leaves = leaves[: bisect_right(list(accumulate(map(len, leaves))), most)]
     for change in behind:
         name = change.name

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.layers import CONVOLUTIONS, SHAPING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.limits import STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.tensors import Shape
-
-MOST_STEPS = 8  # from a convolution through reads, casts and new dimensions to its kernel
 
 
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
@@ -36,7 +35,7 @@ def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
     for node in nodes:
         called = any(layers.holds_convolution[function] for _, function in layers.side.called.get(node, ()))
         if called or graph.op_types[graph.op[node]] in CONVOLUTIONS:
-            sizes |= {(size, called) for size in kernels(layers, node, MOST_STEPS)}
+            sizes |= {(size, called) for size in kernels(layers, node, STEPS_TO_KERNEL)}
     return sizes
 
 

@@ -15,6 +15,7 @@ from graphviz_tb.diff.changes.roles import forward_nodes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.limits import STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
@@ -35,7 +36,6 @@ SHAPING = PLUMBING | {"Reshape", "ExpandDims", "Squeeze", "Transpose"}
 PRODUCTS = frozenset({"Einsum", "BatchMatMul", "BatchMatMulV2"})  # of queries and keys
 PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
 CONVOLUTIONS = frozenset({"Conv2D", "Conv3D", "Conv"})  # a convolution of one dimension is written as one of two
-MOST_STEPS = 8  # from a variable through reads, casts and identities to the op that uses it
 
 
 class Layers:
@@ -126,7 +126,7 @@ class Layers:
     def user(self, node: int, through: frozenset[str] = PLUMBING) -> int:
         """The op that a weight is for: past reads, casts and identities; the node itself where it is no weight."""
         graph, current = self.side.graph, node
-        for _ in range(MOST_STEPS):
+        for _ in range(STEPS_TO_USER):
             if graph.op_types[graph.op[current]] not in through:
                 break
             using = self.using(current)

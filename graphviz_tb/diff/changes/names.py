@@ -15,6 +15,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
+from graphviz_tb.limits import NAMES_EXCHANGED, Meter
 from graphviz_tb.model.change import Change, Edits, NamePair, Severity
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
@@ -24,7 +25,7 @@ NamesByEdit = dict[EditKey, list[NameChange]]  # names by the edit that made the
 NumberPairs = dict[str, set[tuple[tuple[int, ...], tuple[int, ...]]]]  # pairs of old and new numbers by name
 # The largest edits look at the others first, for two seconds: letters of what was exchanged times letters of the names
 # that may hold it; a pair of edits takes the time of so many.
-MOST_COMPARED, PAIR = 10_000_000_000, 10_000
+PAIR = 10_000
 PART = re.compile(r"[A-Za-z]+|[0-9]+|.", re.DOTALL)  # "dense_12" → "dense", "_", "12": words are exchanged whole
 
 
@@ -123,19 +124,19 @@ def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
     uncounted = {key: [uncounted_names(m, renamed) for renamed in members] for key, members in groups.items()}
     merged: NamesByEdit = {}
     taken: set[EditKey] = set()
-    left = MOST_COMPARED
+    work = Meter(NAMES_EXCHANGED)
     for place, first in enumerate(order):
         if first in taken:
             continue
         old, new = exchanged(*uncounted[first][0])
         alike: list[EditKey] = []
-        if old and left > 0:
-            left -= PAIR * (len(order) - place)
+        if old and not work.spent:
+            work.take(PAIR * (len(order) - place))
             for key in order[place + 1 :]:
                 if key in taken or key[0] == "number" or key[1] != first[1]:
                     continue
                 for before, after in uncounted[key]:
-                    left -= len(old) * len(before)
+                    work.take(len(old) * len(before))
                     if old not in before or before.replace(old, new) != after:
                         break
                 else:

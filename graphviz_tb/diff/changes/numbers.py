@@ -14,13 +14,11 @@ from numpy.typing import ArrayLike
 from graphviz_tb.annotate import costs_by_node
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.limits import MOST_OF_QUANTITY, NODES_COSTED, NODES_OF_LAYERS
 from graphviz_tb.model.change import QUANTITIES, Change, ValuePair
 from graphviz_tb.model.columns import Bools, Ints, Longs
-from graphviz_tb.model.costs import MOST
 from graphviz_tb.model.graph import Graph, Mark
 
-MOST_COUNTED = 200_000  # nodes whose operations are counted: it takes 40 µs a node, matching takes 25
-MOST_KEPT = 10_000_000  # nodes of layers that are remembered
 STATES = ("int", "uint", "bool", "string")  # types of variables that count or hold a seed: no weights
 Column = Longs | None  # by node; None where the quantity is not known
 
@@ -65,7 +63,7 @@ class NodeQuantities:
         layers, (old, new) = self.in_layers(change), self.edited(change)
         more = self.sums(outside(old, layers.old), outside(new, layers.new))
         pairs = {
-            word: (min(MOST, before + more[word][0]), min(MOST, after + more[word][1]))
+            word: (min(MOST_OF_QUANTITY, before + more[word][0]), min(MOST_OF_QUANTITY, after + more[word][1]))
             for word, (before, after) in layers.sums.items()
         }
         return {word: pair for word, pair in pairs.items() if pair[0] != pair[1]}
@@ -123,7 +121,7 @@ class NodeQuantities:
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
             # A large layer may be with another one in each change: not all are kept.
-            if self.kept > MOST_KEPT:
+            if self.kept > NODES_OF_LAYERS:
                 self.inside.clear()
                 self.kept = len(old) + len(new)
             self.inside[rows] = Inside(old, new, self.sums(old, new))
@@ -170,13 +168,13 @@ def total(column: Column) -> int | None:
 
 
 def summed(column: Longs) -> int:
-    """The sum of numbers from 0, no more than `MOST`: sixty-four bits would turn it negative.
+    """The sum of numbers from 0, no more than `MOST_OF_QUANTITY`: sixty-four bits would turn it negative.
 
-    >>> summed(np.array([1, 2])), summed(np.array([MOST, 1])) == MOST
+    >>> summed(np.array([1, 2])), summed(np.array([MOST_OF_QUANTITY, 1])) == MOST_OF_QUANTITY
     (3, True)
     """
-    if len(column) and int(np.max(column)) > MOST // len(column):
-        return min(MOST, sum(map(int, column)))
+    if len(column) and int(np.max(column)) > MOST_OF_QUANTITY // len(column):
+        return min(MOST_OF_QUANTITY, sum(map(int, column)))
     return int(column.sum())
 
 
@@ -206,7 +204,7 @@ def parameters_of(layers: Layers) -> Column:
         # A layer that does not say how many makes the sum unknown, not smaller.
         if None in counts.values():
             return None
-        sizes[list(counts)] = [min(MOST, count or 0) for count in counts.values()]
+        sizes[list(counts)] = [min(MOST_OF_QUANTITY, count or 0) for count in counts.values()]
         return sizes
     # A variable may be read by several nodes; the first of them brings its numbers.
     variables: dict[str, list[int]] = defaultdict(list)
@@ -218,14 +216,14 @@ def parameters_of(layers: Layers) -> Column:
         if not known or None in (known[0].shape or ()):
             return None
         if not known[0].dtype.startswith(STATES):
-            sizes[nodes[0]] = min(MOST, prod(size or 0 for size in known[0].shape or ()))
+            sizes[nodes[0]] = min(MOST_OF_QUANTITY, prod(size or 0 for size in known[0].shape or ()))
     return sizes if variables else None
 
 
 def flops_of(layers: Layers) -> Column:
     """The floating point operations of each node of the main graph, as `info` counts them; None where unknown."""
     graph: Graph = layers.side.graph
-    if graph.layers or len(graph) > MOST_COUNTED:
+    if graph.layers or len(graph) > NODES_COSTED:
         return None
     flops = np.fromiter((cost.flops for cost in costs_by_node(graph)), np.int64, len(graph))
     flops[exists(graph.function) | ~graph.kept] = 0

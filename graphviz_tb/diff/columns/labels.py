@@ -19,6 +19,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined
 from graphviz_tb.diff.columns.meaning import Configurations, WeightTypes, configurations, hashed, settings, weights
 from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.limits import ATTRIBUTE_REMEMBERED
 from graphviz_tb.model.columns import Bools, freeze
 from graphviz_tb.model.graph import Graph
 
@@ -38,7 +39,6 @@ COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of it
 OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
 # By the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]
-SHORT = 96  # bytes; longer serialized attributes are remembered by their hash, which only saves time and room
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,9 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
         data = attribute_bytes(node)
-        key = data if len(data) < SHORT else blake2b(data, digest_size=16).digest()  # only saves time and room
+        key = (
+            data if len(data) < ATTRIBUTE_REMEMBERED else blake2b(data, digest_size=16).digest()
+        )  # only saves time and room
         classes = memo.get(key)
         if classes is None:
             classes = memo[key] = classify(node.attr, library)

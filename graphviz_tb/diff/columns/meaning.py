@@ -12,6 +12,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.values import tidy
+from graphviz_tb.limits import FLOATS_OF_SETTING, NUMBERS_OF_SETTING
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
@@ -25,8 +26,6 @@ SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessParameterized", "St
 CARRIERS = frozenset(
     {"Identity", "ReadVariableOp", "Cast", "Dequantize", "Enter", "Switch", "Assign", "AssignVariableOp"}
 )
-MOST_SETTINGS = 64  # numbers in a constant that is a setting (axes, paddings, sizes); longer ones are data
-MOST_FLOATS = 8  # of type float: rates and epsilons are scalars, mean and deviation of an image three each
 STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
 # What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
@@ -55,7 +54,7 @@ def settings(graph: Graph) -> Bools:
         dims = [dim.size for dim in tensor.tensor_shape.dim]
         count = int(np.prod(dims, dtype=np.int64)) if dims else 1
         floating = tensor.dtype in FLOATS
-        if tensor.dtype != STRING and count <= (MOST_FLOATS if floating else MOST_SETTINGS):
+        if tensor.dtype != STRING and count <= (FLOATS_OF_SETTING if floating else NUMBERS_OF_SETTING):
             # Of type float, what has two dimensions is a matrix of weights however small it is.
             counted[node] = not (floating and (learned[node] or len(dims) > 1))
     return counted

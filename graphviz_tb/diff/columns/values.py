@@ -14,6 +14,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.constants import claimed, filled, stored, values
 from graphviz_tb.diff.columns.hashing import digest
+from graphviz_tb.limits import NUMBERS_SHOWN, NUMBERS_WRITTEN_OUT
 from graphviz_tb.model.dtypes import dtype_word
 from graphviz_tb.model.tensors import message_word
 
@@ -26,8 +27,6 @@ TRACE_NUMBER = re.compile(r"(?<=.)_\d+$")  # not of "_12" itself, which would le
 TRACED = re.compile(rb"^(?:__inference_|__forward_|__backward_|PartitionedCall-|StatefulPartitionedCall-)")
 NUMBER_AT_END = re.compile(rb"[_-]\d+$")
 TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part|hash_table_[0-9a-z\-]+")
-MOST_SHOWN = 1000  # numbers of one tensor
-WRITTEN_OUT = 4096  # numbers of a tensor that are compared one by one, however the file has them
 
 
 def base_name(function: str) -> str:
@@ -90,8 +89,8 @@ def payload(tensor: TensorProto) -> bytes:
 
 
 def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
-    """The bytes of all numbers; of more than `WRITTEN_OUT` without those at the end that are equal to the last one, and
-    how many there are in all: a few bytes may claim to be millions of numbers.
+    """The bytes of all numbers; of more than `NUMBERS_WRITTEN_OUT` without those at the end that are equal to the last
+    one, and how many there are in all: a few bytes may claim to be millions of numbers.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> short = TensorProto(dtype=4, tensor_shape={"dim": [{"size": 9000}]}, int_val=[7, 8])
@@ -103,7 +102,7 @@ def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
         count = len(elements)
         if len(tensor.tensor_content) % elements.itemsize:  # damaged
             return tensor.tensor_content
-    if max(count, len(elements)) <= WRITTEN_OUT:
+    if max(count, len(elements)) <= NUMBERS_WRITTEN_OUT:
         return filled(elements, count).tobytes()
     if not len(elements):
         elements = np.zeros(1, elements.dtype)
@@ -124,7 +123,7 @@ def numbers(tensor: TensorProto) -> Any:
     [1.0, 2.0]
     """
     count = claimed(tensor)
-    if not 0 <= count <= MOST_SHOWN:
+    if not 0 <= count <= NUMBERS_SHOWN:
         return tensor_word(tensor)
     elements = stored(tensor, count)
     if elements is None:

@@ -14,9 +14,9 @@ from graphviz_tb.diff.match.found import Aligned, Member
 from graphviz_tb.diff.match.functions import bag, dice
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import NameAffixes, align, between, runs_of
+from graphviz_tb.limits import PAIRS_ALIGNED
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
-MOST_TRIED = 256  # pairs of scopes of one part of a series that are compared
 ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
 
 
@@ -79,7 +79,7 @@ def alike_in_gaps(
         # As many on both sides: nothing came or went between the aligned ones, each changed in its place.
         if a1 - a0 == b1 - b0:
             wanted = {number: b0 + number - a0 for number in range(a0, a1)}
-        elif (a1 - a0) * (b1 - b0) <= MOST_TRIED:
+        elif (a1 - a0) * (b1 - b0) <= PAIRS_ALIGNED:
             wanted = None
         else:
             wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}

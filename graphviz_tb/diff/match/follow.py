@@ -11,8 +11,7 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.by_name import by_leaf, descend, match_whole
 from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.matching import Matching
-
-MOST_PLACES = 8  # scopes that the content of one may have gone to
+from graphviz_tb.limits import PLACES_FOLLOWED
 
 
 def wrapped(m: Matching) -> Findings:
@@ -82,7 +81,7 @@ def ways(m: Matching) -> list[tuple[int, int]]:
     for number in np.argsort(-counts, kind="stable").tolist():
         mine, other = int(pairs[0, number]), int(pairs[1, number])
         # Most children first, so that the bound leaves out only where few of them went.
-        if free[mine] and places[mine] < MOST_PLACES:
+        if free[mine] and places[mine] < PLACES_FOLLOWED:
             places[mine] += 1
             ways.append((mine, other))
     return ways

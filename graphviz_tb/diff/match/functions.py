@@ -17,9 +17,8 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.limits import CALLS_DISTINGUISHED, FUNCTIONS_TRIED
 
-ROUNDS = 8  # how deep calls in calls are distinguished
-MOST_TRIED = 64  # functions of one name that are compared each with each
 ALIKE = 0.5  # share of ops in common
 
 
@@ -39,7 +38,7 @@ def body_hashes(side: GraphColumns) -> Hashes:
     # At first callers see no difference between functions; each round tells apart what differs one call deeper.
     side.with_functions(np.zeros(count, np.uint64))
     known = 0
-    for _ in range(ROUNDS):
+    for _ in range(CALLS_DISTINGUISHED):
         hashes = _one_round(side)
         side.with_functions(hashes)
         distinct = len(np.unique(hashes))
@@ -122,8 +121,8 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
         if len(mine) == len(others) == 1:
             m.functions[mine[0]] = others[0]
         elif mine and others:
-            if max(len(mine), len(others)) > MOST_TRIED:
-                m.note("function-limit", f"more than {MOST_TRIED} functions {base!r}: paired in their order", base)
+            if max(len(mine), len(others)) > FUNCTIONS_TRIED:
+                m.note("function-limit", f"more than {FUNCTIONS_TRIED} functions {base!r}: paired in their order", base)
                 key = natural
                 ordered = (
                     sorted(mine, key=lambda index: key(names_a[index])),
@@ -134,7 +133,7 @@ def _pair_alike(m: Matching, names_a: list[str], names_b: list[str]) -> None:
                 _pair_best(m, mine, others, 0.0)
     # What is left, whatever it is called: only functions that have most of their ops in common.
     free_a, free_b = free(m, len(names_a), len(names_b))
-    _pair_best(m, free_a[:MOST_TRIED], free_b[:MOST_TRIED], ALIKE)
+    _pair_best(m, free_a[:FUNCTIONS_TRIED], free_b[:FUNCTIONS_TRIED], ALIKE)
 
 
 def _pair_best(m: Matching, mine: list[int], others: list[int], least: float) -> None:

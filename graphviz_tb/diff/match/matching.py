@@ -12,11 +12,10 @@ from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Aligned, Apart, Exchanged, NodePairs, Proposal, Reason, ScopePairs
-from graphviz_tb.diff.match.series import MOST_CELLS, common
+from graphviz_tb.diff.match.series import common
+from graphviz_tb.limits import CELLS_IN_ALL, CELLS_OF_TABLE
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.notice import Notice
-
-MOST_CELLS_IN_ALL = 1 << 27  # of all tables of common subsequences of a diff: a few seconds
 
 WORDS = {
     Reason.NAME: "same name and op",
@@ -140,7 +139,7 @@ class Matching:
     ) -> list[tuple[int, int]] | None:
         """The longest common subsequence; None where its table, or all tables together, would be too large."""
         cells = len(mine) * len(other)
-        if cells > min(MOST_CELLS, MOST_CELLS_IN_ALL - self.cells):
+        if cells > min(CELLS_OF_TABLE, CELLS_IN_ALL - self.cells):
             return None
         self.cells += cells
         return common(mine, other, likely)

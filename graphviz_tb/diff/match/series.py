@@ -13,11 +13,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.limits import CELLS_OF_TABLE
+
 NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)", re.DOTALL)
 # e.g. "dense_2_1"
 TWICE = re.compile(r"(.*?_)([0-9]{1,5})_([0-9]{1,3})", re.DOTALL)
 SCOPES = 1000  # scopes of one name that TensorFlow distinguishes behind the number of a layer
-MOST_CELLS = 1 << 24  # of the table of a longest common subsequence
 
 NameAffixes = tuple[str, str]  # what comes before and after the number
 # Makes pairs of two sequences and the pairs that are likely, as `common` does.
@@ -87,7 +88,7 @@ def common(
     """
     if not mine or not other:
         return []
-    if len(mine) * len(other) > MOST_CELLS:
+    if len(mine) * len(other) > CELLS_OF_TABLE:
         return None
     ids = {word: row for row, word in enumerate(dict.fromkeys([*mine, *other]))}
     left = np.array([ids[word] for word in mine], np.int64)

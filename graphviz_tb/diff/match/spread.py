@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from graphviz_tb.diff.match.found import Findings, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.places import FreePlacePairs
-
-ROUNDS = 200  # how far a match spreads, in steps
+from graphviz_tb.limits import MATCH_SPREAD
 
 
 def spread(m: Matching, same_label: bool = True) -> Findings:
@@ -19,7 +18,7 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
     """
     free = min(map(len, m.left()))
     beside: list[FreePlacePairs] = []
-    for _ in range(ROUNDS):
+    for _ in range(MATCH_SPREAD):
         if not free:
             return
         # With attributes first; by the op type alone only where that finds nothing more.
@@ -39,7 +38,7 @@ def spread(m: Matching, same_label: bool = True) -> Findings:
         free -= len(moved)
         for each in beside:
             each.take(found.old, found.new)
-    m.note("spread-limit", f"matches were spread over {ROUNDS} steps and no further")
+    m.note("spread-limit", f"matches were spread over {MATCH_SPREAD} steps and no further")
 
 
 def step(beside: FreePlacePairs) -> list[tuple[int, int]]:

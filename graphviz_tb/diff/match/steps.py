@@ -28,8 +28,7 @@ from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.same_names import same_names
 from graphviz_tb.diff.match.wired import by_wires
-
-ROUNDS = 3  # how often functions are paired by the calls of matched nodes
+from graphviz_tb.limits import CALL_ROUNDS
 
 
 def match(a: GraphColumns, b: GraphColumns) -> Matching:
@@ -45,7 +44,7 @@ def steps(m: Matching) -> Findings:
     """What the steps find, one after the other; each sees what was written down of those before it."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
-    for _ in range(ROUNDS):
+    for _ in range(CALL_ROUNDS):
         starts = [(0, 0)] + [(mine + 1, other + 1) for mine, other in sorted(m.functions.items())]
         fresh = [pair for pair in starts if pair[0] not in done]
         done.update(mine for mine, _ in fresh)

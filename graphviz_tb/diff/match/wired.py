@@ -17,15 +17,14 @@ from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
 from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.diff.match.matching import Matching
-
-MOST = 64  # members of a run that are tried each with each
+from graphviz_tb.limits import RUN_TRIED
 
 
 def by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
     for old_rows, new_rows in runs(m):
         # Where there are as many on both sides none is missing.
-        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > MOST:
+        if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > RUN_TRIED:
             continue
         ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
         weights = {

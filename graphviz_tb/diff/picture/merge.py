@@ -10,13 +10,13 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import brief, brief_wire, was
 from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
+from graphviz_tb.limits import PLACES_OPENED
 from graphviz_tb.model.change import Change, Edits
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.proto import GraphDef, NodeDef
 
-MOST_PLACES = 3  # of one change that are opened in the picture
 SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
 Where = tuple[str, str]  # function ("" for the main graph) and name of a node of the merged graph
 
@@ -163,7 +163,7 @@ def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tupl
     if change.detail["key"] in SEEN:
         return [(where,) for where in nodes]
     merged.settings.update(places)
-    return [(place, *nodes[:1]) for place in places[:MOST_PLACES]]
+    return [(place, *nodes[:1]) for place in places[:PLACES_OPENED]]
 
 
 def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
@@ -200,7 +200,7 @@ def first_places(source: MatchedGraphs, edits: Edits, names: dict[int, Where]) -
         inside = source.new_side.scopes.nodes(edits.scopes[0][1])
         return [where_new(source, int(inside[0]))] if len(inside) else []
     pairs = [*edits.ops, *((old, new) for old, new, _ in edits.attributes), *edits.nodes, *edits.inputs]
-    return [where_new(source, new) for _, new in pairs[:MOST_PLACES]]
+    return [where_new(source, new) for _, new in pairs[:PLACES_OPENED]]
 
 
 def add_removed(merged: Merged, source: MatchedGraphs, names: dict[int, Where]) -> None:

@@ -6,18 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.diff.picture.merge import Where
+from graphviz_tb.limits import BOXES_TO_CHANGES, OPEN_IN_EACH_OTHER
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
 from graphviz_tb.model.paths import Path, child_path, content_rows, parent_path
-
-MOST_BOXES = 40  # boxes that may be shown before a way to one more change stays closed: what one look takes in
-MOST_NESTED = 100  # groups in each other: the titles of more are higher than a screen on which names can be read
 
 
 def ways(
     hierarchy: Hierarchy,
     signs: Sequence[str],
     shown: Sequence[int],
-    most: int = MOST_BOXES,
+    most: int = BOXES_TO_CHANGES,
     closed: Collection[int] = (),
 ) -> tuple[list[Path], int]:
     """The groups to open so that `shown` is seen in `most` boxes, and how much of it is not for want of room.
@@ -67,8 +65,8 @@ class GroupPath:
 class GroupPaths:
     """The groups around each row, where it is shown first: through the first call of the function that it lies in.
 
-    All that lies in a function shares the way to it: it is gone once. No more than `MOST_NESTED` are known of any way,
-    the outer ones.
+    All that lies in a function shares the way to it: it is gone once. No more than `OPEN_IN_EACH_OTHER` are known
+    of any way, the outer ones.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -88,7 +86,7 @@ class GroupPaths:
         # A function that is called by itself alone leads back to where the way has been.
         group = self._known.get(outer)
         for inner in reversed(way):
-            if group is not None and group.depth < MOST_NESTED:
+            if group is not None and group.depth < OPEN_IN_EACH_OTHER:
                 group = GroupPath(child_path(self.hierarchy, group.path, inner), group, group.depth + 1)
             self._known[inner] = group
         return group

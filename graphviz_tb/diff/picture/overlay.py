@@ -17,12 +17,13 @@ from graphviz_tb.color.hues import plain
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.picture.opened import MOST_BOXES, heights, rows_shown, ways
+from graphviz_tb.diff.picture.opened import heights, rows_shown, ways
 from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
 from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
+from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
@@ -42,8 +43,7 @@ DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
-MOST_ROWS = 14  # of the list of changes in the legend: as high as a small picture
-ROOM = (MOST_BOXES, 28, 20, 12)  # boxes that are tried, the most first, until names can be read
+ROOM = (BOXES_TO_CHANGES, 28, 20, 12)  # boxes that are tried, the most first, until names can be read
 SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
 HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
@@ -107,8 +107,8 @@ class Overlay(Colouring):
         if any(not self.sign[row] for row in rows):
             legend_rows.append(LegendRow("unchanged", self.fill_unchanged(neutral)))
         # No more are made than are listed: measuring a hundred thousand takes seconds.
-        legend_rows += islice((row for change in self.changes for row in self.rows(change)), MOST_ROWS)
-        rest = sum(len(change.inside) or 1 for change in self.changes) - MOST_ROWS
+        legend_rows += islice((row for change in self.changes for row in self.rows(change)), CHANGES_IN_LEGEND)
+        rest = sum(len(change.inside) or 1 for change in self.changes) - CHANGES_IN_LEGEND
         if rest > 0:
             legend_rows.append(LegendRow(f"+{rest} more changes", neutral, "rest"))
         return legend_rows
@@ -177,7 +177,7 @@ def first_picture(
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
     settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
-    for most, closed in ((MOST_BOXES, settings), *((room, layers) for room in ROOM)):
+    for most, closed in ((BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
         opened, left = ways(hierarchy, painter.sign, shown, most, closed)
         drawn = coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):

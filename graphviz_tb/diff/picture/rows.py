@@ -10,6 +10,7 @@ from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
 from graphviz_tb.diff.report.words import counted
+from graphviz_tb.limits import CALLS_MARKED, KINDS_IN_BADGE
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
@@ -18,8 +19,6 @@ from graphviz_tb.model.paths import function_of
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)
 WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
-MOST_WORDS = 3  # from so many kinds of changes on a box says no more than these: it would be cut in the middle
-MOST_CALLS = 32  # how deep calls of a changed function in calls are marked
 
 
 def function_at(hierarchy: Hierarchy, row: int) -> str:
@@ -52,7 +51,7 @@ def group_signs(
     sign_groups(hierarchy, signs, moved)
     calls = calls_of(hierarchy)
     fresh = [body for body in calls if signs[body]]
-    for left in reversed(range(MOST_CALLS)):
+    for left in reversed(range(CALLS_MARKED)):
         called = sorted({row for body in fresh for row in calls.pop(body) if not signs[row]})
         if not called or not left:
             break
@@ -164,7 +163,7 @@ def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -
     if not words:
         marks = sum(every) - sum(ordinary)
         return f"{marks:,} {'constant or weight' if marks == 1 else 'constants or weights'} changed, {total}"
-    return ", ".join(words) + (f" of {total}" if len(words) < MOST_WORDS else "")
+    return ", ".join(words) + (f" of {total}" if len(words) < KINDS_IN_BADGE else "")
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:

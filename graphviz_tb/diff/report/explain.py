@@ -10,20 +10,18 @@ from graphviz_tb.diff.columns.wording import letters
 from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
 from graphviz_tb.diff.styles import STYLES, ReportStyle
 from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.result import Changes
 
 VERSION = 1
-MOST_CHARACTERS = 65_000  # of a comment on a pull request
 AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
 CUT = "\n\n…\n"  # ends a comment that is cut
-MOST_ROWS = 20  # changes that are not folded away: a comment of one screen
 FEW = 3  # changes that are read faster than a table of their kinds
 INDENT = "  "  # before a change in text; before those inside it or behind it there is more
 COLOURS = {"+": "32", "−": "31", "~": "33", "→": "34"}
-MOST_LETTERS = 200_000_000  # of a JSON report
 HEADINGS = {
     "signature": "Signature",
     "op": "Ops",
@@ -46,9 +44,9 @@ def explain(changes: Changes, style: ReportStyle, limit: int | None, colour: boo
 def with_room(document: dict[str, Any]) -> dict[str, Any]:
     """The same document; RequestError where a long name in each of its entries makes it larger than anyone reads."""
     count = letters(document)
-    if count > MOST_LETTERS:
+    if count > REPORT_LETTERS:
         raise RequestError(
-            f"the names in this report have {count:,} letters together, and may have {MOST_LETTERS:,}",
+            f"the names in this report have {count:,} letters together, and may have {REPORT_LETTERS:,}",
             hint="ask for text, which tells the first changes, or for a picture",
         )
     return document
@@ -164,17 +162,17 @@ def markdown(changes: Changes) -> str:
     lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:
         lines += [*_table(changes), ""] if len(changes) > FEW else []
-        lines += _rows(changes, changes.items[:MOST_ROWS])
-    rest = changes.items[MOST_ROWS:]
+        lines += _rows(changes, changes.items[:CHANGES_UNFOLDED])
+    rest = changes.items[CHANGES_UNFOLDED:]
     tail = [f"> {line}" for line in remarks(changes) if line]
     if rest:
         # What the changes that are folded away may take: the rest of the comment, its frame and line ends aside.
-        room = MOST_CHARACTERS - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
+        room = COMMENT - sum(len(line) + 1 for line in [*lines, *tail]) - AROUND
         lines += ["", "<details><summary>", counted(len(rest), "other change"), "</summary>", ""]
         lines += [*_fitting(changes, rest, room), "", "</details>"]
     comment = "\n".join([*lines, "", *tail]).rstrip() + "\n"
     # Names may be of any length: if the first rows alone are too long, the end is cut at a line.
-    return comment if len(comment) < MOST_CHARACTERS else comment[: MOST_CHARACTERS - len(CUT)].rsplit("\n", 1)[0] + CUT
+    return comment if len(comment) < COMMENT else comment[: COMMENT - len(CUT)].rsplit("\n", 1)[0] + CUT
 
 
 def headline(changes: Changes) -> str:

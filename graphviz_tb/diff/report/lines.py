@@ -12,9 +12,8 @@ from graphviz_tb.diff.columns.values import plain
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
+from graphviz_tb.limits import FUNCTION_NAME
 from graphviz_tb.model.graph import Graph
-
-LONGEST_FUNCTION = 200  # letters of the name of a function, which is in the line of each node in it
 
 
 def lines_of(source: Any) -> str:
@@ -31,8 +30,8 @@ def shortened(name: str) -> str:
     >>> shortened("f"), len(shortened("f" * 1000))
     ('f', 200)
     """
-    half = LONGEST_FUNCTION // 2
-    return name if len(name) <= LONGEST_FUNCTION else f"{name[: half - 1]}…{name[-half:]}"
+    half = FUNCTION_NAME // 2
+    return name if len(name) <= FUNCTION_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _line(graph: Graph, node: int, functions: list[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import shared_scope
+from graphviz_tb.limits import PARTS_IN_HEAD, VALUE_IN_REPORT
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.paths import last_segment
@@ -24,8 +25,6 @@ SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
-MOST_IN_HEAD = 2  # parts that the head of a change names: the first and the last
-LONGEST_VALUE = 60  # characters of a value: two of them and an arrow fit a wide terminal
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -136,7 +135,7 @@ def value(plain: Any) -> str:
         return f"[{shown}{', …' if len(plain) > 8 else ''}]"
     # `true` and `false` as in JSON and in text protobufs.
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
-    return cut(text, LONGEST_VALUE)
+    return cut(text, VALUE_IN_REPORT)
 
 
 def facts(change: Change) -> Iterator[str]:
@@ -147,7 +146,7 @@ def facts(change: Change) -> Iterator[str]:
     for inner in detail.get("with", ()):
         yield f"{inner['name']}: {inner['key']} {value(inner['old'])} → {value(inner['new'])}"
     parts = detail.get("parts", ())
-    if MOST_IN_HEAD < len(parts) <= MOST_PARTS:
+    if PARTS_IN_HEAD < len(parts) <= MOST_PARTS:
         yield f"made of {', '.join(last_segment(part) for part in parts)}"
     shapes = [f"{inner['old']} → {inner['new']}" for inner in detail.get("weights", ())]
     if shapes:

@@ -40,12 +40,13 @@ from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
 from graphviz_tb.group.flow.parts import Part
-from graphviz_tb.group.flow.setting import SOFT, Budget, Setting, budget_of
+from graphviz_tb.group.flow.setting import SOFT, Setting, budget_of
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.group.insert import NewGroup
 from graphviz_tb.group.series import SeriesRun, below
+from graphviz_tb.limits import Meter
 from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.model.notice import Notice
@@ -72,7 +73,7 @@ def fold_by_flow(
         level = levels.level(number)
         budget = budget_of(len(level.rows))
         planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
-        if budget.left < 0:
+        if budget.spent:
             cut.append(level.parent)
     # Groups are numbered through the file: each level is given how many come before it.
     groups: list[NewGroup] = []
@@ -92,7 +93,7 @@ def too_wide(hierarchy: Hierarchy, rows: list[int]) -> tuple[Notice, ...]:
 
 
 def fold_level(
-    level: Siblings, symbols: SymbolNumbers, series: list[SeriesRun], options: GroupOptions, budget: Budget
+    level: Siblings, symbols: SymbolNumbers, series: list[SeriesRun], options: GroupOptions, budget: Meter
 ) -> list[FlowBox]:
     """The boxes of one level."""
     soft, most = min(SOFT, options.max_children), options.max_children

@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Iterable
 
 from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.limits import INPUTS_SEARCHED
 
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
 GIVEN = 3  # of an input of the level: what is read as often was given for all of it
@@ -18,7 +19,6 @@ BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
 OF_LEVEL = 32  # one for each so many boxes of the level
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
-STEPS = 1_000_000  # inputs that are looked at in a level for all such values together: a second
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
 
@@ -84,10 +84,10 @@ def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> se
     come from one part, as the sines and cosines of positions do."""
     # Counted once: in a dense level many such boxes have many sources in common.
     users = [len(users) - sum([side[user] for user in users]) for users in dag.after] if wide else []
-    most = STEPS // max(1, len(wide))
+    most = INPUTS_SEARCHED // max(1, len(wide))
     memory = {box for box in wide if given_alone(dag, [box], early, users, most)}
     rest = [box for box in wide if box not in memory]
-    return memory.union(rest) if given_alone(dag, rest, early, users, STEPS) else memory
+    return memory.union(rest) if given_alone(dag, rest, early, users, INPUTS_SEARCHED) else memory
 
 
 def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], most: int) -> bool:

@@ -8,35 +8,21 @@ from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.order import FlowOrder, order_of
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.limits import BOXES_LOOKED_AT, Meter
 from graphviz_tb.model.frozen import dataclass
 
 SOFT = 16  # boxes that a reader takes in at once
 DEEPEST = 12  # groups in groups that are made by flow
 
 
-# Boxes that may be looked at again and again, one region inside the other, before those of a level are in plain
-# order: 200,000 are seconds, and no network of 10,000 ops in one scope comes near.
-LOOKS = 200_000
 # A region that holds most of its level costs more: where only a few boxes are peeled off at a time, as in random
 # wiring, each further look gives next to nothing. Twelve of 1,600 boxes are still within the budget.
 PEEL = 10
 
 
-@dataclass(slots=True, eq=False)
-class Budget:
-    """How many boxes may still be looked at."""
-
-    left: int
-
-    def take(self, boxes: int) -> bool:
-        """Look at so many boxes; False where there is no more budget for them."""
-        self.left -= boxes
-        return self.left >= 0
-
-
-def budget_of(boxes: int) -> Budget:
+def budget_of(boxes: int) -> Meter:
     """The budget of a level of so many boxes: each may be looked at once, whatever else is."""
-    return Budget(LOOKS + boxes)
+    return Meter(BOXES_LOOKED_AT + boxes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +32,7 @@ class Setting:
 
     vocabulary: Vocabulary
     symbols: SymbolNumbers
-    budget: Budget
+    budget: Meter
     soft: int = SOFT
     most: int = 40
     orders: dict[Dag, FlowOrder] = field(default_factory=dict)

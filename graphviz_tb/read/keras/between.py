@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from graphviz_tb.limits import CLAIMED_OUTPUTS
 from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
 from graphviz_tb.read.keras.possible import possible_shape
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.tree import LayerNode, LayerOutput, config_of
 
 Takes = Mapping[LayerNode, list[list[LayerOutput]]]  # what each call of a layer takes
-MOST_CLAIMED = 200_000  # outputs, all together, that are listed beyond those of one call by the rule of a class
 # What an attention takes, by name or by position; what comes after is a mask.
 QUERY_VALUE_KEY = {"query": 0, "value": 1, "key": 2, 0: 0, 1: 1, 2: 2}
 HEADS = frozenset(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"))
@@ -107,7 +107,7 @@ class Outputs:
     def __init__(self, layers: Iterable[LayerNode], between: Between) -> None:
         self.between = between
         self.listed: dict[LayerNode, int] = {}  # the calls of which the outputs are listed
-        room = MOST_CLAIMED
+        room: int = CLAIMED_OUTPUTS
         for layer in layers:
             each = len(between.gives[layer][0])
             fitting = (count for count in (layer.runs, layer.called) if count * each <= min(MOST_OUTPUTS, room))
@@ -142,7 +142,7 @@ def operands(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput]:
 def claims(takes: Takes) -> dict[LayerNode, int]:
     """The highest output of each layer that something takes."""
     claimed: dict[LayerNode, int] = {}
-    room = MOST_CLAIMED
+    room: int = CLAIMED_OUTPUTS
     for calls in takes.values():
         for source in (each for call in calls for each in call):
             more = source.output - claimed.get(source.layer, -1)

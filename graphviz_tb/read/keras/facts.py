@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from graphviz_tb.model.costs import MOST
+from graphviz_tb.limits import MOST_OF_QUANTITY, SHAPES_TOLD
 from graphviz_tb.model.layers import Call, Layer
 from graphviz_tb.model.tensors import Shape, shape_word
 from graphviz_tb.read.keras.between import Between, Outputs, Takes, class_of
@@ -19,7 +19,6 @@ from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
 PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
-MOST_SHAPES = 3  # of weights on a second line; more are counted
 
 
 def layer_facts(layers: list[Box], models: list[Box], takes: Takes) -> tuple[dict[Box, Layer], Outputs]:
@@ -54,7 +53,7 @@ def one_layer(layer: Box, between: Between, outputs: tuple[Shape, ...]) -> Layer
 
 def bounded(count: int | None) -> int | None:
     """A number of parameters, unknown where no machine could hold as many."""
-    return None if count is not None and count > MOST else count
+    return None if count is not None and count > MOST_OF_QUANTITY else count
 
 
 def kept(layer: Box) -> Iterator[tuple[int, ...]]:
@@ -78,7 +77,7 @@ def in_words(weights: Sequence[tuple[int, ...]]) -> str:
     >>> in_words([(24, 48), (48,)]), in_words([(4,), (4,), (4,), (4,)]), in_words([])
     ('24×48 · 48', '4 weights', '')
     """
-    if len(weights) > MOST_SHAPES:
+    if len(weights) > SHAPES_TOLD:
         return f"{len(weights)} weights"
     return " · ".join(shape_word(shape or (1,)) for shape in weights)
 

@@ -9,9 +9,7 @@ import json
 import sys
 from typing import IO, Any
 
-MOST = 200_000  # items; a model of a thousand layers has five thousand
-MOST_TEXT = 64 << 20  # characters of all paths
-MEMORY = 512 << 20  # bytes that the process may ask for beside what h5py itself takes
+from graphviz_tb.limits import HDF5_ITEMS, HDF5_MEMORY, HDF5_TEXT
 
 
 class FileSlice(io.RawIOBase):
@@ -57,7 +55,7 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
         sizes = None if shape is None else [int(size) for size in shape]
         listed.append((clean(path), sizes, clean(name) if isinstance(name, str) else None))
         text += len(path)
-        return True if len(listed) >= MOST or text > MOST_TEXT else None  # anything but None ends the visit
+        return True if len(listed) >= HDF5_ITEMS or text > HDF5_TEXT else None  # anything but None ends the visit
 
     file.visititems(visit)
     return listed
@@ -71,7 +69,7 @@ def main() -> None:
         import resource
 
         with open("/proc/self/statm") as counts:  # noqa: PTH123
-            most = MEMORY + int(counts.read().split()[0]) * resource.getpagesize()
+            most = HDF5_MEMORY + int(counts.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
     except (ImportError, OSError, ValueError):
         pass  # systems other than Linux have no such limit, or none that is kept

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
+from graphviz_tb.limits import CONFIG_DEPTH
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 
 MOST_SIZE = 2**63 - 1  # of a dimension: TensorFlow's are of 64 bits
 LONGEST = 3 * MOST_DIMENSIONS + len(",->")  # of an equation: it names the dimensions of three tensors
-DEEPEST = 60  # values within one another in a configuration: a layer in a wrapper in a wrapper nests six
 # What a rule raises for a configuration that its class would refuse. RecursionError: a layer in a layer in a layer …
 IMPOSSIBLE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 SIZES = frozenset(
@@ -87,9 +87,9 @@ def hashed(value: Any) -> str:
 
 
 def is_deep(value: Any) -> bool:
-    """Whether values nest deeper than `DEEPEST`; level by level."""
+    """Whether values nest deeper than `CONFIG_DEPTH`; level by level."""
     level: list[Any] = [[value]]
-    for _ in range(DEEPEST + 1):
+    for _ in range(CONFIG_DEPTH + 1):
         level = [each for part in level for each in parts(part) if isinstance(each, dict | list)]
     return bool(level)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-MOST = 6  # words on a second line
+from graphviz_tb.limits import WORDS_TOLD
 
 # Said first, in this order, and as they are: `32 · 3×3 · relu`.
 PLAIN = (
@@ -86,7 +86,7 @@ def telling(kind: str, config: Mapping[str, Any]) -> str:
     '3×3 · stride 2'
     """
     words = [word for word in _words(kind, config) if word]
-    return " · ".join(words[:MOST])
+    return " · ".join(words[:WORDS_TOLD])
 
 
 def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:

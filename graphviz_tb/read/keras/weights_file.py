@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from graphviz_tb.limits import HDF5_SECONDS
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.zipped import BROKEN, blocks, first_byte
 
@@ -28,7 +29,6 @@ NOT_LAYERS = ("optimizer", "metrics")  # at the root: slots, and what is measure
 INSTALL = "pip install h5py"  # what the extra `keras` brings; so it reads where the package is on no index
 MEAN = [(), ()]  # what a metric keeps: a total and a count
 PROGRAM = Path(__file__).with_name("hdf5_items.py")
-SECONDS = 10  # that the program may take; a model of a thousand layers takes one
 
 
 @dataclass(slots=True)
@@ -75,10 +75,12 @@ def listed(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
     with on_disk(archive, opened) as (path, first, size):
         try:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
-            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True, stdin=subprocess.DEVNULL)
+            done = subprocess.run(
+                command, capture_output=True, timeout=HDF5_SECONDS, check=True, stdin=subprocess.DEVNULL
+            )
             items: list[StoredItem] = json.loads(done.stdout)
         except subprocess.TimeoutExpired:
-            raise UnreadWeights(f"reading them takes more than {SECONDS} seconds") from None
+            raise UnreadWeights(f"reading them takes more than {HDF5_SECONDS} seconds") from None
         except (subprocess.SubprocessError, OSError, ValueError):
             raise UnreadWeights("they are damaged") from None
     return items

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.limits import STRUCTURES_OF_LENGTH
 from graphviz_tb.model.columns import Bytes, Longs, runs
 from graphviz_tb.read.logged.block import PADDING, Block
 from graphviz_tb.read.logged.group import (
@@ -29,7 +30,6 @@ from graphviz_tb.read.records import HEADER
 
 FEW = 48  # events of one structure that are decoded one by one as fast
 WIDE = 4096  # bytes of an event of which only the parts that are needed are taken out
-MOST_STRUCTURES = 64  # of one length
 Tag = Callable[[bytes], int]
 
 
@@ -54,7 +54,7 @@ def _of_one_length(
 ) -> Iterator[Found]:
     lines = _Lines(block, rows)
     tried, failed, allowed = 0, 0, len(rows) // (2 * FEW)
-    while len(lines.rows) >= FEW and tried < MOST_STRUCTURES and failed <= allowed:
+    while len(lines.rows) >= FEW and tried < STRUCTURES_OF_LENGTH and failed <= allowed:
         first = int(lines.rows[0])
         structure = _structure(block, first)
         tried += 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from graphviz_tb.errors import ReadError
+from graphviz_tb.limits import WHOLE_RECORD
 from graphviz_tb.model.logged import About, Kind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.logged.alike import Unlike, found_alike
@@ -24,7 +25,6 @@ from graphviz_tb.read.logged.tail import LargeRecord, Tail, opened
 from graphviz_tb.read.wire import pieces
 
 GRAPH, META_GRAPH = 4, 9  # fields of an Event
-MOST_WHOLE = 1 << 28  # bytes of a large record that is read as a whole, where it is not written as usual
 Family = tuple[Kind, str]  # a kind, and the dtype of its values: columns of one family can be joined
 
 
@@ -159,7 +159,7 @@ class EventFile:
         except CutError:
             return self._damaged(record.place, "is no event")
         except OddError:
-            if record.size > MOST_WHOLE:
+            if record.size > WHOLE_RECORD:
                 return self._damaged(record.place, f"of {record.size:,} bytes is not written as events are")
             if not singles.add(record.window[0 : record.size], record.place):
                 self._damaged(record.place, "is no event")

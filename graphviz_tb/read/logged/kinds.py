@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.constants import values
+from graphviz_tb.limits import FILLED_NUMBERS
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.dtypes import DTYPES, dtype_name
 from graphviz_tb.model.logged import Form as TensorForm
@@ -20,7 +21,6 @@ from graphviz_tb.read.logged.rows import Column, Rows
 from graphviz_tb.read.logged.structure import Form
 
 GRAPHS = {"graphs", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph", "graph_tagged_run_metadata"}
-FILLED = 4096  # numbers that a tensor may claim beyond those that it holds: the last of them again and again
 HISTOGRAM = ("minimum", "maximum", "number", "sum", "sum_squares")
 CURVES = ("true_positives", "false_positives", "true_negatives", "false_negatives", "precision", "recall")
 
@@ -91,7 +91,7 @@ def numbers(group: Group) -> NDArray[Any]:
     made = numbers_of(lines[:, : lines.shape[1] // width * width], dtype)
     if form.field == "content":
         made = values(made, form.dtype)
-    claimed = min(prod(form.shape), max(made.shape[1], FILLED))
+    claimed = min(prod(form.shape), max(made.shape[1], FILLED_NUMBERS))
     if made.shape[1] < claimed:
         last = made[:, -1:] if made.shape[1] else np.zeros((len(made), 1), made.dtype)
         made = np.concatenate([made, np.broadcast_to(last, (len(made), claimed - made.shape[1]))], axis=1)

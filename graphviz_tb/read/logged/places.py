@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.constants import claimed, filled, stored, values
 from graphviz_tb.errors import MalformedProto, ReadError, TooLarge
+from graphviz_tb.limits import CLAIMED_BYTES
 from graphviz_tb.model.logged import Place
 from graphviz_tb.proto import Event, TensorProto
 from graphviz_tb.read.logged.tail import Handle, opened
 from graphviz_tb.read.opened import unreadable
 from graphviz_tb.read.pb import BROKEN
-
-MOST = 1 << 28  # bytes that a tensor may claim beyond those that it holds
 
 
 def bytes_at(path: Path, place: Place) -> bytes:
@@ -51,7 +50,7 @@ def array_of(tensor: TensorProto) -> NDArray[Any]:
         elements[:] = list(tensor.string_val)
     if len(elements) > count or count < 0:
         raise MalformedProto(f"a tensor of shape {shape} holds {len(elements):,} values")
-    if (count - len(elements)) * elements.itemsize > MOST:
+    if (count - len(elements)) * elements.itemsize > CLAIMED_BYTES:
         raise TooLarge(f"a tensor claims {count:,} values and holds {len(elements):,}")
     if not elements.dtype.hasobject:
         elements = values(elements, tensor.dtype)

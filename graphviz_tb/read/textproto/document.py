@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from graphviz_tb.errors import MalformedText
+from graphviz_tb.limits import UNKNOWN_NAMES, WAITING_TEXT
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.textproto.literals import varint
 from graphviz_tb.read.textproto.schema import MessageType
 from graphviz_tb.read.textproto.source import Source
-
-DEPTH_LIMIT = 99  # protobuf itself refuses the hundredth message inside a message
-FLUSH_BYTES = 4 << 20  # that wait before they are parsed: bounds memory, costs no time
-SKIPPED_KINDS = 20  # unknown names that are listed one by one
 
 
 class OpenMessage(NamedTuple):
@@ -47,7 +44,7 @@ class Document:
         """Before: a finished top-level field. After: it is in the message, now or at the next flush."""
         self.parts += parts
         self.waiting += sum(map(len, parts))
-        if self.waiting > FLUSH_BYTES:
+        if self.waiting > WAITING_TEXT:
             self.flush()
 
     def flush(self) -> None:
@@ -57,7 +54,7 @@ class Document:
     def skip(self, code: str, what: str, position: int) -> None:
         """Note a field or name that our messages do not know."""
         # A file may have a million unknown names.
-        if len(self.skipped) >= SKIPPED_KINDS and (code, what) not in self.skipped:
+        if len(self.skipped) >= UNKNOWN_NAMES and (code, what) not in self.skipped:
             what = "and others"
         seen = self.skipped.setdefault((code, what), [position, 0])
         seen[1] += 1

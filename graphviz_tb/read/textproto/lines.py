@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document
+from graphviz_tb.limits import REMEMBERED_LINE, REMEMBERED_LINES, TEXT_DEPTH
+from graphviz_tb.read.textproto.document import Document
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape, varint
-from graphviz_tb.read.textproto.schema import MEMO_LINES, SKIPPED, Field, MessageType, UnknownNameError, write_value
-
-MEMO_LENGTH = 240  # longer lines are seldom met twice
+from graphviz_tb.read.textproto.schema import SKIPPED, Field, MessageType, UnknownNameError, write_value
 
 # `name {`, `name: "text"`, `name: 7`, `name: [1, 2]`, `}`, or nothing; spaces around any of them
 _LINE = re.compile(
@@ -101,7 +100,7 @@ class LineWalk:
             elif known is None or (known.__class__ is Close and (known.closer != opened.closer or not stack)):
                 raise OtherError(finished)
             elif known.__class__ is OpeningLine:
-                if len(stack) >= DEPTH_LIMIT:
+                if len(stack) >= TEXT_DEPTH:
                     raise OtherError(finished)
                 stack.append((opened, parts))
                 opened, parts = known, []
@@ -128,8 +127,8 @@ class LineWalk:
             known, lasting = self._meaning(match, opened)
         except OtherError:
             return None
-        if lasting and len(line) <= MEMO_LENGTH:
-            if len(opened.lines) >= MEMO_LINES:
+        if lasting and len(line) <= REMEMBERED_LINE:
+            if len(opened.lines) >= REMEMBERED_LINES:
                 opened.lines.clear()
             opened.lines[line] = known
         return known

@@ -11,7 +11,6 @@ from graphviz_tb.read.textproto.literals import boolean, float32, integer, numbe
 
 INT32, INT64 = (-(2**31), 2**31 - 1), (-(2**63), 2**63 - 1)
 UINT32, UINT64 = (0, 2**32 - 1), (0, 2**64 - 1)
-MEMO_LINES = 1 << 16  # lines remembered per message type before the memory is emptied
 
 
 class UnknownNameError(Exception):

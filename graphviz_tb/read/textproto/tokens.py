@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.read.textproto.document import DEPTH_LIMIT, Document, OpenMessage, closed
+from graphviz_tb.limits import TEXT_DEPTH
+from graphviz_tb.read.textproto.document import Document, OpenMessage, closed
 from graphviz_tb.read.textproto.lines import Close, LineWalk, OpeningLine
 from graphviz_tb.read.textproto.literals import SCALAR, STRING, unescape
 from graphviz_tb.read.textproto.schema import SKIPPED, Field, MessageType, UnknownNameError, write_value
@@ -81,7 +82,7 @@ class _Reader:
         known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], OpeningLine(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)
-        elif known.__class__ is OpeningLine and len(self.frames) <= DEPTH_LIMIT:
+        elif known.__class__ is OpeningLine and len(self.frames) <= TEXT_DEPTH:
             self.frames.append(OpenMessage(known.table, known.tag, [], known.closer, match.start(1)))
         elif known.__class__ is Close and known.closer == frame.closer and not frame.in_list:
             self.frames.pop()
@@ -179,8 +180,8 @@ class _Reader:
         if field is not None and not field.is_message:
             raise self._wrong(f"{field.name} is no message, it takes one value")
         # The frames include the outermost message.
-        if len(self.frames) > DEPTH_LIMIT:
-            raise self._wrong(f"messages are nested deeper than {DEPTH_LIMIT}")
+        if len(self.frames) > TEXT_DEPTH:
+            raise self._wrong(f"messages are nested deeper than {TEXT_DEPTH}")
         closer = _OPENERS[self._peek()]
         self.position += 1
         self.frames.append(OpenMessage(table, field.tag if field else b"", [], closer, start, in_list))

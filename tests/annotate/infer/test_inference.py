@@ -288,7 +288,7 @@ def test_sparse_features_of_both_parsers_come_before_the_dense_ones() -> None:
 @pytest.mark.parametrize("length", [3, 1000])
 def test_elements_of_many_long_vectors_are_not_all_followed(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # long ─▶ sum0 ─▶ sum1 ─▶ …, each cut to two elements, which are the shape of a Fill
-    monkeypatch.setattr(symbols, "MOST_CLAIMED", 20_000)
+    monkeypatch.setattr(symbols, "CLAIMED_NUMBERS", 20_000)
     chain = [node(f"sum{at}", "AddV2", f"sum{at - 1}" if at else "long", "zero", T=INT) for at in range(40)]
     cuts = [node(f"cut{at}", "Slice", f"sum{at}", "zero", "two", T=INT, Index=INT) for at in range(40)]
     fills = [node(f"fill{at}", "Fill", f"cut{at}", "value", T=FLOAT, index_type=INT) for at in range(40)]

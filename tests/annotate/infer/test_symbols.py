@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.annotate.infer.symbols import HIDDEN, LARGEST, MOST_FACTORS, Symbols, known
+from graphviz_tb.annotate.infer.symbols import HIDDEN, LARGEST, Symbols, known
+from graphviz_tb.limits import FACTORS
 from graphviz_tb.proto import GraphDef
 from tests.timing import slowness
 
@@ -55,7 +56,7 @@ def test_squares_of_squares() -> None:
 def test_a_product_of_few_factors_is_flat() -> None:
     symbols = Symbols()
     batch = symbols.fresh()
-    flat = symbols.product([batch] * (MOST_FACTORS // 2))
+    flat = symbols.product([batch] * (FACTORS // 2))
     assert symbols.quotient([symbols.product([flat, batch])], [flat]) == batch
 
 
