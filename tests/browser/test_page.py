@@ -18,12 +18,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.proto import AttrValue, GraphDef, RunMetadata
+from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
+from tests.serve.writing import Writer, record
 
 HERE = Path(__file__).parent
 FIXTURES = HERE.parents[1] / "fixtures"
@@ -215,7 +217,33 @@ def same(folder: Path) -> None:
     dark.save(folder.parent / "same_dark.svg")
 
 
+def log_of(graph: GraphDef | None, names: tuple[str, ...] = ("first", "second")) -> Callable[[Path], None]:
+    """What writes the page of a log of two runs."""
+
+    def write(folder: Path) -> None:
+        for number, name in enumerate(names):
+            falling = [float(np.float32(2 / (step + 1 + number))) for step in range(50)]
+            rising = [float(np.float32(1 - one / 3)) for one in falling]
+            values = {"loss": falling, "acc/train": rising, "acc/validation": rising, "lr": [0.5] * 50}
+            if name.startswith("<"):
+                values = {one: falling for one in HOSTILE if one}
+            writer = Writer(folder / "logs" / name)
+            for tag, each in values.items():
+                for step, value in enumerate(each):
+                    event = Event(wall_time=1e9 + step, step=step)
+                    event.summary.value.add(tag=tag, simple_value=value)
+                    writer.raw(record(event.SerializeToString()))
+            if graph is not None and not number:
+                writer.raw(record(Event(wall_time=1e9, graph_def=graph.SerializeToString()).SerializeToString()))
+        assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+    return write
+
+
 PAGES: dict[str, Callable[[Path], None]] = {
+    "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
+    "log_alone": log_of(None),
+    "log_hostile": log_of(None, ("<img src=x onerror=window.hacked=1>", "second")),
     "mnist": drawn("mnist_cnn.pbtxt", folds=False),
     "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
     "recursive": drawn("func_library_recursive.pbtxt"),
@@ -262,7 +290,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
     return Pages(tmp_path_factory.mktemp("pages"))
 
 
-SUITES = ("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js")
+SUITES = (
+    *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
+    "scalars.js",
+)
 
 
 @pytest.fixture(scope="session")

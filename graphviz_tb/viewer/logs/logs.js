@@ -14,7 +14,7 @@ class Logs {
     /** @type {LogState} */
     this.state = { title: "", generation: "", runs: [], graphs: [], kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
     this.page = "";
-    this.restoring = false;
+    this.restoring = true; // until the address was read, nothing is written to it
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
     this.lamp = el("span", { id: "lamp", role: "status" });
     byId("heading").after(this.tabs, this.lamp);
@@ -150,6 +150,7 @@ class Logs {
     this.scalars.restore(state);
     if (pages.length) this.show(pages.includes(state.page) ? state.page : pages[0]);
     this.restoring = false;
+    this.remember();
   }
 
   /** @param {KeyboardEvent} event */
