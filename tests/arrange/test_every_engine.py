@@ -40,7 +40,7 @@ def test_a_quick_order_is_sound_and_the_same_each_time(level: Metagraph) -> None
     assert arrange(level, ArrangeOptions(quick=True)) == skeleton
 
 
-@each("engine", INSTALLED)
+@pytest.mark.parametrize("engine", INSTALLED)
 @each("name", ["bridges", "edge_kinds", "scope_cycle", "separate_parts"])
 def test_every_picture_obeys_the_laws(engine: str, name: str) -> None:
     obeys(graphviz_tb.load(RULES / f"{name}.pbtxt").picture(engine=engine, open_all=True))

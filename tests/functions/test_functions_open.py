@@ -13,6 +13,7 @@ from graphviz_tb.model.paths import address, child_path
 from graphviz_tb.pipeline import Model, load
 from graphviz_tb.proto import GraphDef
 from tests.each import each
+from tests.effort import part
 from tests.expand.test_depth import calls
 from tests.functions.test_calls_laws import every_group
 
@@ -28,7 +29,7 @@ def shown(model: Model, *open_: str) -> set[str]:
 
 
 @each("preset", ["default", "tensorboard"])
-@each("name", GRAPHS)
+@each("name", part(GRAPHS, 3))
 def test_every_call_opens(fixtures: Path, name: str, preset: str) -> None:
     model = load(fixtures / "real" / name, preset=preset)
     groups = every_group(model, 150)

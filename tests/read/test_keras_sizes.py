@@ -60,6 +60,7 @@ def model(layers: list[Any]) -> bytes:
     return json.dumps({"class_name": "Functional", "config": described}).encode()
 
 
+@pytest.mark.slow
 @each("odd", ODD, ids=lambda value: repr(value)[:20])
 def test_a_value_that_no_class_takes_in_every_place_of_every_class(odd: Any) -> None:
     numbers = count()

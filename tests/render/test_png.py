@@ -309,6 +309,7 @@ def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pyt
     assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]
 
 
+@pytest.mark.slow
 def test_many_shapes_are_drawn_in_bands(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = tuple(Rectangle(30 * x, 40 * x, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     drawing = Drawing(1000, 1200, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group(boxes),)),))

@@ -18,6 +18,7 @@ from graphviz_tb.model.drawing import Drawing, Group, Section
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.svg import svg as write
 from tests.each import each
+from tests.effort import part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 REAL = FIXTURES / "real"
@@ -57,7 +58,7 @@ ATTRIBUTES = {
 }
 
 
-@each("path", GRAPHS, ids=lambda path: path.name)
+@each("path", part(GRAPHS, 4), ids=lambda path: path.name)
 def test_well_formed_and_harmless(path: Path) -> None:
     for choices in ({}, {"open_all": True, "max_open": 300, "theme": "dark"}):
         picture = graphviz_tb.load(path).picture(**choices)
