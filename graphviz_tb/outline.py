@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphviz_tb.algorithms.along import along_flow
+from graphviz_tb.algorithms.along import along_flow, unjoined
 from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.model.paths import Path, address, child_path
@@ -32,8 +33,8 @@ class OutlineBox:
 class OutlineGroup:
     """One open group: its `label` and `address` ("" for the whole model), how deep it lies, and its parts.
 
-    `ranks` are along the flow: what feeds another is in an earlier rank. `beside` is no part of the model:
-    gradients, updates, what keeps books, and what is in the auxiliary area.
+    `ranks` are along the flow: what feeds another is in an earlier rank. `loose` are those that no data joins to
+    these. `beside` is no part of the model: gradients, updates, what keeps books, and what is in the auxiliary area.
     """
 
     label: str
@@ -41,6 +42,7 @@ class OutlineGroup:
     depth: int
     ranks: tuple[tuple[OutlineBox, ...], ...]
     beside: tuple[OutlineBox, ...]
+    loose: tuple[OutlineBox, ...] = ()
 
 
 def outline(model: Model) -> tuple[OutlineGroup, ...]:
@@ -66,20 +68,27 @@ def outline(model: Model) -> tuple[OutlineGroup, ...]:
         path, depth = waiting.pop()
         # Positions of children become their rows; `mask.extracted` is what lies in the auxiliary area.
         away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted}
-        flow = along_flow(hierarchy, path)
-        shown = [[row for row in rank if not quiet[row] and row not in away] for rank in flow]
-        in_flow = {row for rank in shown for row in rank}
-        beside = [row for rank in flow for row in rank if row not in in_flow]
+        ranks, apart = along_flow(hierarchy, path), unjoined(hierarchy, path)
+        if not ranks:  # boxes side by side, and no flow that they would stand beside
+            ranks, apart = [apart], []
+        inside = [row for rank in (*ranks, apart) for row in rank]
+        shown = {row for row in inside if not quiet[row] and row not in away}
+
+        def parts(rows: Iterable[int], path: Path = path) -> tuple[OutlineBox, ...]:
+            return tuple(part(child_path(hierarchy, path, row)) for row in rows)
+
+        in_flow = [parts(row for row in rank if row in shown) for rank in ranks]
         lines.append(
             OutlineGroup(
                 "" if path == ROOT else called(path),
                 address(hierarchy, path),
                 depth,
-                tuple(tuple(part(child_path(hierarchy, path, row)) for row in rank) for rank in shown if rank),
-                tuple(part(child_path(hierarchy, path, row)) for row in beside),
+                tuple(rank for rank in in_flow if rank),
+                parts(row for row in inside if row not in shown),
+                parts(row for row in apart if row in shown),
             )
         )
         # A stack: the first group of the flow is put on it last, so that it and all inside it come next.
-        below = [child_path(hierarchy, path, row) for rank in flow for row in rank]
+        below = [child_path(hierarchy, path, row) for row in inside]
         waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
     return tuple(lines)

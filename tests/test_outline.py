@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from graphviz_tb import load
 from graphviz_tb.algorithms.along import ranks
 from graphviz_tb.commands import cli
+from graphviz_tb.commands.report import architecture_lines
 from graphviz_tb.outline import outline
 from graphviz_tb.proto import GraphDef
 from tests.conftest import FIXTURES
@@ -47,6 +48,51 @@ def test_what_trains_stands_beside() -> None:
     assert {part.label for part in lines[0].beside} == {"gradients", "updates", "bookkeeping"}
     shown = [part.label for line in lines for rank in line.ranks for part in rank]
     assert [label for label in shown if label.startswith("layer")] == [f"layer_{at}" for at in range(LAYERS)]
+
+
+# x ─▶ mul ─▶ y; alone
+def test_no_arrow_leads_to_what_nothing_joins() -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    graph.node.add(name="mul", op="Square", input=["x"])
+    graph.node.add(name="y", op="Relu", input=["mul"])
+    graph.node.add(name="alone", op="Placeholder")
+    (line,) = outline(load(graph))
+    assert [[part.label for part in rank] for rank in line.ranks] == [["x"], ["mul"], ["y"]]
+    assert [part.label for part in line.loose] == ["alone"]
+    assert architecture_lines([line], 80) == ["x → mul → y; alone"]
+
+
+# x ─▶ layer_0 ─▶ layer_1 …, each with its variable, the initialiser of that, and whether it is set
+def test_layers_with_their_initialisers_are_the_model() -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    last = "x"
+    for number in range(6):
+        name = f"layer_{number}"
+        graph.node.add(name=f"{name}/zeros", op="Const")
+        graph.node.add(name=f"{name}/w", op="VarHandleOp")
+        graph.node.add(name=f"{name}/w/IsInitialized", op="VarIsInitializedOp", input=[f"{name}/w"])
+        graph.node.add(name=f"{name}/w/Assign", op="AssignVariableOp", input=[f"{name}/w", f"{name}/zeros"])
+        graph.node.add(name=f"{name}/Read", op="ReadVariableOp", input=[f"{name}/w"])
+        graph.node.add(name=f"{name}/MatMul", op="MatMul", input=[last, f"{name}/Read"])
+        graph.node.add(name=f"{name}/Tanh", op="Tanh", input=[f"{name}/MatMul"])
+        last = f"{name}/Tanh"
+    line = outline(load(graph))[0]
+    assert [[part.label for part in rank] for rank in line.ranks] == [["x"], ["layer_[0-5]"]]
+    assert not line.beside
+
+
+def test_a_saver_is_no_part_of_the_model() -> None:
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder")
+    graph.node.add(name="w", op="VariableV2")
+    graph.node.add(name="y", op="MatMul", input=["x", "w"])
+    graph.node.add(name="save/Const", op="Placeholder")
+    graph.node.add(name="save/name", op="ShardedFilename", input=["save/Const"])
+    graph.node.add(name="save/SaveV2", op="SaveV2", input=["save/name", "w"])
+    line = outline(load(graph))[0]
+    assert [part.label for part in line.beside] == ["save"]
 
 
 def test_info_tells_the_architecture_as_text_and_json() -> None:

@@ -16,7 +16,7 @@ def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
     """The children of the group at `path`, rank by rank.
 
     After: no data edge leads from a rank to an earlier one, but for those that close a circle; the children of one
-    rank do not feed each other, and are in the order of the file. What has no edge comes last.
+    rank do not feed each other, and are in the order of the file. What has no edge is not in them (`unjoined`).
 
     >>> from graphviz_tb import load
     >>> from graphviz_tb.proto import GraphDef
@@ -28,9 +28,13 @@ def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
     rows = content_rows(hierarchy, path)
     pairs = data_pairs(hierarchy, owner_row(hierarchy, path))
     joined = {row for pair in pairs for row in pair}
-    levels = ranks([row for row in rows if row in joined], pairs)
-    loose = [row for row in rows if row not in joined]
-    return [*levels, loose] if loose else levels
+    return ranks([row for row in rows if row in joined], pairs)
+
+
+def unjoined(hierarchy: Hierarchy, path: Path) -> list[int]:
+    """The children of the group at `path` that no data edge joins to another, in the order of the file."""
+    joined = {row for pair in data_pairs(hierarchy, owner_row(hierarchy, path)) for row in pair}
+    return [row for row in content_rows(hierarchy, path) if row not in joined]
 
 
 def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:

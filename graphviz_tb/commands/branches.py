@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from graphviz_tb.algorithms.along import along_flow
+from graphviz_tb.algorithms.along import along_flow, unjoined
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.errors import RequestError, UnknownNode
 from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, Hierarchy, How, RowKind
@@ -153,7 +153,9 @@ def branches(
         groups, loose = inner(hierarchy, branch.row), loose_ops(hierarchy, branch.row)
         rows = [*groups, *loose] if ops else groups
         if by_flow and rows:
-            place = {row: index for index, row in enumerate(chain(*along_flow(hierarchy, (branch.row,))))}
+            path = (branch.row,)
+            along = chain(*along_flow(hierarchy, path), unjoined(hierarchy, path))
+            place = {row: index for index, row in enumerate(along)}
             rows = one_of_each(hierarchy, branch.row, sorted(rows, key=place.__getitem__))
         below = [Branch(row, depth, False) for row in rows]
         if loose and not ops:

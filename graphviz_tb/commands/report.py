@@ -108,10 +108,11 @@ def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]
     lines: list[str] = []
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
-        text = head + flow_words(line.ranks)
+        # What nothing joins has a list of its own, behind no arrow.
+        text = head + "; ".join(filter(None, (flow_words(line.ranks), flow_words([line.loose]))))
         beside = flow_words([line.beside])
         indent = 2 * min(line.depth, OUTLINE_DEPTH)
-        lines += wrap(text, width, indent, indent + 4) if line.ranks else []
+        lines += wrap(text, width, indent, indent + 4) if line.ranks or line.loose else []
         lines += wrap(f"beside: {beside}", width, indent, indent + 4) if line.beside else []
     return lines
 

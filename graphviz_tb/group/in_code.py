@@ -6,6 +6,7 @@ is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the
 
 layer_names       names of layers where the model is known beside the graph
 counted_scopes    elsewhere, scopes with a counter whose name without it is free
+numbered_types    ops of data pipelines, whose names are their types and a number
 made_by_keras_3   whether Keras 3 made them: its variables have the names without counters; where a file has none of
                   their names (frozen ones, functions), weights are read where Keras 3 reads them
 """
@@ -20,10 +21,11 @@ from itertools import islice, pairwise
 import numpy as np
 
 from graphviz_tb.algorithms.quiet import under
+from graphviz_tb.group.scopes import is_numbered
 from graphviz_tb.limits import WEIGHTS_ASKED
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
 
 COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
@@ -41,7 +43,7 @@ def names_in_code(hierarchy: Hierarchy) -> CodeNames:
     Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
     are called as those that they are gradients of.
     """
-    known = layer_names(hierarchy)
+    known = layer_names(hierarchy) | numbered_types(hierarchy)
     counted = counted_scopes(hierarchy)
     # Scopes of gradients repeat the names of the layers: they prove nothing, and are renamed only with these.
     gradients = among_gradients(hierarchy)
@@ -51,6 +53,14 @@ def names_in_code(hierarchy: Hierarchy) -> CodeNames:
     layers = {last_segment(hierarchy.name[row]) for row in forward}
     names = {row: last_segment(name) for row, name in counted.items() if last_segment(hierarchy.name[row]) in layers}
     return names | known
+
+
+def numbered_types(hierarchy: Hierarchy) -> CodeNames:
+    """The types of ops that have no name but their type and a number."""
+    graph, names = hierarchy.graph, hierarchy.name
+    types = {row: graph.op_types[graph.op[hierarchy.node[row]]]
+             for row, name in enumerate(names) if "/_" in name and hierarchy.kind[row] == OP}  # fmt: skip
+    return {row: op for row, op in types.items() if is_numbered(names[row], op)}
 
 
 def layer_names(hierarchy: Hierarchy) -> CodeNames:

@@ -121,6 +121,15 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
         if cut < 0:
             add_parent(root)
             continue
+        if (
+            name.startswith("_", cut + 1)
+            and not options.tensorboard
+            and is_numbered(name, graph.op_types[graph.op[node]])
+        ):
+            cut = name.rfind("/", 0, cut)
+            if cut < 0:
+                add_parent(root)
+                continue
         # Most nodes lie in a scope that is known: one look-up each.
         parent = find(name[:cut])
         add_parent(add_scope(growing, scopes, root, name[:cut], 2 * node) if parent is None else parent)
@@ -132,6 +141,17 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     if scopes:
         move_into_scopes(growing, graph, scopes, first, [] if options.tensorboard else names[start:stop])
     add_marks(growing, graph, scopes, root, start, stop, options)
+
+
+def is_numbered(name: str, op: str) -> bool:
+    """Whether a name is but the type of its op and a number, as TensorFlow writes them in a data pipeline: the part
+    before the number is no scope.
+
+    >>> is_numbered("BatchDatasetV2/_9", "BatchDatasetV2"), is_numbered("net/dense/_9", "MatMul")
+    (True, False)
+    """
+    around, _, number = name.rpartition("/_")
+    return number.isdigit() and last_segment(around) == op
 
 
 def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:

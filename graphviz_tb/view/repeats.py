@@ -10,8 +10,11 @@ import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.algorithms.quiet import training_rows, under
+from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SERIES, TRAINING, Hierarchy
+from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.view.unrolled import unrolled
 
 FEWEST_OPS = 3  # of one repetition
@@ -25,7 +28,10 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
     """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
     them, and functions that nothing else calls."""
     training, forward = training_rows(hierarchy)
-    chosen = training | (hierarchy.how == TRAINING) | (storing(hierarchy) & (forward == 0))
+    stored = storing(hierarchy) & (forward == 0)
+    if stored.any():
+        stored &= under(hierarchy, answering(hierarchy.graph)) == 0
+    chosen = training | (hierarchy.how == TRAINING) | stored
     chosen[0] = False
     chosen[[loop["cond"] for loop in loops(hierarchy)]] = True
     quiet = inside(hierarchy, np.flatnonzero(chosen))
@@ -59,6 +65,16 @@ def storing(hierarchy: Hierarchy) -> Bools:
     stored = under(hierarchy, hierarchy.graph.meaning.stores)
     mostly_stored: Bools = stored > STORED * (ops[hierarchy.end] - ops[:-1])
     return mostly_stored
+
+
+def answering(graph: Graph) -> Bools:
+    """Which ops work out results from what the model is given, and nothing that is stored: a layer that has its
+    initialisers in it is a layer."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    given = graph.of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
+    from_inputs: Bools = spread(given, source, target) & ~given
+    return from_inputs & ~spread(graph.meaning.stores, target, source)
 
 
 def in_loops(hierarchy: Hierarchy) -> Bools:

@@ -133,8 +133,10 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     inputs = frozenset(symbols.of("op", op) for op in INPUTS)
-    fed = items.dag if of_layers(level) else join_feeders(items.dag, symbols, values, inputs)
-    dag = stack_runs(fed, series, symbols)
+    # Numbered inputs of one box are a series, and no eight feeders beside it; what has feeders may be in a run, too.
+    dag = stack_runs(items.dag, series, symbols)
+    if not of_layers(level):
+        dag = stack_runs(join_feeders(dag, symbols, values, inputs), series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if width(boxes) + len(aside) > setting.soft:

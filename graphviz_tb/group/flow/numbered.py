@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, contract
 from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import How
 from graphviz_tb.model.paths import last_segment
+
+ROUNDS = 8  # in which runs that lean on others are dropped with these; then only those that need none are left
 
 
 def series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolNumbers) -> FlowBox:
@@ -22,17 +24,42 @@ def series_box(members: Sequence[FlowBox], run: SeriesRun, symbols: SymbolNumber
 def stack_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> Dag:
     """Fold runs whose members all have the same inputs and the same users: they are side by side in any picture."""
     place = {box.row: index for index, box in enumerate(dag.boxes) if not box.feeders}
-    stacks: list[tuple[list[int], FlowBox]] = []
-    for run in runs:
-        members = [place[row] for row in run.members if row in place]
-        if len(members) == len(run.members) and side_by_side(dag, members):
-            stacks.append((members, series_box([dag.boxes[index] for index in members], run, symbols)))
+    whole = [run for run in runs if all(row in place for row in run.members)]
+    stacks = [
+        (members, series_box([dag.boxes[index] for index in members], run, symbols))
+        for run, members in side_by_side(dag, {run: [place[row] for row in run.members] for run in whole})
+    ]
     return contract(dag, stacks)
 
 
-def side_by_side(dag: Dag, members: Sequence[int]) -> bool:
-    """Whether boxes all have the same inputs and the same users."""
-    ways = {(tuple(sorted(dag.before[index])), tuple(sorted(dag.after[index]))) for index in members}
+def side_by_side(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
+    """The runs whose members all have the same inputs and the same users. Numbered parts of a model with numbered users
+    (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) have them, too, if both runs fold and each has others beside: where
+    there are none, each number is a tower of its own."""
+    left = dict(runs)
+    for _ in range(ROUNDS):
+        known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}
+        fitting = {run: members for run, members in left.items() if alike(dag, members, known)}
+        if len(fitting) == len(left):
+            return list(left.items())
+        left = fitting
+    return [(run, members) for run, members in left.items() if alike(dag, members, {})]
+
+
+def alike(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
+    """Whether members of a run take the same, and the same uses them; of runs in `known`, with the places of members
+    there, each may have the member of its own number."""
+
+    def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
+        of_number = [other for other in others if known.get(other, ("", -1))[1] == number]
+        paired = {other: known[other][0] for other in of_number if dag.boxes[box].scope or dag.boxes[other].scope}
+        if len(paired) == len(others):
+            paired = {}
+        return tuple(sorted((paired[other], -1) if other in paired else ("", other) for other in others))
+
+    ways = {
+        (side(number, box, dag.before[box]), side(number, box, dag.after[box])) for number, box in enumerate(members)
+    }
     return len(ways) == 1
 
 
@@ -51,6 +78,7 @@ def with_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: Symbol
 
 def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
     """One list of boxes with its whole runs in the places of their first members."""
+    boxes = with_ends(boxes, by_row, symbols)
     held: dict[str, list[FlowBox]] = {}
     for box in boxes:
         if box.row in by_row and not box.feeders:
@@ -66,3 +94,31 @@ def gathered(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: Symbol
             in_order = {row: position for position, row in enumerate(run.members)}
             kept.append(series_box(sorted(members, key=lambda member: in_order[member.row]), run, symbols))
     return kept
+
+
+def with_ends(boxes: list[FlowBox], by_row: dict[int, SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:
+    """The same boxes with the members of a run that stand before and behind a stack of all others of it in that stack:
+    what comes first is given something else, and is of the series for all that."""
+    kept: list[FlowBox] = []
+    taken = 0
+    for place, box in enumerate(boxes):
+        run = by_row.get(box.members[0].row) if box.stack else None
+        if run is None or not all(by_row.get(member.row) is run and not member.feeders for member in box.members):
+            continue
+        start, stop = place, place + 1
+        while start > taken and is_member(boxes[start - 1], run, by_row):
+            start -= 1
+        while stop < len(boxes) and is_member(boxes[stop], run, by_row):
+            stop += 1
+        members = [*boxes[start:place], *box.members, *boxes[place + 1 : stop]]
+        if len(members) == len(run.members) and len(members) > len(box.members):
+            by_number = {row: number for number, row in enumerate(run.members)}
+            members.sort(key=lambda member: by_number[member.row])
+            kept += [*boxes[taken:start], series_box(members, run, symbols)]
+            taken = stop
+    return [*kept, *boxes[taken:]]
+
+
+def is_member(box: FlowBox, run: SeriesRun, by_row: dict[int, SeriesRun]) -> bool:
+    """Whether a box is a member of a run, alone."""
+    return by_row.get(box.row) is run and not box.feeders
