@@ -100,7 +100,7 @@ def drawn(curve: Curve, x: Axis, y: Axis, width: int, height: int) -> NDArray[np
     good = np.isfinite(across) & np.isfinite(down)
     if not np.any(good):
         return grid
-    mark(grid, across, down, good)
+    mark(grid, np.where(good, across, 0), np.where(good, down, 0), good)
     return grid
 
 

@@ -142,8 +142,12 @@ def show(way: str, log: Log, choose: Any, values: dict[str, Any]) -> None:
 
 
 def print_parts(parts: Iterable[str]) -> None:
-    """Print text as UTF-8, whatever the terminal takes, without a change to its line ends."""
+    """Print text as UTF-8 without a change to its line ends; on a terminal without signs that would move its cursor."""
+    from graphviz_tb.commands.terminal import one_line
+
     for part in parts:
+        if sys.stdout.isatty():
+            part = "".join(f"{one_line(line)}\n" for line in part.splitlines())
         sys.stdout.buffer.write(part.encode("utf-8", "replace"))
     sys.stdout.buffer.flush()
 

@@ -29,6 +29,7 @@ def main() -> int:
             "million": ["--nodes", "10", "1000", "10000", "--keep", temporary],
             "infer": ["--nodes", "1000", "10000", "--keep", temporary],
             "page": ["--keep", temporary],
+            "logged": ["--size", "0.02"],
             "diff": [DIFFED, "--copy", str(folder / "copy.pb")],
         }
         return sum(bench(name, arguments) for name, arguments in benches.items())

@@ -25,6 +25,7 @@ from tests.fuzz.families import (
     grown_json,
     keras,
     layers,
+    logged,
     measured,
     multiplied,
     names,
@@ -97,6 +98,7 @@ FILES: dict[str, Callable[[Random], tuple[str, bytes]]] = {
 SETS: dict[str, Callable[[Random], tuple[dict[str, bytes], list[str]]]] = {
     **traced.SETS,
     **measured.SETS,
+    **logged.SETS,
     **folders.SETS,
     **related.SETS,
     **multiplied.SETS,

@@ -54,7 +54,7 @@ def said_wrong(words: list[str], said: bytes, code: int) -> list[str]:
 
 def printed_wrong(words: list[str], said: str, messages: str) -> list[str]:
     """What is wrong with what a terminal was given: signs that move its cursor, turn its text round, or hide in it."""
-    picture = ("-o", "-") in pairwise(words)
+    picture = ("-o", "-") in pairwise(words) or "--csv" in words  # for a file: a name is written as it is
     streams = {"stdout": "" if picture else said, "stderr": messages}
     found = [f"{''.join(sorted(signs))!a} on {name}" for name, text in streams.items() if (signs := set(text) & UNSAFE)]
     return found + ["a warning of Python"] * bool(re.search(r"\w+Warning: ", messages))

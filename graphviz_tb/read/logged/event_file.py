@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO, FileIO
 from pathlib import Path
 
@@ -100,7 +100,12 @@ class EventFile:
 
     def notices(self) -> Iterator[Notice]:
         """What was wrong with the file."""
-        yield from self.damage
+        # A damaged disk makes thousands of one kind: the first place of each is said, and how many there are.
+        alike: dict[str, list[Notice]] = {}
+        for notice in self.damage:
+            alike.setdefault(notice.message, []).append(notice)
+        for notices in alike.values():
+            yield notices[0] if len(notices) == 1 else replace(notices[0], count=len(notices))
         if self.tail.damage is not None:
             what = self.tail.damage.message.removesuffix(f" (at byte {self.tail.damage.offset})")
             yield self._notice("damaged-record", f"{what}; what follows is lost", self.tail.damage.offset)

@@ -101,7 +101,7 @@ def numbers(group: Group) -> NDArray[Any]:
 def _is_scalar(form: Form) -> bool:
     if form.field == "simple_value":
         return True
-    return form.plugin == "scalars" and _is_numeric(form) and prod(form.shape) == 1
+    return form.plugin == "scalars" and _is_numeric(form) and set(form.shape) <= {1}
 
 
 def _scalars(group: Group, tables: Tables) -> Rows:
@@ -240,7 +240,8 @@ def _is_curve(form: Form) -> bool:
 
 
 def _curves(group: Group, tables: Tables) -> Rows:
-    rates = numbers(group).astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # rates of another dtype, damaged
+        rates = numbers(group).astype(np.float32)
     thresholds = rates.shape[1] // 6
     rates = rates[:, : thresholds * 6].reshape(len(group), 6, thresholds)
     parts = {name: rates[:, row].ravel() for row, name in enumerate(CURVES)}

@@ -14,9 +14,10 @@ from graphviz_tb.model.logged import About
 from graphviz_tb.proto import Event, HistogramProto, Summary, TensorProto
 from graphviz_tb.read.logged.alike import Tag
 from graphviz_tb.read.logged.group import WAV_HEAD, Found, Group
-from graphviz_tb.read.logged.structure import STRING, Form, Structure, pixels, structure_of
+from graphviz_tb.read.logged.structure import STRING, Form, Structure, pixels, signed, structure_of
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER
+from graphviz_tb.read.wire import varint
 
 START = 1  # of a SessionLog: a program began
 Numbers = dict[str, bytes]
@@ -127,7 +128,7 @@ class Singles:
         wall = float(np.frombuffer(data[slice(*structure.wall)], "<f8")[0])
         step = 0
         if structure.step is not None:
-            step = _signed(bytes(data[slice(*structure.step)]))
+            step = signed(varint(data, *structure.step)[0])
         for index, value in enumerate(structure.values):
             numbers = {name: bytes(data[slice(*span)]) for name, span in value.numbers.items()}
             blobs = [(first, last - first) for first, last in value.blobs]
@@ -141,12 +142,6 @@ class Singles:
         """All values, those of one form together."""
         for (form, about, _, _), values in self.values.items():
             yield Found(_group(form, values), about, _first(values))
-
-
-def _signed(data: bytes) -> int:
-    """A varint as an int64."""
-    value = sum((byte & 127) << 7 * position for position, byte in enumerate(data)) & (1 << 64) - 1
-    return value - (1 << 64) if value >> 63 else value
 
 
 def _first(values: list[Parsed]) -> dict[int, int]:

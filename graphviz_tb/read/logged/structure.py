@@ -188,7 +188,8 @@ def _histo(data: Any, piece: WireField) -> _Read:
 def _image(data: Any, piece: WireField) -> _Read:
     """Summary.Image."""
     parts = _once(data, piece, {1, 2, 3, 4})
-    form = Form("image", width=_integer(data, parts.get(2)), height=_integer(data, parts.get(1)))
+    height, width = (max(0, min(MOST_PIXELS, _integer(data, parts.get(number)))) for number in (1, 2))
+    form = Form("image", width=width, height=height)
     return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
@@ -205,7 +206,17 @@ def _integer(data: Any, piece: WireField | None) -> int:
         return 0
     if piece.wire != VARINT:
         raise OddError
-    return varint(data, piece.first, piece.last)[0]
+    return signed(varint(data, piece.first, piece.last)[0])
+
+
+def signed(value: int) -> int:
+    """The bits of a varint as an int64.
+
+    >>> signed(7), signed((1 << 64) - 3)
+    (7, -3)
+    """
+    value &= (1 << 64) - 1
+    return value - (1 << 64) if value >> 63 else value
 
 
 def _tensor(data: Any, outer: WireField) -> _Read:
