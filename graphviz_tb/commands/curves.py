@@ -58,7 +58,8 @@ def curve(series: Series, kind: str, smooth: float) -> Curve:
     y = series.value[points].astype(np.float64)
     x = series.step[points].astype(np.float64) if kind == "step" else series.wall[points]
     if kind == "relative" and len(x):
-        x = x - np.fmin.reduce(x)
+        finite = x[np.isfinite(x)]
+        x = x - (np.min(finite) if len(finite) else 0)
     return Curve(series.run, x, smoothed(y, smooth) if smooth else y)
 
 
