@@ -18,9 +18,11 @@ from graphviz_tb.interpret.handed import find_handed
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import Carried, find_weights
+from graphviz_tb.interpret.parts import parts_of
 from graphviz_tb.interpret.pytorch import call_by_kind
+from graphviz_tb.interpret.variables import variables_of
 from graphviz_tb.interpret.weight_names import name_weights
-from graphviz_tb.model.columns import Ints, freeze
+from graphviz_tb.model.columns import Bools, freeze
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Interpretation
 from graphviz_tb.model.later import Later
@@ -44,31 +46,44 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     >>> graph.mark.tolist(), graph.meaning.origin.tolist(), graph.meaning.weights[0].variable
     ([3, 0], [0, -1], 'w')
     """
-    none = freeze(np.full(len(graph), -1, np.int32))
+    carried = find_weights(graph)
     if options.tensorboard:
-        return with_meaning(graph, none, {})
-    # Asked to show variables, a picture has them as ops.
-    carried = Carried(none, {}) if options.show_variables else find_weights(graph)
+        return with_meaning(graph, carried, {})
     handed, called = find_handed(graph)
-    marks = settle_marks(graph, carried.origin >= 0, None if options.show_variables else handed)
+    # Asked to show variables, a picture has them as ops.
+    shown = options.show_variables
+    marks = settle_marks(graph, None if shown else carried.origin >= 0, None if shown else handed)
     graph = replace(graph, mark=freeze(marks.mark), beside=marks.beside, within=marks.within)
-    weights = name_weights(graph, carried)
+    weights = {} if shown else name_weights(graph, carried)
     # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
     kinds = call_by_kind(graph) if graph.of_pytorch else called
     # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
-    return with_meaning(replace(graph, labels=labels), freeze(carried.origin), weights)
+    return with_meaning(replace(graph, labels=labels), carried, weights)
 
 
-def with_meaning(graph: Graph, origin: Ints, weights: Mapping[int, Weight]) -> Graph:
+def with_meaning(graph: Graph, carried: Carried, weights: Mapping[int, Weight]) -> Graph:
     """Before: a graph with its marks. After: the columns that every picture needs; others are made when asked for."""
+    part = Later(lambda: parts_of(known, uses_weight(known, carried)))
     meaning = Interpretation(
-        origin,
+        freeze(carried.origin),
         weights,
         variable=graph.of_types(VARIABLES.__contains__),
         writes=graph.of_types(lambda op: has_role(op, Role.ASSIGN, Role.UPDATE, Role.SCATTER)),
         stores=graph.of_types(lambda op: has_role(op, *STORES)),
         sizes=graph.of_types(lambda op: op in SIZES or op in FILLED),
         flow=Later(lambda: flow_of(graph)),
+        part=part,
+        variables=Later(lambda: variables_of(known, carried, part())),
     )
-    return replace(graph, meaning=meaning)
+    known = replace(graph, meaning=meaning)
+    return known
+
+
+def uses_weight(graph: Graph, carried: Carried) -> Bools:
+    """Which ops take the value of a weight and are no read, write or saver of it."""
+    meaning, origin = graph.meaning, carried.origin
+    taken = (origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control
+    uses = np.zeros(len(graph), bool)
+    uses[graph.target[taken]] = True
+    return uses & ~meaning.stores & ~meaning.writes

@@ -23,7 +23,8 @@ class Cost:
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
     what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
-    as the batch, `unsized` weights of unknown size. After: no quantity is above `MOST_OF_QUANTITY`.
+    as the batch, `unsized` weights of unknown size, `copied` elements of averages and
+    copies of parameters. After: no quantity is above `MOST_OF_QUANTITY`.
     """
 
     parameters: int = 0
@@ -34,6 +35,7 @@ class Cost:
     uncounted: int = 0
     guessed: int = 0
     unsized: int = 0
+    copied: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import IntEnum
 from types import MappingProxyType
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.later import Later, made
-from graphviz_tb.model.weights import Weight
+from graphviz_tb.model.weights import Variable, Weight
+
+
+class Part(IntEnum):
+    """What a node is for in its program."""
+
+    MODEL = 0  # leads to a result, or feeds gradients
+    COPY = 1  # another forward pass with the model's weights that no gradient reaches: it evaluates, or is a target
+    LOSS = 2  # behind the last weights that gradients reach
+    GRADIENT = 3
+    UPDATE = 4  # what becomes of gradients, with what only that uses
+    INPUT = 5  # datasets, iterators, queues and readers, with what only they use
+    BOOKKEEPING = 6  # savers, initialisers, counters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +51,8 @@ class Interpretation:
     `writes`, `stores`, `sizes`: whether an op holds a variable, changes one, is about storing variables (writes, saves,
     restores them, or asks whether they are set), or gives sizes and what is filled by them.
 
-    `flow` is called for what feeds gradients and what comes from them.
+    `flow` is called for what feeds gradients and what comes from them, `part` for the `Part` of each node, `variables`
+    for all variables.
     """
 
     origin: Ints
@@ -48,9 +62,19 @@ class Interpretation:
     stores: Bools
     sizes: Bools
     flow: Later[Flow]
+    part: Later[Bytes]
+    variables: Later[tuple[Variable, ...]]
 
 
 NO = np.zeros(0, bool)
 UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
-    np.zeros(0, np.int32), MappingProxyType({}), NO, NO, NO, NO, made(Flow(NO, NO, NO, NO, NO))
+    np.zeros(0, np.int32),
+    MappingProxyType({}),
+    NO,
+    NO,
+    NO,
+    NO,
+    made(Flow(NO, NO, NO, NO, NO)),
+    made(np.zeros(0, np.uint8)),
+    made(()),
 )

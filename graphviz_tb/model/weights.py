@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import Shape, shape_word
 
@@ -32,3 +34,31 @@ class Weight:
         dims = shape_word(self.shape) if self.shape else ""
         shared = f"({self.uses} uses)" if self.uses > 1 else ""
         return " ".join(part for part in (word, dims, shared) if part)
+
+
+class VariableUse(IntEnum):
+    """What a variable is for."""
+
+    PARAMETER = 0  # the model computes with it
+    COPY = 1  # an average of parameters, a copy of them, what another replica holds: counted with these
+    STATE = 2  # of an optimizer, a metric, a counter
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable of the program, or the constant that freezing made of one.
+
+    `node` makes it: a variable, its handle, an argument that is given one, a constant. `users` are the ops that take
+    its value, in the order of the file; what writes or saves it is none.
+    """
+
+    node: int
+    name: str
+    dtype: str
+    shape: Shape
+    use: VariableUse
+    users: tuple[int, ...]
+
+    def used_as(self, use: VariableUse) -> Variable:
+        """The same for another use."""
+        return Variable(self.node, self.name, self.dtype, self.shape, use, self.users)

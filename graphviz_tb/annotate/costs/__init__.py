@@ -1,8 +1,7 @@
 """What ops cost, from their shapes.
 
-parameters.py   which variables and constants are weights, and how large they are
 rules.py        operations of each op type
-roles.py        forward, gradient or optimizer
+weights.py      parameters, and the op that each counts at
 sums.py         every op of a graph; calls by what their functions do
 """
 

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.layers import layer_work
-from graphviz_tb.annotate.costs.owners import owners, slots_of_optimizers
-from graphviz_tb.annotate.costs.parameters import unsized_weights, weights_of
-from graphviz_tb.annotate.costs.roles import OPTIMIZER, role
 from graphviz_tb.annotate.costs.rules import work
+from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
@@ -30,17 +28,9 @@ def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Cost
     bill = Bill(inference, batch)
     nodes = bill.nodes()
     uncounted = dict(sorted(bill.uncounted.items(), key=lambda pair: (-pair[1], pair[0])))
-    names, ops = graph.name, [graph.op_types[op] for op in graph.op.tolist()]
-    roles = [role(name, op) for name, op in zip(names, ops, strict=True)]
-    for node in slots_of_optimizers(graph):
-        roles[node] = OPTIMIZER
-    for weight in weights_of(inference, roles):
-        size = weight.elements * element_size(weight.dtype)
-        # A role of 0 is the network itself.
-        trained = 0 if roles[weight.node] else weight.elements  # slots of optimizers are no parameters
-        nodes[weight.node] += Cost(parameters=trained, weight_bytes=size)
-    for node in unsized_weights(graph, roles):
-        nodes[node] += Cost(unsized=1)
+    roles = roles_of(graph)
+    for node, cost in weights_of(inference):
+        nodes[node] += cost
     # Rows without a node are groups.
     by_row = [roles[node] if node >= 0 else 0 for node in hierarchy.node.tolist()]
     own = [nodes[node] if node >= 0 else NOTHING for node in hierarchy.node.tolist()]

@@ -1,0 +1,85 @@
+"""What weights cost: parameters and bytes, and the op of the network at which each is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from graphviz_tb.annotate.infer.engine import Inference
+from graphviz_tb.annotate.infer.symbols import fixed
+from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.model.costs import ROLES, Cost
+from graphviz_tb.model.dtypes import element_size
+from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.weights import Variable, VariableUse
+from graphviz_tb.ops.roles import HANDLES
+
+FORWARD, GRADIENT, OPTIMIZER = range(len(ROLES))
+ROLE_OF = {Part.GRADIENT: GRADIENT, Part.UPDATE: OPTIMIZER}  # all other parts are forward
+
+
+def roles_of(graph: Graph) -> list[int]:
+    """For each node an index into `ROLES`."""
+    table = np.array([ROLE_OF.get(part, FORWARD) for part in Part])
+    roles: list[int] = table[graph.meaning.part()].tolist()
+    return roles
+
+
+def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
+    """The nodes that bring weights of the network, and what these cost; a weight whose size nobody knows costs one
+    `unsized`. A Keras layer that is a node brings what its class keeps."""
+    for variable in inference.graph.meaning.variables():
+        if variable.use == VariableUse.STATE:
+            continue
+        elements = elements_of(inference, variable)
+        copy = variable.use == VariableUse.COPY
+        if elements is None:
+            yield variable.node, Cost(unsized=int(bool(variable.users) and not copy))
+        elif copy:
+            yield variable.node, Cost(copied=elements)
+        else:
+            yield variable.node, Cost(parameters=elements, weight_bytes=elements * element_size(variable.dtype))
+    for node, layer in layer_nodes(inference.graph).items():
+        dtype = layer.config.get("dtype")
+        size = element_size(dtype if isinstance(dtype, str) else "")
+        yield node, Cost(parameters=layer.parameters or 0, weight_bytes=(layer.parameters or 0) * size)
+
+
+def elements_of(inference: Inference, variable: Variable) -> int | None:
+    """How many numbers a variable holds; None where that is not known."""
+    sizes = [] if variable.shape is None else [size for size in variable.shape if size is not None]
+    if variable.shape is not None and len(sizes) == len(variable.shape):
+        return prod(sizes)
+    if not inference.graph.meaning.variable[variable.node]:
+        return None
+    # A handle is a scalar; the variable has the shape of what it holds.
+    out = inference.first(variable.node)
+    shape = out.held if inference.op(variable.node) in HANDLES else out.shape
+    return prod(shape or ()) if fixed(shape) else None
+
+
+def owners(graph: Graph, roles: Sequence[int]) -> dict[int, int]:
+    """Before: the role of every node. After: for variables and frozen constants that are drawn as marks, the op that
+    owns them: of the network, in the same graph or body, the first that uses them.
+
+    Only those are given that are outside of the scopes of all such ops, as the handles of TensorFlow 2 are; the others
+    count where they are.
+    """
+    owner_of: dict[int, int] = {}
+    for variable in graph.meaning.variables():
+        node, function = variable.node, graph.function[variable.node]
+        if graph.mark[node] != Mark.WEIGHT:
+            continue
+        users = [user for user in variable.users if roles[user] == FORWARD and graph.function[user] == function]
+        if users and not beside_a_user(graph, node, users):
+            owner_of[node] = users[0]
+    return owner_of
+
+
+def beside_a_user(graph: Graph, node: int, users: list[int]) -> bool:
+    """Whether a variable is in the scope of an op that uses it."""
+    scope = graph.name[node].rpartition("/")[0]
+    return bool(scope) and any(graph.name[user].startswith(f"{scope}/") for user in users)

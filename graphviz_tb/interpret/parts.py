@@ -1,0 +1,125 @@
+"""Which part of a program each node is: the model, its loss, gradients, updates, input, or bookkeeping.
+
+flow          gradients, what feeds them, what comes from them (gradients.py)
+model         what leads to a result, or feeds a gradient or a summary
+copies        a forward pass of its own that uses the model's weights, and that no gradient reaches
+loss          behind the last weights that gradients reach
+updates       what comes from gradients and is none, with what only that uses
+input         datasets, iterators, queues and readers, with what only they use
+bookkeeping   the rest: savers, initialisers, counters, what TensorFlow left over
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.interpretation import Flow, Part
+from graphviz_tb.ops.roles import CONSTANTS, GROUPS, NEXT_ELEMENTS, VARIABLES, Role, has_role
+
+RESULT = re.compile(r"Identity(_\d+)?")  # what TensorFlow calls the results of a traced function
+# What changes a variable, saves it, asks whether it is set, or only waits for others: leads to no result.
+SINKS = (Role.ASSIGN, Role.UPDATE, Role.SCATTER, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK, Role.GROUP)
+INITIALISES = re.compile(r"Initialize.*|(Lookup)?TableI(nit|mport).*|MergeV2Checkpoints|ShardedFilename")
+PIPELINE = re.compile(r".*(Dataset|Iterator|Queue|Reader|RecordInput|Stage).*", re.DOTALL)
+SUMMARIES = re.compile(r"WriteSummary.*|Write\w+Summary|SummaryWriter")
+
+
+def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
+    """The `Part` of each node. Before: which ops use a weight of the model."""
+    flow = graph.meaning.flow()
+    part = np.full(len(graph), Part.BOOKKEEPING, np.uint8)
+    model = model_nodes(graph, flow)
+    part[model] = Part.MODEL
+    part[flow.between] = Part.GRADIENT
+    updates = flow.behind & ~flow.between
+    part[updates | (serving(graph, updates) & ~model & ~flow.behind)] = Part.UPDATE
+    pipeline = graph.of_types(lambda op: op in NEXT_ELEMENTS or PIPELINE.fullmatch(op)) & ~flow.behind
+    part[pipeline | (serving(graph, pipeline) & ~model & ~flow.behind)] = Part.INPUT
+    if flow.gradient.any():
+        data = ~graph.control
+        uses = uses_weight & flow.forward
+        weighed = spread(uses, graph.source[data], graph.target[data])
+        before = spread(uses, graph.target[data], graph.source[data])
+        part[flow.forward & weighed & ~before] = Part.LOSS
+        part[copies(graph, model & ~flow.forward & ~flow.behind, uses_weight, weighed & flow.forward)] = Part.COPY
+    part.setflags(write=False)
+    return part
+
+
+def model_nodes(graph: Graph, flow: Flow) -> Bools:
+    """What leads to a result, or feeds a gradient or a summary; of a graph in which all is derived, every node."""
+    sink = graph.of_types(lambda op: has_role(op, *SINKS) or INITIALISES.match(op) or op in GROUPS)
+    summary = graph.of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARIES.match(op))
+    given = graph.of_types(lambda op: op in VARIABLES or op in CONSTANTS or op == "Placeholder") | read_alone(graph)
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    # From what nobody uses, and from what feeds a gradient or a summary: backwards from these is the model.
+    ends = np.ones(len(graph), bool)
+    ends[source] = False
+    ends[source[flow.between[target] | summary[target]]] = True
+    ends[left_over(graph)] = False
+    ends &= ~flow.behind & ~sink & ~summary & ~given
+    open_edges = ~flow.behind[source]
+    model = spread(ends, target[open_edges], source[open_edges])
+    model &= ~flow.named  # lists that loops of the model fill for their gradients
+    return model if model.any() else np.ones(len(graph), bool)
+
+
+def read_alone(graph: Graph) -> Bools:
+    """Which nodes read a variable: its own read, that nobody may use, leads nowhere."""
+    read = graph.of_types(lambda op: op in ("ReadVariableOp", "Identity"))
+    variable = graph.of_types(VARIABLES.__contains__)
+    alone = np.zeros(len(graph), bool)
+    alone[graph.target[variable[graph.source] & read[graph.target]]] = True
+    return alone
+
+
+def left_over(graph: Graph) -> list[int]:
+    """The ops of the main graph that nobody uses and that are no results, where a trace says which are."""
+    used = np.zeros(len(graph), bool)
+    used[graph.source[~graph.control]] = True
+    loose = np.flatnonzero(~used & (graph.function < 0)).tolist()
+    identity = graph.of_types("Identity".__eq__)
+    results = {node for node in loose if identity[node] and RESULT.fullmatch(graph.name[node])}
+    return [node for node in loose if node not in results] if results else []
+
+
+def serving(graph: Graph, users: Bools) -> Bools:
+    """Nodes that nothing but `users` uses, and nothing but such nodes."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    left = np.bincount(source, minlength=len(graph)).tolist()  # users that are not known to be ones
+    order = np.argsort(target, kind="stable")
+    first = np.searchsorted(target[order], np.arange(len(graph) + 1)).tolist()
+    sources = source[order].tolist()
+    found = np.zeros(len(graph), bool)
+    todo = np.flatnonzero(users).tolist()
+    while todo:
+        node = todo.pop()
+        for before in sources[first[node] : first[node + 1]]:
+            left[before] -= 1
+            if not left[before] and not users[before]:
+                found[before] = True
+                todo.append(before)
+    return found
+
+
+def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> Bools:
+    """Which of `others` hang together, use weights, and take nothing of what `forward` computes with weights."""
+    alone = others & (graph.mark == 0)
+    if not (alone & uses_weight).any():
+        return np.zeros(len(graph), bool)
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    inner = alone[source] & alone[target]
+    # Both ways along edges: all that hangs together.
+    ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
+    fed = np.zeros(len(graph), bool)
+    fed[target[forward[source] & alone[target]]] = True
+    copied: Bools = spread(alone & uses_weight, *ends) & ~spread(fed, *ends)
+    return copied

@@ -1,0 +1,211 @@
+"""The variables of a program: which are parameters of its model, which ops use each, and which only repeat others.
+
+parameter   what the model computes with, each once, however many nodes name it
+copy        an average of other parameters, what is assigned from them, what a replica on another device holds
+state       slots and rates of optimizers, counters, whole numbers: what only serves training and measuring
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from graphviz_tb.interpret.origins import WRITES, Carried
+from graphviz_tb.interpret.weight_names import declared, read
+from graphviz_tb.interpret.weight_shapes import used_shapes
+from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.model.weights import Variable, VariableUse
+from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
+
+OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
+WHOLE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # of 8 bits are quantised weights
+REPLICA = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
+# Variables that optimizers make: tf.train, Keras 2 and Keras 3 name them so.
+OPTIMIZER = re.compile(
+    r"(^|/)(Adam|AdamW|Adamax|Nadam|Adagrad|Adadelta|Ftrl|RMSProp|RMSprop|Momentum|SGD|sgd|adam|rmsprop|adagrad|Lion"
+    r"|GradientDescent|optimizer|Optimizer)(_\d+)?(/|$)"
+    r"|(^|/)(beta1_power|beta2_power|global_step|iterations?|learning_rate)(_\d+)?$"
+)
+MOST_STEPS = 64  # ops between variables and what is assigned
+
+
+def variables_of(graph: Graph, carried: Carried, part: Bytes) -> tuple[Variable, ...]:
+    """All variables and frozen weights, in the order of the file. Before: the `part` of each node."""
+    users, writers = users_by_variable(graph, carried)
+    handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
+    shapes = used_shapes(graph, handles)
+    reads = reads_of(graph, carried)
+    uses = Uses(graph, carried, part, users, writers)
+    seen: set[str] = set()
+    table: list[Variable] = []
+    for node in sorted(handles):
+        is_variable = graph.meaning.variable[node] or graph.op_types[graph.op[node]] in CONSTANTS
+        if graph.function[node] >= 0 and not is_variable:
+            continue  # an argument of a function, which a call gives a variable
+        name, dtype, shape = declared(graph, node)
+        if graph.meaning.variable[node]:
+            # Several handles of one `shared_name` are one variable.
+            if name in seen:
+                continue
+            seen.add(name)
+        if shape is None or not dtype:
+            stated_dtype, stated_shape = as_read(graph, reads.get(node, ()))
+            dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
+        shape = shape if shape is not None else shapes.get(node)
+        table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
+    return tuple(uses.judged(table))
+
+
+def reads_of(graph: Graph, carried: Carried) -> dict[int, list[int]]:
+    """The ops that read each variable by its handle."""
+    reading = np.flatnonzero((carried.origin >= 0) & graph.of_types(lambda op: has_role(op, Role.READ)))
+    reads: dict[int, list[int]] = {}
+    for node, maker in zip(reading.tolist(), carried.origin[reading].tolist(), strict=True):
+        reads.setdefault(maker, []).append(node)
+    return reads
+
+
+def as_read(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
+    """Dtype and shape as the first read that states them has them."""
+    said = [read(graph.node_def(node)) for node in reads]
+    dtype = next((dtype for dtype, _ in said if dtype), "")
+    return dtype, next((shape for _, shape in said if shape is not None), None)
+
+
+def users_by_variable(graph: Graph, carried: Carried) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """For each variable the ops that take its value, and those that change it, in the order of the file."""
+    origin = carried.origin
+    # Past what only hands the value on, to what takes it.
+    edges = np.flatnonzero((origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control)
+    users: dict[int, list[int]] = {}
+    writers: dict[int, list[int]] = {}
+    stores = graph.of_types(WRITES.fullmatch) & ~graph.meaning.writes
+    for edge, maker in zip(edges.tolist(), origin[graph.source[edges]].tolist(), strict=True):
+        host = int(graph.target[edge])
+        # In a function calls say which variables an argument is.
+        for variable in carried.bound.get(maker, (maker,)):
+            if graph.meaning.writes[host] and graph.slot[edge] == 0:
+                writers.setdefault(variable, []).append(host)
+            elif stores[host]:
+                users.setdefault(variable, [])
+            else:
+                users.setdefault(variable, []).append(host)
+    return users, writers
+
+
+class Uses:
+    """What variables are for. `users` and `writers` are ops by variable."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        carried: Carried,
+        part: Bytes,
+        users: Mapping[int, list[int]],
+        writers: Mapping[int, list[int]],
+    ) -> None:
+        self.graph, self.origin, self.users, self.writers = graph, carried.origin, users, writers
+        self.applies = graph.of_types(lambda op: has_role(op, Role.UPDATE))
+        self.trains: Bools = graph.meaning.flow().behind | self.applies
+        self.of_model: Bools = np.isin(part, OF_MODEL)
+        # A call only hands a variable on: the ops in its functions are users too, and say more.
+        self.of_model &= ~self.trains
+        self.calls = {call.node for call in graph.calls}
+        self.of_model[list(self.calls)] = False
+        self.first = np.searchsorted(graph.target, np.arange(len(graph) + 1))
+        self.constant = graph.of_types(CONSTANTS.__contains__)
+        self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))
+
+    def judged(self, table: list[Variable]) -> Iterator[Variable]:
+        """The table with what each variable is for."""
+        parameters = {each.node: each.shape for each in table if not self.is_state(each)}
+        for each in table:
+            if each.node not in parameters:
+                yield each.used_as(VariableUse.STATE)
+            elif self.averages(each, parameters) or self.is_replica(each, parameters):
+                yield each.used_as(VariableUse.COPY)
+            else:
+                yield each
+
+    def model_users(self, variable: int) -> list[int]:
+        """The ops of the model that take the value of a variable."""
+        return [user for user in self.users.get(variable, ()) if self.of_model[user]]
+
+    def is_state(self, variable: Variable) -> bool:
+        """Whether a variable only serves training or measuring."""
+        node = variable.node
+        if self.constant[node]:
+            return False
+        if WHOLE.fullmatch(variable.dtype):
+            return True
+        users, writers = self.users.get(node, ()), self.writers.get(node, ())
+        if not self.graph.meaning.variable[node] and all(self.trains[user] for user in users):
+            return True  # handed in, and no op but the optimizer takes it
+        if self.model_users(node):
+            # Single numbers that are counted up: what metrics sum, where no gradient is taken of it.
+            return variable.shape == () and any(self.adds[writer] for writer in writers) and not self.trained(writers)
+        if any(self.applies[writer] for writer in writers):
+            return False  # the first input of an `ApplyAdam` is what it trains
+        # Rates, slots, counters: the model does not use them, the optimizer does. What nobody uses has only its name.
+        served = variable.shape == () or self.trained((*users, *writers))
+        return served or (self.calls.issuperset(users) and bool(OPTIMIZER.search(variable.name)))
+
+    def trained(self, ops: Sequence[int]) -> bool:
+        """Whether any of some ops comes from gradients, or takes such."""
+        return any(self.trains[op] for op in ops)
+
+    def averages(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
+        """Whether all that is assigned to a variable comes from other parameters of its shape and from numbers."""
+        writers = self.writers.get(variable.node, ())
+        if not writers or self.trained(writers) or self.constant[variable.node]:
+            return False
+        sources: set[int] = set()
+        for writer in writers:
+            made_of = self.made_of(writer)
+            if made_of is None:
+                return False
+            sources |= made_of
+        alike = {node for node in sources - {variable.node} if parameters.get(node) == variable.shape}
+        return bool(alike) and variable.shape not in (None, ())
+
+    def made_of(self, writer: int) -> set[int] | None:
+        """The variables that a value is worked out from; None where it takes other inputs, or many ops."""
+        todo = self.graph.source[self.first[writer] : self.first[writer + 1]].tolist()[1:]
+        seen: set[int] = set()
+        variables: set[int] = set()
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            maker = int(self.origin[node])
+            if maker >= 0:
+                variables.add(maker)
+                continue
+            start, stop = self.first[node], self.first[node + 1]
+            before = self.graph.source[start:stop][~self.graph.control[start:stop]].tolist()
+            is_input = not before and self.graph.op_types[self.graph.op[node]] in ("Placeholder", "_Arg", "input_arg")
+            if is_input or len(seen) > MOST_STEPS:
+                return None
+            todo += before
+        return variables
+
+    def is_replica(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
+        """Whether all of the model that uses a variable is a replica, whose first one uses another of its shape."""
+        users = self.model_users(variable.node)
+        return bool(users) and all(self.twin_uses(user, variable, parameters) for user in users)
+
+    def twin_uses(self, user: int, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
+        """Whether the op of the first replica uses a parameter of the same shape."""
+        name = self.graph.name[user]
+        first = REPLICA.sub("", name)
+        twin = self.graph.index[int(self.graph.function[user]) + 1].get(first, -1) if first != name else -1
+        if twin < 0:
+            return False
+        makers = {int(self.origin[source]) for source in self.graph.source[self.first[twin] : self.first[twin + 1]]}
+        return any(maker != variable.node and parameters.get(maker) == variable.shape for maker in makers)

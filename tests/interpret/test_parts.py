@@ -1,0 +1,55 @@
+"""What each node is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.pipeline import Model
+from tests.interpret.graphs import constant, model, node, placeholder, trained, variable
+from tests.interpret.test_variables import FORWARD
+
+
+def parts(found: Model) -> dict[str, str]:
+    graph = found.hierarchy.graph
+    return {name: Part(part).name for name, part in zip(graph.name, graph.meaning.part().tolist(), strict=True)}
+
+
+def test_a_second_forward_pass_with_the_same_weights_is_a_copy() -> None:
+    # x ─▶ y = x · w ─▶ loss trains w; z = x_1 · w ─▶ prediction evaluates
+    tower = [placeholder("x_1", 2, 8), node("z", "MatMul", "x_1", "w/read"), node("prediction", "Softmax", "z")]
+    found = parts(model(FORWARD, trained("w", "gradients/y_grad/MatMul"), tower))
+    assert {found[name] for name in ("x_1", "z", "prediction")} == {"COPY"}
+    assert (found["x"], found["y"], found["loss"]) == ("MODEL", "MODEL", "LOSS")
+    assert (found["gradients/y_grad/MatMul"], found["train/update_w"]) == ("GRADIENT", "UPDATE")
+
+
+def test_a_prediction_of_the_trained_model_is_no_copy() -> None:
+    found = parts(model(FORWARD, trained("w", "gradients/y_grad/MatMul"), node("prediction", "Softmax", "y")))
+    assert found["prediction"] == "MODEL"
+
+
+def test_an_initialiser_is_bookkeeping() -> None:
+    found = parts(model(FORWARD, constant("zeros", 8, 4), node("w/Assign", "Assign", "w", "zeros")))
+    assert found["w/Assign"] == "BOOKKEEPING"
+
+
+@pytest.mark.parametrize("scope", ["gradients", "gradients_1", "gradient_tape", "gradient_tape_1"])
+def test_gradients_are_gradients_however_often_they_are_taken(scope: str) -> None:
+    # The product of a gradient has the type of a product of the model: its scope says what it is.
+    product = node(f"{scope}/y/MatMul", "MatMul", "x", "y", transpose_a={"b": True})
+    found = model(FORWARD[:5], product, trained("w", f"{scope}/y/MatMul"))
+    assert parts(found)[f"{scope}/y/MatMul"] == "GRADIENT"
+    assert found.cost.under(0, "gradient").flops == 2 * 8 * 2 * 4
+
+
+def test_a_transposed_convolution_of_a_model_is_forward() -> None:
+    nodes = [
+        placeholder("image", 1, 4, 4, 3),
+        constant("size", 4, dtype=3),
+        *variable("kernel", 2, 2, 5, 3),
+        node("up", "Conv2DBackpropInput", "size", "kernel/read", "image", strides={"list": {"i": [1, 2, 2, 1]}}),
+    ]
+    found = model(nodes)
+    assert parts(found)["up"] == "MODEL"
+    assert found.cost.under(0, "gradient").flops == 0
