@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.model.weights import VariableUse
 from graphviz_tb.pipeline import Model
-from tests.interpret.graphs import Node, constant, model, node, placeholder, trained, variable
+from tests.interpret.programs import Node, constant, model, node, placeholder, trained, variable
 
 # x [2, 8] ─▶ y = x · w [8, 4] ─▶ loss, whose gradient trains w
 FORWARD: list[Node] = [

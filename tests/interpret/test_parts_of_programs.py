@@ -6,7 +6,7 @@ import pytest
 
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.pipeline import Model
-from tests.interpret.graphs import constant, model, node, placeholder, trained, variable
+from tests.interpret.programs import constant, model, node, placeholder, trained, variable
 from tests.interpret.test_variables import FORWARD
 
 
