@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
-from graphviz_tb.errors import TbGraphError
+from graphviz_tb.errors import ReadError, TbGraphError
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.holdings import SourceArgument
     from graphviz_tb.commands.report import GraphReport
     from graphviz_tb.model.loaded import Entry
+    from graphviz_tb.model.logged import Run, Series
     from graphviz_tb.options import Options
 
 VERSION = 1  # of the JSON, as docs/json.md describes it
@@ -52,6 +53,7 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     tbgraph info saved_model/ --json
     """
     from graphviz_tb.commands.holdings import source_of
+    from graphviz_tb.commands.runs_text import run_values
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.read.inputs import check_once
 
@@ -59,11 +61,36 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     keep_inputs((model, *options.read.run_metadata), ["-"])
     check_once((model, *options.read.run_metadata))
     source = source_of(model, options.read)
-    entries, facts = look_into(source, options, quiet, sort)
+    runs = logged_in(source, options)
+    try:
+        entries, facts = look_into(source, options, quiet, sort)
+    except ReadError:
+        if not runs:
+            raise
+        entries, facts = (), None  # a log without a graph
     if as_json:
-        print(json.dumps(as_values(source, entries, facts), indent=1))
+        print(json.dumps({**as_values(source, entries, facts), "runs": run_values(runs)}, indent=1))
     else:
         print_report(source, entries, facts, top, quiet)
+        print_runs(runs, bool(entries or facts))
+
+
+def logged_in(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
+    """What the runs of a log came to; none for what is no log."""
+    from graphviz_tb.commands.runs_text import log_of, runs_in
+
+    return runs_in(log_of(source.value) if source.form in ("", "events") else None, options.read.run)
+
+
+def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
+    """The runs below what was said of graphs."""
+    from graphviz_tb.commands.runs_text import run_lines
+    from graphviz_tb.commands.table import clip, columns_of_terminal, style, tell
+
+    width = columns_of_terminal()
+    lines = run_lines(runs, width, style())
+    if lines:
+        tell([*([""] if after else []), style().head(clip("Runs", width)), *lines])
 
 
 def look_into(

@@ -74,6 +74,8 @@ def source_lines(
         chosen = facts.label.removeprefix(source.name).removeprefix(" · ")
         label = one_line(chosen) if chosen != "the data" else ""
         return [*lines, clip_end(" · ".join(filter(None, (label, kind))), width), ""]
+    if not entries and facts is None:
+        return lines
     lines += [*entry_lines(entries, width, look), ""]
     if facts is None:
         return lines + [clip_end(line, width) for line in describe_choice(entries)]

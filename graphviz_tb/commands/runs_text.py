@@ -1,0 +1,77 @@
+"""What the runs of a log came to: their last steps and last values, for `tbgraph info`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.chart.axes import number
+from graphviz_tb.commands.table import TextStyle, some, table
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import ReadError
+from graphviz_tb.export import as_value
+from graphviz_tb.log import Log, open_log
+from graphviz_tb.model.logged import Run, Series
+
+VALUES = 6  # last values that a line of text has, at most
+
+
+def log_of(source: object) -> Log | None:
+    """The log at a path; None where there is none, or what is there is a model."""
+    from graphviz_tb.read.saved_model import model_file
+
+    if not isinstance(source, str) or source == "-":
+        return None
+    path = Path(source)
+    if path.is_dir() and model_file(path) is not None:
+        return None
+    try:
+        log = open_log(path)
+    except ReadError:
+        return None
+    return log if any(run.points for run in log.logged.runs) else None
+
+
+def runs_in(log: Log | None, name: str | None) -> list[tuple[Run, list[Series]]]:
+    """The runs that logged anything, or the one of that name, each with its scalars."""
+    if log is None:
+        return []
+    runs = [run for run in log.logged.runs if run.points and name in (None, run.name)]
+    return [
+        (run, [each for each in log.logged.series if each.run == run.name and each.kind == "scalar"]) for run in runs
+    ]
+
+
+def last_value(series: Series) -> float:
+    """The value at the greatest step."""
+    points = series.in_order()
+    return float(series.value[points[-1]]) if len(points) else float("nan")
+
+
+def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextStyle) -> list[str]:
+    """A line a run: points, last step, last values."""
+    if not runs:
+        return []
+    rows = [("run", "points", "last step", "last values")]
+    for run, scalars in runs:
+        said = [f"{one_line(each.tag)} {number(last_value(each))}" for each in scalars[:VALUES]]
+        values = some(said, max(20, width // 2), more=len(scalars) > VALUES)
+        rows.append((one_line(run.name), f"{run.points:,}", str(run.last_step), values))
+    return table(rows, width, right=(1, 2), gives=(0, 3), header=True, look=look)
+
+
+def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]:
+    """The same for JSON, with every tag."""
+    return [
+        {
+            "run": run.name,
+            "points": run.points,
+            "superseded": run.superseded,
+            "first_step": run.first_step,
+            "last_step": run.last_step,
+            "restarts": [restart.step for restart in run.restarts],
+            "last_values": {each.tag: as_value(last_value(each)) for each in scalars},
+        }
+        for run, scalars in runs
+    ]
