@@ -79,6 +79,7 @@ CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive
 LZMA_DICTIONARY = Limit(256 << 20, "read", "bytes", "that LZMA may look back over", "refused")
 GRAPHS_LISTED = Limit(20, "read", "graphs", "that an error lists: more scroll its first line out of sight", "counted")
 SNIFFED = Limit(512, "read", "bytes", "of a file that show whether it is an event file", "not looked at")
+ENTRIES_BESIDE = Limit(200, "read", "entries", "of a folder that may hold runs beside one event file", "not looked at")
 NOTICES_OF_KIND = Limit(20, "read", "notices", "of one kind about a log", "counted in one more")
 LINKED_FILES = Limit(50_000, "read", "files",
     "and folders behind links: a link to `/` takes minutes", "not looked at, a notice")

@@ -39,6 +39,7 @@ from graphviz_tb.read.keras.tree import (
 from graphviz_tb.read.keras.weights_file import INSTALL, StoredWeights, UnreadWeights, readable
 from graphviz_tb.read.limits import Budget, check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.tfjs import graph_content, is_graph, topology
 
 HALF_A_LETTER = re.compile(rb"\\u[dD][89a-fA-F]")  # the escape of a surrogate, which may occur alone
 COMPILED = ("compile_config", "training_config")  # how a model is compiled: Keras 3, Keras 2
@@ -47,9 +48,15 @@ SPECIAL_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOU
 
 
 def read_keras(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: a JSON file. After: the conceptual graph in it."""
+    """Before: a JSON file. After: the conceptual graph in it, or the op graph that it is."""
     data = opened.data()
-    content = conceptual_graph(data, opened.name, on_disk=opened.on_disk(data))
+    on_disk = opened.on_disk(data)
+    if on_disk is not None:
+        check_json(data, on_disk, opened.name)
+    if b'"node"' in data and is_graph(parsed := topology(_parsed(data, opened.name))):
+        graph = graph_content(parsed, opened.name)
+        return Holding((SourceItem(Entry("op", bytes=len(data), format="GraphDef"), lambda: graph),), what=opened.name)
+    content = conceptual_graph(data, opened.name, on_disk=on_disk)
     entry = Entry("conceptual", bytes=len(data), format="Keras model")
     return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
@@ -188,6 +195,7 @@ def _parsed(data: bytes, name: str) -> Any:
 
 def _model(parsed: Any, name: str) -> Mapping[str, Any]:
     """The model in the JSON: itself, a bare configuration, or what an old file wraps."""
+    parsed = topology(parsed)
     if isinstance(parsed, dict) and isinstance(parsed.get("model_config"), dict):
         parsed = parsed["model_config"]
     if not isinstance(parsed, dict):

@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from graphviz_tb.errors import NoGraph
-from graphviz_tb.limits import NOTICES_OF_KIND, SNIFFED
+from graphviz_tb.limits import ENTRIES_BESIDE, NOTICES_OF_KIND, SNIFFED
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -34,7 +35,29 @@ RunName = str | None
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
     """Before: one event file. After: what it holds; it is no run of its own, so there is none to choose."""
     scanned = scan(opened.stream(), opened.name, opened.path)
-    return _holding({None: [scanned]}, opened.name, options)
+    return _holding({None: [scanned]}, opened.name, options, tuple(runs_beside(opened.path)))
+
+
+def runs_beside(path: Path | None) -> Iterator[Notice]:
+    """What else is in the log of one event file, where that has several runs: their folders are beside its own."""
+    if path is None:
+        return
+    log = path.absolute().parent.parent
+    with suppress(OSError):  # a folder that may not be listed
+        with os.scandir(log) as listed:
+            folders = sorted(entry.name for entry in islice(listed, ENTRIES_BESIDE) if entry.is_dir())
+        runs = [name for name in folders if has_events(log / name)]
+        if len(runs) > 1 and path.absolute().parent.name in runs:
+            shown = ", ".join(runs[:5]) + (", …" if len(runs) > 5 else "")
+            text = f"this is one event file of {len(runs)} runs ({shown}): give '{log}' for all of them"
+            yield Notice("one-of-several-runs", text, str(path), strict=False)
+
+
+def has_events(folder: Path) -> bool:
+    """Whether a folder has a file that by its name is one of events."""
+    with suppress(OSError), os.scandir(folder) as listed:
+        return any("tfevents" in entry.name for entry in islice(listed, ENTRIES_BESIDE))
+    return False
 
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:

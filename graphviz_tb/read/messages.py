@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 
+from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
@@ -18,6 +19,7 @@ from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, strangers
 from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import of_meta_graphs
+from graphviz_tb.read.sniff import FREEZE
 from graphviz_tb.read.xspace import steps_of
 
 M = TypeVar("M", bound=Message)
@@ -41,6 +43,11 @@ def text(opened: Opened, kind: type[M]) -> Decoded[M]:
 
 def read_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     message, size, notices = how(opened, GraphDef)
+    unknown = next((notice for notice in notices if notice.code == "unknown-field"), None)
+    if unknown is not None and not message.node and not message.library.function:
+        # "field GraphDef.item is not known here …"
+        field = unknown.message.partition(" is not known")[0].removeprefix("field GraphDef.")
+        raise UnknownFormat(f"{opened.name}: unknown field {field!r} at {unknown.where}: not a GraphDef", hint=FREEZE)
     content = Content(message, notices)
     return Holding((SourceItem(Entry("op", bytes=size, format="GraphDef"), lambda: content),), what=opened.name)
 

@@ -347,3 +347,13 @@ def test_a_folder_of_more_than_any_log_holds(tmp_path: Path, monkeypatch: pytest
         (tmp_path / str(number)).touch()
     with pytest.raises(TooLarge, match="more than 30 files"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("runs", [("train", "validation"), ("train",)])
+def test_one_event_file_says_which_runs_are_beside_it(runs: tuple[str, ...], tmp_path: Path) -> None:
+    for run in runs:
+        (tmp_path / run).mkdir()
+        (tmp_path / run / "events.out.tfevents.1").write_bytes(events(Event(wall_time=1.5, graph_def=b"\n\3\n\1x")))
+    said = [notice.message for notice in read(tmp_path / "train" / "events.out.tfevents.1").notices]
+    wanted = f"this is one event file of 2 runs (train, validation): give '{tmp_path}' for all of them"
+    assert said == ([wanted] if len(runs) > 1 else [])

@@ -1,0 +1,45 @@
+"""TensorFlow.js's `model.json`: its topology is the JSON of a Keras model, or a GraphDef as JSON.
+
+{"format": "layers-model", "modelTopology": {"model_config": …}, "weightsManifest": …}
+{"format": "graph-model", "modelTopology": {"node": […], "library": …}, "weightsManifest": …}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from google.protobuf.json_format import Error, ParseDict
+
+from graphviz_tb.errors import MalformedText
+from graphviz_tb.proto import GraphDef
+from graphviz_tb.read.holding import Content
+
+TOPOLOGY = "modelTopology"
+
+
+def topology(parsed: Any) -> Any:
+    """What the JSON of a model says of its structure: that of TensorFlow.js without what is around it."""
+    return parsed[TOPOLOGY] if isinstance(parsed, dict) and isinstance(parsed.get(TOPOLOGY), dict) else parsed
+
+
+def is_graph(parsed: Any) -> bool:
+    """Whether JSON is a GraphDef.
+
+    >>> is_graph({"node": [{"name": "x", "op": "Placeholder"}]}), is_graph({"class_name": "Sequential", "node": []})
+    (True, False)
+    """
+    if not isinstance(parsed, dict) or "class_name" in parsed or not isinstance(parsed.get("node"), list):
+        return False
+    return all(isinstance(node, dict) and isinstance(node.get("name"), str) for node in parsed["node"])
+
+
+def graph_content(parsed: Mapping[str, Any], name: str) -> Content:
+    """The graph of a GraphDef as JSON. Raises MalformedText where a value fits none of its fields."""
+    try:
+        # Weights are in files of their own; what later versions added is left out, as in a binary graph.
+        return Content(ParseDict(parsed, GraphDef(), ignore_unknown_fields=True))
+    except (Error, ValueError, TypeError, RecursionError) as error:
+        said = json.dumps(str(error)[:200])
+        raise MalformedText(f"no GraphDef as JSON: {said}", line=1, column=1, name=name) from None
