@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from google.protobuf.json_format import Error, ParseDict
@@ -35,7 +34,7 @@ def is_graph(parsed: Any) -> bool:
     return all(isinstance(node, dict) and isinstance(node.get("name"), str) for node in parsed["node"])
 
 
-def graph_content(parsed: Mapping[str, Any], name: str) -> Content:
+def graph_content(parsed: dict[str, Any], name: str) -> Content:
     """The graph of a GraphDef as JSON. Raises MalformedText where a value fits none of its fields."""
     try:
         # Weights are in files of their own; what later versions added is left out, as in a binary graph.
