@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
-import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
 
-import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from graphviz_tb.export import as_csv, as_json
 from graphviz_tb.model.logged import Series
 from graphviz_tb.serve.asked import known, numbers, session_of, word
 from graphviz_tb.serve.session import ServedSource
 
-HEADER = ("run", "tag", "step", "wall_time", "value", "superseded")
-AT_ONCE = 5_000  # points between two looks at what else is to do
 KINDS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
-NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 async def export(request: Request) -> Response:
@@ -52,58 +45,6 @@ async def unhurried(parts: Iterator[str]) -> AsyncIterator[bytes]:
     for part in parts:
         yield part.encode("utf-8", "replace")  # a name may have what is no letter
         await asyncio.sleep(0)
-
-
-def as_csv(chosen: list[Series]) -> Iterator[str]:
-    """RFC 4180: a header, a line a point."""
-    text = io.StringIO()
-    write = csv.writer(text, lineterminator="\r\n")
-    write.writerow(HEADER)
-    for series in chosen:
-        for start in range(0, len(series), AT_ONCE):
-            for row in zip(*columns(series, start), strict=True):
-                write.writerow((series.run, series.tag, *row))
-            yield text.getvalue()
-            text.seek(0)
-            text.truncate()
-    yield text.getvalue()
-
-
-def columns(series: Series, start: int) -> list[list[Any]]:
-    """Some points: steps, times, values, whether they are superseded."""
-    part = slice(start, start + AT_ONCE)
-    walls, values = (list(map(written, column[part].tolist())) for column in (series.wall, series.value))
-    return [series.step[part].tolist(), walls, values, series.superseded[part].astype(np.int64).tolist()]
-
-
-def written(number: float) -> str:
-    """A number as it is exact.
-
-    >>> written(0.1), written(float("-inf"))
-    ('0.1', '-Infinity')
-    """
-    text = repr(float(number))
-    return NAMES.get(text, text)
-
-
-def as_json(chosen: list[Series]) -> Iterator[str]:
-    """The document, a series at a time."""
-    yield '{"format":"tbgraph-scalars","version":1,"series":['
-    for number, series in enumerate(chosen):
-        names = f'{"," * (number > 0)}{{"run":{json.dumps(series.run)},"tag":{json.dumps(series.tag)}'
-        held = {
-            "step": series.step.tolist(),
-            "wall_time": [as_value(each) for each in series.wall.tolist()],
-            "value": [as_value(each) for each in series.value.tolist()],
-            "superseded": series.superseded.astype(np.int64).tolist(),
-        }
-        yield "".join([names, *(f',"{name}":{json.dumps(column)}' for name, column in held.items()), "}"])
-    yield "]}"
-
-
-def as_value(number: float) -> float | str:
-    """A number as JSON holds it."""
-    return number if number - number == 0 else written(number)
 
 
 ROUTES = [Route("/api/export", export, methods=["GET"])]
