@@ -8,7 +8,7 @@ from typing import Any, get_args
 from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
-from graphviz_tb.model.logged import Blobs, Changes, Kind, Logged, Place, Restarts, Run, Series, Tensors
+from graphviz_tb.model.logged import Blobs, Kind, LogChanges, Logged, Place, Restarts, Run, Series, TensorPoints
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.read.logged.places import bytes_at, tensor_in
 from graphviz_tb.read.logged.structure import text
@@ -92,7 +92,7 @@ class Log:
     def tensor(self, series: Series, point: int) -> NDArray[Any]:
         """The values of a tensor. Raises ReadError where it is damaged or claims far more than it holds."""
         self._check(series, point)
-        if not isinstance(series.data, Tensors):
+        if not isinstance(series.data, TensorPoints):
             raise RequestError(f"'{series.tag}' holds no tensors but is of the kind {series.kind}")
         place = series.data.place(point)
         return tensor_in(self.read(series.run, place), int(series.data.value[point]))
@@ -101,7 +101,7 @@ class Log:
         if not 0 <= point < len(series):
             raise RequestError(f"'{series.tag}' has {len(series):,} points; there is none of number {point}")
 
-    def refresh(self) -> Changes:
+    def refresh(self) -> LogChanges:
         """Read what was written since: only new bytes are read; a file that was replaced is read from its start."""
         logged, changes = self._reader.refresh()
         self._take(logged)

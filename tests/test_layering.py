@@ -119,6 +119,27 @@ def test_no_import_circles() -> None:
     assert [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
 
 
+def test_a_class_name_is_defined_once() -> None:
+    """A class or a type alias has one home; another module imports it, or has another name for another concept."""
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        if not path.name.endswith("_pb2.py"):
+            for name in types_of(path):
+                homes.setdefault(name, []).append(name_of(path))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def types_of(path: Path) -> Iterator[str]:
+    """The classes and the type aliases that a module defines: a constant is all capitals, an alias is not."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        yield from (one.id for one in targets if isinstance(one, ast.Name) and re.fullmatch(r"[A-Z][a-z]\w*", one.id))
+
+
 # What puts stages together, and the stages of a picture.
 JOINTS = [
     path

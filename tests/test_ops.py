@@ -9,7 +9,7 @@ import pytest
 from graphviz_tb.ops.inputs import input_names, weight_names
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANTS, TYPES, VARIABLES, Role, has_role, roles
-from graphviz_tb.ops.table import LINES, Row, row
+from graphviz_tb.ops.table import LINES, TableRow, row
 
 
 def test_every_line_can_be_read() -> None:
@@ -47,7 +47,9 @@ def test_types_that_are_not_listed_are_known_by_their_names() -> None:
 
 
 def test_a_line_makes_a_type_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LINES, "MyDense", "\t".join(Row("product", "1:kernel", "y:$T", defaults='{"T":"float32"}')))
+    monkeypatch.setitem(
+        LINES, "MyDense", "\t".join(TableRow("product", "1:kernel", "y:$T", defaults='{"T":"float32"}'))
+    )
     roles.cache_clear()
     definition = op_def("MyDense")
     assert has_role("MyDense", Role.PRODUCT)

@@ -15,7 +15,9 @@ from graphviz_tb.limits import LAYER_DEPTH
 
 COUNTED = re.compile(r"(.+)_\d+", re.DOTALL | re.ASCII)  # e.g. "dense_1"
 NOT_FORWARD = re.compile(r"(gradient_tape|gradients)(_\d+)?", re.ASCII)  # scopes of gradients repeat the model's names
-Tree = Mapping[str, Collection[str]]  # the names of what is in a scope or model, by its path: looked up, in order
+ScopeMembers = Mapping[
+    str, Collection[str]
+]  # the names of what is in a scope or model, by its path: looked up, in order
 
 
 def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
@@ -47,7 +49,7 @@ def joined(around: str, name: str) -> str:
     return f"{around}/{name}" if around else name
 
 
-def tree_of_scopes(names: Iterable[str]) -> Tree:
+def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
     """The names of the scopes in each scope, in the order of their first ops; "" is the graph."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     seen: set[str] = set()
@@ -61,7 +63,7 @@ def tree_of_scopes(names: Iterable[str]) -> Tree:
     return tree
 
 
-def tree_of_layers(layers: Collection[str]) -> Tree:
+def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
     """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     # The model around a layer is the longest path before it that is a layer: a slash may be part of a name.
@@ -73,7 +75,7 @@ def tree_of_layers(layers: Collection[str]) -> Tree:
     return tree
 
 
-def roots(scopes: Tree, models: Tree) -> Iterator[tuple[str, str]]:
+def roots(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str]]:
     """Where a model begins: scopes of its name that hold scopes of its layers, outermost first; else the graph itself,
     if that holds its layers."""
     matched = False

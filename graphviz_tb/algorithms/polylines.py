@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-At = TypeVar("At", bound=tuple[float, float])
+Vertex = TypeVar("Vertex", bound=tuple[float, float])
 
 
-def straightened(points: Sequence[At]) -> list[At]:
+def straightened(points: Sequence[Vertex]) -> list[Vertex]:
     """The polyline without repeated points and without those on a straight run.
 
     >>> straightened([(0, 0), (0, 0), (0, 5), (0, 9), (4, 9)])
     [(0, 0), (0, 9), (4, 9)]
     """
-    kept: list[At] = []
+    kept: list[Vertex] = []
     for point in points:
         if kept and kept[-1] == point:
             continue

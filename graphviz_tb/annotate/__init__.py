@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
-from graphviz_tb.annotate.tensors import Tensors, shapes_of
+from graphviz_tb.annotate.tensors import TensorDecoder, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
@@ -37,7 +37,7 @@ def annotate(
 ) -> Facts:
     """The facts of a hierarchy's graph, with the run statistics if some were joined, and those of `before` to compare
     them with. Nothing else is decoded yet."""
-    tensors = Tensors(hierarchy.graph, options.infer)
+    tensors = TensorDecoder(hierarchy.graph, options.infer)
 
     @cache
     def cost() -> Costs:
@@ -53,4 +53,4 @@ def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost
     """What the operations of each node of a flat graph cost, in node order."""
     from graphviz_tb.annotate.costs import costs_by_node as operations_of
 
-    return operations_of(Tensors(graph, options.infer).inference, options.batch)
+    return operations_of(TensorDecoder(graph, options.infer).inference, options.batch)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Longs, freeze
+from graphviz_tb.model.columns import Floats, Longs, freeze
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Floats, Measure
+from graphviz_tb.model.stats import Measure
 
 
 class MeasuredChains:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CONTRADICTION = "shape-contradiction"
 
 
-class Tensors:
+class TensorDecoder:
     """The tensors of a graph; nothing is looked at before it is asked for."""
 
     def __init__(self, graph: Graph, infer: bool = True) -> None:

@@ -9,12 +9,12 @@ from operator import itemgetter
 
 from graphviz_tb.arrange.large import TooManyBends
 from graphviz_tb.arrange.layered.reroute import Rerouter
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
+from graphviz_tb.arrange.part import Row
 from graphviz_tb.limits import DRAFT_WORK, LEVEL_ITEMS, Meter
 from graphviz_tb.model.skeleton import PortSlot, Skeleton, Wire
 
 LineKey = tuple[int, int]  # metaedge, bridge (one of them -1)
-Row = list[int]
 RankPosition = tuple[int, int]  # part, rank
 
 
@@ -163,7 +163,7 @@ class Draft:
                 for key, chain in self.wires.items()
                 if place[chain[0]][0] == p
             ]
-            state = State(len(names), [[local[item] for item in row] for row in part], chains)
+            state = RankState(len(names), [[local[item] for item in row] for row in part], chains)
             paths = [sorted((local[i] for i in self.wires[key][1:-1]), key=state.rank.__getitem__) for key in inside]
             Rerouter(state, paths).pass_over()
             self.parts[p] = [[names[i] for i in row] for row in state.ranks]

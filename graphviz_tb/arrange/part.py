@@ -8,6 +8,8 @@ from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
+Row = list[int]  # items of one rank, from left to right
+
 
 @dataclass(frozen=True, slots=True)
 class Component:

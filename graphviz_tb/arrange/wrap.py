@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from graphviz_tb.arrange.part import Ranks
+from graphviz_tb.arrange.part import Ranks, Row
 from graphviz_tb.arrange.shelves import ROW, WAYPOINT, WIDEST
 from graphviz_tb.limits import WRAPPED_BENDS, WRAPPED_PLACES
 from graphviz_tb.model.notice import Notice
 
-Row = list[int]
 LIMITS = (WIDEST, 2400, 1600)  # the first that leaves the part no wider than three times its height
 
 

@@ -6,11 +6,9 @@ from datetime import UTC, datetime
 from math import ceil, floor, isfinite, log10
 
 import numpy as np
-from numpy.typing import NDArray
 
+from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.frozen import dataclass
-
-Floats = NDArray[np.float64]
 
 STEPS = (1, 2, 5, 10)  # what the distance of two ticks may begin with
 OUTER = 0.05  # share of values at either end that "ignore outliers" leaves out, as TensorBoard does

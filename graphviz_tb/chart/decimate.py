@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from graphviz_tb.model.columns import Floats
+
 Indices = NDArray[np.int64]
 
 EACH = 4  # points that a column of pixels can show

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from graphviz_tb.model.columns import Floats
 
 # TensorBoard's `NORMAL_HISTOGRAM_BPS`: in hundredths of a percent, at whole and half deviations of a normal curve.
 BASIS_POINTS = (0, 668, 1587, 3085, 5000, 6915, 8413, 9332, 10000)

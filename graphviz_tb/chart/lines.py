@@ -12,12 +12,12 @@ from graphviz_tb.chart.axes import Axis, axis, duration, moment, number, padded,
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle
 from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.model.columns import Floats
 from graphviz_tb.model.drawing import Curve, Group, Label, PathStep, Pen, Primitive, Rectangle
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
 
-Floats = NDArray[np.float64]
 AxisKind = Literal["step", "wall", "relative"]
 
 CARD = (440, 280)  # px

@@ -8,9 +8,8 @@ same order give the same numbers on every machine.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from graphviz_tb.model.columns import Floats
 
 BLOCK = 128  # points that one block carries over
 HEAVIEST = 0.999  # the largest weight: 1 would never leave its first value

@@ -17,7 +17,7 @@ from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
 from graphviz_tb.commands.table import TextStyle, clip, clip_end, pad, places
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.logged import Series
+from graphviz_tb.model.logged import Doubles, Series
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille sign, by row and column
 EMPTY = 0x2800  # the braille sign without dots
@@ -26,11 +26,10 @@ PLAIN = "*+xo#%"  # signs of the runs where the encoding has no braille
 LABEL = 8  # places left of a curve for its numbers
 LEAST, MOST = 6, 20  # lines of a curve
 NARROWEST = 20  # places of a curve
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class DrawnSeries:
     """One series as it is drawn: where each point lies across, and its value."""
 
     run: str
@@ -40,7 +39,7 @@ class Curve:
 
 def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int, look: TextStyle) -> Iterator[str]:
     """A picture for each tag, its runs in one; together as high as the window where that leaves room for each."""
-    tags: dict[str, list[Curve]] = {}
+    tags: dict[str, list[DrawnSeries]] = {}
     for series in chosen:
         tags.setdefault(series.tag, []).append(curve(series, values["axis"], values["smooth"]))
     height = shutil.get_terminal_size((width, 24)).lines if sys.stdout.isatty() else 24
@@ -52,7 +51,7 @@ def curve_lines(chosen: Sequence[Series], values: Mapping[str, Any], width: int,
         yield from picture(curves, values["axis"], values["log_y"], width, room, look)
 
 
-def curve(series: Series, kind: str, smooth: float) -> Curve:
+def curve(series: Series, kind: str, smooth: float) -> DrawnSeries:
     """The points of a series that count, in drawing order."""
     points = series.in_order()
     y = series.value[points].astype(np.float64)
@@ -60,10 +59,12 @@ def curve(series: Series, kind: str, smooth: float) -> Curve:
     if kind == "relative" and len(x):
         finite = x[np.isfinite(x)]
         x = x - (np.min(finite) if len(finite) else 0)
-    return Curve(series.run, x, smoothed(y, smooth) if smooth else y)
+    return DrawnSeries(series.run, x, smoothed(y, smooth) if smooth else y)
 
 
-def picture(curves: Sequence[Curve], kind: str, log: bool, width: int, height: int, look: TextStyle) -> Iterator[str]:
+def picture(
+    curves: Sequence[DrawnSeries], kind: str, log: bool, width: int, height: int, look: TextStyle
+) -> Iterator[str]:
     """The lines of one picture: curves, numbers on the left and below, and the runs where there are several."""
     y = axis(np.concatenate([each.y for each in curves]), log)
     x = axis(np.concatenate([each.x for each in curves]))
@@ -92,7 +93,7 @@ def label_of(value: float, kind: str, x: Axis) -> str:
     return duration(value) if kind == "relative" else number(value)
 
 
-def drawn(curve: Curve, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
+def drawn(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
     """The dots of a curve as numbers of braille signs, [height, width]; 0 where there are none."""
     grid = np.zeros((height, width), np.int64)
     columns, rows = 2 * width, 4 * height
@@ -133,7 +134,7 @@ def sign(dots: Sequence[int], braille: bool, look: TextStyle) -> str:
     return click.style(text, fg=COLOURS[held[-1] % len(COLOURS)]) if look.on else text
 
 
-def legend(curves: Sequence[Curve], braille: bool, width: int, look: TextStyle) -> str:
+def legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextStyle) -> str:
     """The runs, each with its colour, or with its sign where there are no colours and no braille."""
     room, parts = width, []
     for index, each in enumerate(curves):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.notice import Notice
 
 
-class Pattern(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+class RegexType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A regular expression."""
 
     name = "pattern"
@@ -34,8 +34,8 @@ class Pattern(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
 @click.argument("logdir")
-@click.option("--run", "runs", type=Pattern(), metavar="RE", multiple=True, help="Runs whose name matches this.")
-@click.option("--tag", "tags", type=Pattern(), metavar="RE", multiple=True, help="Tags that match this.")
+@click.option("--run", "runs", type=RegexType(), metavar="RE", multiple=True, help="Runs whose name matches this.")
+@click.option("--tag", "tags", type=RegexType(), metavar="RE", multiple=True, help="Tags that match this.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print every point as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print every point as JSON (docs/logged.md).")
 @click.option("--curves", is_flag=True, help="Draw curves in the terminal.")

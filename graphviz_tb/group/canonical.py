@@ -31,7 +31,7 @@ class Cut(NamedTuple):
 
 
 @dataclass
-class Room:
+class RefinementBudget:
     """How many nodes may still be refined; less than none: it was not enough. `depth` are the nodes singled out now,
     `edges` how many may still be looked at, in all graphs that share the room."""
 
@@ -40,7 +40,7 @@ class Room:
     edges: int = TRIED_EDGES
 
 
-def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) -> tuple[bytes, bool]:
+def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | None = None) -> tuple[bytes, bool]:
     """The certificate of a graph with node `colors` and `(source, target, flag)` edges; and whether it is canonical.
 
     >>> one = canonical([7, 7, 9], [(0, 2, 1), (1, 2, 1)])
@@ -48,7 +48,7 @@ def canonical(colors: list[int], edges: list[Edge], room: Room | None = None) ->
     >>> one == two, canonical([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
     (True, False)
     """
-    room = room or Room(REFINEMENTS * len(colors))
+    room = room or RefinementBudget(REFINEMENTS * len(colors))
     links = link(len(colors), edges)
     cell = first_cells(colors)
     work = list(range(len(colors)))
@@ -177,7 +177,7 @@ def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
     return list(sets.values())
 
 
-def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: Room) -> list[int]:
+def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: RefinementBudget) -> list[int]:
     """In each component, give one node of the cell that is cut a cell of its own.
 
     Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
@@ -195,7 +195,7 @@ def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: Room) -
     return [node for nodes in chosen for node in nodes]
 
 
-def least(cut: Cut, cell: list[int], links: Adjacency, room: Room) -> list[int]:
+def least(cut: Cut, cell: list[int], links: Adjacency, room: RefinementBudget) -> list[int]:
     """Which set of twins to single out in a component: that of the least certificate."""
     if len(cut.sets) == 1:  # only saves time
         return cut.sets[0]
@@ -207,7 +207,7 @@ def least(cut: Cut, cell: list[int], links: Adjacency, room: Room) -> list[int]:
     return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
 
 
-def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: Room) -> bytes:
+def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, room: RefinementBudget) -> bytes:
     """The certificate of a component in which some nodes are singled out."""
     place = {node: at for at, node in enumerate(part)}
     single = set(nodes)

@@ -16,7 +16,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import Room
+from graphviz_tb.model.room import ScopeNameBudget
 from graphviz_tb.options import GroupOptions
 
 PORT = "IO Node"  # the op type that `torch.utils.tensorboard` gives to inputs and outputs of a module
@@ -40,7 +40,7 @@ class Growing:
     leaf_key: dict[int, int] = field(default_factory=dict)
     port: int = -1  # the op type of PyTorch's inputs and outputs, looked up once
     longest: int = 0  # letters of the longest name of a scope
-    room: Room = field(default_factory=Room)
+    room: ScopeNameBudget = field(default_factory=ScopeNameBudget)
 
     def root(self, name: str, key: int) -> int:
         """Add the root of the main graph or of a function and give back its id."""

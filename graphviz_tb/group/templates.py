@@ -13,14 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.group.canonical import Room, canonical
+from graphviz_tb.group.canonical import RefinementBudget, canonical
 from graphviz_tb.limits import REFINEMENTS
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 
-Form = tuple[bytes, bytes]
+GroupForm = tuple[bytes, bytes]
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio, the step of splitmix64
 FEW = 8  # groups of one height that are compared one by one, which only saves time: hashes of so few take longer
 
@@ -49,7 +49,7 @@ def find_templates(hierarchy: Hierarchy) -> tuple[Ints, tuple[Notice, ...]]:
     slot[child_order] = np.arange(len(child_order))
     child_color = np.append(color[child_order], types)  # in their order, as a gather for each height is square in depth
     known: dict[bytes, int] = {}
-    room, gave_up = Room(0), 0
+    room, gave_up = RefinementBudget(0), 0
     # All templates of lower heights are known, so that children have their colours.
     for height in groups_by_height(hierarchy):
         level = height[~given[height]]
@@ -226,15 +226,15 @@ def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
     return hashes
 
 
-def certify(forms: list[Form], outlines: list[int], room: Room) -> tuple[dict[Form, bytes], int]:
+def certify(forms: list[GroupForm], outlines: list[int], room: RefinementBudget) -> tuple[dict[GroupForm, bytes], int]:
     """A certificate for each distinct raw form, and for how many the search was cut short; `room` is that of a file.
 
     A form that no other resembles needs no search: it is its own.
     """
-    resembling: dict[int, list[Form]] = defaultdict(list)
+    resembling: dict[int, list[GroupForm]] = defaultdict(list)
     for form, alike in zip(forms, outlines, strict=True):
         resembling[alike].append(form)
-    certificates: dict[Form, bytes] = {}
+    certificates: dict[GroupForm, bytes] = {}
     failed = 0
     for members in resembling.values():
         if len(members) == 1:
@@ -250,7 +250,7 @@ def certify(forms: list[Form], outlines: list[int], room: Room) -> tuple[dict[Fo
     return certificates, failed
 
 
-def unpack(form: Form) -> tuple[list[int], list[tuple[int, int, int]]]:
+def unpack(form: GroupForm) -> tuple[list[int], list[tuple[int, int, int]]]:
     """Colours and edges (source, target, flags) of a raw form."""
     codes = np.frombuffer(form[1], np.int64).tolist()
     edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes]

@@ -17,7 +17,7 @@ from graphviz_tb.interpret.gradients import flow_of
 from graphviz_tb.interpret.handed import find_handed
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.marks import settle_marks
-from graphviz_tb.interpret.origins import Carried, find_weights
+from graphviz_tb.interpret.origins import ValueOrigins, find_weights
 from graphviz_tb.interpret.parts import parts_of
 from graphviz_tb.interpret.pytorch import call_by_kind
 from graphviz_tb.interpret.variables import variables_of
@@ -62,7 +62,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     return with_meaning(replace(graph, labels=labels), carried, weights)
 
 
-def with_meaning(graph: Graph, carried: Carried, weights: Mapping[int, Weight]) -> Graph:
+def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weight]) -> Graph:
     """Before: a graph with its marks. After: the columns that every picture needs; others are made when asked for."""
     part = Later(lambda: parts_of(known, uses_weight(known, carried)))
     meaning = Interpretation(
@@ -80,7 +80,7 @@ def with_meaning(graph: Graph, carried: Carried, weights: Mapping[int, Weight]) 
     return known
 
 
-def uses_weight(graph: Graph, carried: Carried) -> Bools:
+def uses_weight(graph: Graph, carried: ValueOrigins) -> Bools:
     """Which ops take the value of a weight and are no read, write or saver of it."""
     meaning, origin = graph.meaning, carried.origin
     taken = (origin[graph.source] >= 0) & (origin[graph.target] < 0) & ~graph.control

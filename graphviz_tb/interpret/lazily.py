@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
-Value = TypeVar("Value")
+LazyValue = TypeVar("LazyValue")
 
 
-class Lazily(Mapping[int, Value], Generic[Value]):
+class Lazily(Mapping[int, LazyValue], Generic[LazyValue]):
     """Values by number: the keys are known, `tell` gives the value of one and is asked once for each.
 
     >>> squares = Lazily(range(3), lambda number: number * number)
@@ -16,11 +16,11 @@ class Lazily(Mapping[int, Value], Generic[Value]):
     (4, None, 3)
     """
 
-    def __init__(self, keys: Iterable[int], tell: Callable[[int], Value]) -> None:
-        self._known: dict[int, Value | None] = dict.fromkeys(keys)  # None: not asked for yet
+    def __init__(self, keys: Iterable[int], tell: Callable[[int], LazyValue]) -> None:
+        self._known: dict[int, LazyValue | None] = dict.fromkeys(keys)  # None: not asked for yet
         self._tell = tell
 
-    def __getitem__(self, key: int) -> Value:
+    def __getitem__(self, key: int) -> LazyValue:
         value = self._known[key]
         if value is None:
             value = self._known[key] = self._tell(key)

@@ -43,7 +43,7 @@ RESOURCE = 20  # DT_RESOURCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Carried:
+class ValueOrigins:
     """`origin` is for each node the node whose value it hands on, itself for what makes one, -1 for others;
     `bound` are for an argument the makers that calls give it; `roles` what a constant is to its layer, where only what
     is done with it says."""
@@ -53,14 +53,14 @@ class Carried:
     roles: Mapping[int, str] = field(default_factory=dict)
 
 
-def find_weights(graph: Graph) -> Carried:
+def find_weights(graph: Graph) -> ValueOrigins:
     """Before: a flat graph. After: which nodes bring a weight, and whose.
 
     Nothing is one in what PyTorch wrote: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
     if graph.of_pytorch or not any(op in VARIABLES | READS | CONSTANTS for op in graph.op_types):
-        return Carried(none, {})
+        return ValueOrigins(none, {})
     bindings = bind(graph)
     made = makers(graph, bindings)
     origin = carried(graph, np.where(made, np.arange(len(graph), dtype=np.int32), none))
@@ -68,7 +68,7 @@ def find_weights(graph: Graph) -> Carried:
     roles = standardised(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
     origin = np.where(origin < 0, frozen(graph, constants, roles, origin), origin)
-    return Carried(origin, owners(origin, bindings), roles)
+    return ValueOrigins(origin, owners(origin, bindings), roles)
 
 
 # make

@@ -31,7 +31,7 @@ WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
 
 
-class Role(IntEnum):
+class MarkRole(IntEnum):
     """What an op type does for the ops around it; from `CARRIER` on, its inputs decide whether it is a mark."""
 
     WORK = 0
@@ -48,10 +48,10 @@ ARITHMETIC = (
     *("aten::floor_divide", "aten::floordiv", "aten::remainder", "aten::pow", "aten::sqrt"),
 )
 ROLES = {
-    **dict.fromkeys(NUMBERS, Role.NUMBER),
-    PARAMETER: Role.PARAMETER,
-    **dict.fromkeys(CARRIERS, Role.CARRIER),
-    **dict.fromkeys(ARITHMETIC, Role.ARITHMETIC),
+    **dict.fromkeys(NUMBERS, MarkRole.NUMBER),
+    PARAMETER: MarkRole.PARAMETER,
+    **dict.fromkeys(CARRIERS, MarkRole.CARRIER),
+    **dict.fromkeys(ARITHMETIC, MarkRole.ARITHMETIC),
 }
 
 
@@ -61,8 +61,8 @@ def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
     Before: marks by op type. After: a list is a constant if all its inputs are; a sum only if none of them is a
     parameter, since to add weights is work.
     """
-    role: Bytes = np.array([ROLES.get(op, Role.WORK) for op in graph.op_types], np.uint8)[graph.op]
-    plumbing: Bools = (role == Role.NUMBER) | (role == Role.PARAMETER)
+    role: Bytes = np.array([ROLES.get(op, MarkRole.WORK) for op in graph.op_types], np.uint8)[graph.op]
+    plumbing: Bools = (role == MarkRole.NUMBER) | (role == MarkRole.PARAMETER)
     if plumbing.any():
         plumbing[follow(graph, role, plumbing)] = True
     return np.where(plumbing, np.uint8(Mark.CONSTANT), mark)
@@ -71,13 +71,13 @@ def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
 def follow(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
     """The lists and sums that hold nothing but what was found, in the order of flow."""
     users: dict[int, list[int]] = defaultdict(list)
-    into = np.flatnonzero(role[graph.target] >= Role.CARRIER)
+    into = np.flatnonzero(role[graph.target] >= MarkRole.CARRIER)
     for source, target in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
         users[source].append(target)
     # Inputs that are not known to be plumbing: where none is missing, a list is plumbing itself.
-    missing = {node: fan_in(graph, node) for node in np.flatnonzero(role >= Role.CARRIER).tolist()}
+    missing = {node: fan_in(graph, node) for node in np.flatnonzero(role >= MarkRole.CARRIER).tolist()}
     # What a parameter went into: to list or reshape weights is plumbing, to add to them is work.
-    heavy = {node for node in users if role[node] == Role.PARAMETER}
+    heavy = {node for node in users if role[node] == MarkRole.PARAMETER}
     made = [node for node, count in missing.items() if not count]
     # Kahn's order, from what is plumbing by its type.
     ready = [*(node for node in users if plumbing[node]), *made]
@@ -87,7 +87,7 @@ def follow(graph: Graph, role: Bytes, plumbing: Bools) -> list[int]:
             missing[user] -= 1
             if node in heavy:
                 heavy.add(user)
-            if not missing[user] and not (role[user] == Role.ARITHMETIC and user in heavy):
+            if not missing[user] and not (role[user] == MarkRole.ARITHMETIC and user in heavy):
                 made.append(user)
                 ready.append(user)
     return made

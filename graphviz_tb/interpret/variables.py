@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from graphviz_tb.interpret.origins import WRITES, Carried
+from graphviz_tb.interpret.origins import WRITES, ValueOrigins
 from graphviz_tb.interpret.weight_names import declared, read
 from graphviz_tb.interpret.weight_shapes import used_shapes
 from graphviz_tb.model.columns import Bools, Bytes
@@ -34,7 +34,7 @@ OPTIMIZER = re.compile(
 MOST_STEPS = 64  # ops between variables and what is assigned
 
 
-def variables_of(graph: Graph, carried: Carried, part: Bytes) -> tuple[Variable, ...]:
+def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes) -> tuple[Variable, ...]:
     """All variables and frozen weights, in the order of the file. Before: the `part` of each node."""
     users, writers = users_by_variable(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
@@ -61,7 +61,7 @@ def variables_of(graph: Graph, carried: Carried, part: Bytes) -> tuple[Variable,
     return tuple(uses.judged(table))
 
 
-def reads_of(graph: Graph, carried: Carried) -> dict[int, list[int]]:
+def reads_of(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
     """The ops that read each variable by its handle."""
     reading = np.flatnonzero((carried.origin >= 0) & graph.of_types(lambda op: has_role(op, Role.READ)))
     reads: dict[int, list[int]] = {}
@@ -77,7 +77,7 @@ def as_read(graph: Graph, reads: Sequence[int]) -> tuple[str, Shape]:
     return dtype, next((shape for _, shape in said if shape is not None), None)
 
 
-def users_by_variable(graph: Graph, carried: Carried) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def users_by_variable(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """For each variable the ops that take its value, and those that change it, in the order of the file."""
     origin = carried.origin
     # Past what only hands the value on, to what takes it.
@@ -104,7 +104,7 @@ class Uses:
     def __init__(
         self,
         graph: Graph,
-        carried: Carried,
+        carried: ValueOrigins,
         part: Bytes,
         users: Mapping[int, list[int]],
         writers: Mapping[int, list[int]],

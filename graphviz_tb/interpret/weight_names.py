@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.interpret.lazily import Lazily
-from graphviz_tb.interpret.origins import CONSTANTS, HANDED_IN, WRITES, Carried, argument_of
+from graphviz_tb.interpret.origins import CONSTANTS, HANDED_IN, WRITES, ValueOrigins, argument_of
 from graphviz_tb.interpret.weight_shapes import constant_shape, handled_shape, used_shapes
 from graphviz_tb.interpret.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.model.columns import distinct
@@ -31,7 +31,7 @@ SAYS_NOTHING = re.compile(
 DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 
 
-def name_weights(graph: Graph, carried: Carried) -> Mapping[int, Weight]:
+def name_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight]:
     """Before: which marks are where. After: a weight for each mark of that kind that is drawn beside an op."""
     ends = distinct(graph.beside.mark[graph.mark[graph.beside.mark] == Mark.WEIGHT]).tolist()
 
@@ -68,7 +68,7 @@ def name_weights(graph: Graph, carried: Carried) -> Mapping[int, Weight]:
     return Lazily(ends, tell)
 
 
-def variable_of(carried: Carried, node: int) -> int:
+def variable_of(carried: ValueOrigins, node: int) -> int:
     """The one variable that a weight is; -1 for an argument that calls give different ones, or none."""
     origin = int(carried.origin[node])
     if origin not in carried.bound:

@@ -12,6 +12,7 @@ Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:

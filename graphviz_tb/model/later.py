@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-Value = TypeVar("Value")
+LaterValue = TypeVar("LaterValue")
 
 
-class Later(Generic[Value]):
+class Later(Generic[LaterValue]):
     """Call it for its value, which is worked out once.
 
     >>> Later(lambda: 6 * 7)()
     42
     """
 
-    def __init__(self, make: Callable[[], Value]) -> None:
+    def __init__(self, make: Callable[[], LaterValue]) -> None:
         self._make = make
-        self._made: list[Value] = []
+        self._made: list[LaterValue] = []
 
-    def __call__(self) -> Value:
+    def __call__(self) -> LaterValue:
         if not self._made:
             self._made.append(self._make())
         return self._made[0]
@@ -29,7 +29,7 @@ class Later(Generic[Value]):
         return made, (self(),)
 
 
-def made(value: Value) -> Later[Value]:
+def made(value: LaterValue) -> Later[LaterValue]:
     """One whose value is there."""
-    later: Later[Value] = Later(lambda: value)
+    later: Later[LaterValue] = Later(lambda: value)
     return later

@@ -13,10 +13,11 @@ from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import Shape, shape_word
 
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
+Config = Mapping[str, Any]  # a layer's `get_config()`
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LayerCall:
     """The shapes that one call of a layer is given, and those of what it gives (None: unknown)."""
 
     takes: tuple[Shape, ...] = ()
@@ -42,7 +43,7 @@ class Layer:
     parameters: int | None = None
     parts: int = 0
     results: tuple[str, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[LayerCall, ...] = ()
     times: int | None = 1
 
     @property

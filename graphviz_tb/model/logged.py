@@ -18,11 +18,11 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
 Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 Kind = Literal[
     "scalar", "histogram", "image", "audio", "text", "tensor", "pr_curve", "hparams", "mesh", "layout", "graph"
 ]
-State = Literal["reading", "ready", "gone"]
+LogState = Literal["reading", "ready", "gone"]
 Restarts = Literal["last", "keep"]  # of two lives of a run only the later counts where they overlap; or both do
 
 
@@ -95,7 +95,7 @@ class Blobs:
         return [Place(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
 
 
-class Form(NamedTuple):
+class TensorForm(NamedTuple):
     """What a tensor is: its dtype, as TensorFlow names it ("float32", "string"), and its shape."""
 
     dtype: str
@@ -103,7 +103,7 @@ class Form(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tensors:
+class TensorPoints:
     """Tensors on disk, one a point: each in an Event of `length` bytes at `offset`, whose value number `value` it is;
     `form` is a number in `forms`."""
 
@@ -112,7 +112,7 @@ class Tensors:
     length: Longs
     value: Ints
     form: Ints
-    forms: tuple[Form, ...]
+    forms: tuple[TensorForm, ...]
 
     def place(self, point: int) -> Place:
         """Where the event that holds the tensor of a point is."""
@@ -124,15 +124,15 @@ class Curves:
     """Precision and recall, one curve a point: a value for each threshold, from `start[i]` to `start[i+1]`."""
 
     start: Longs
-    true_positives: Floats
-    false_positives: Floats
-    true_negatives: Floats
-    false_negatives: Floats
-    precision: Floats
-    recall: Floats
+    true_positives: Floats32
+    false_positives: Floats32
+    true_negatives: Floats32
+    false_negatives: Floats32
+    precision: Floats32
+    recall: Floats32
 
 
-Data = Histograms | Blobs | Tensors | Curves
+SeriesData = Histograms | Blobs | TensorPoints | Curves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +153,7 @@ class Series:
     wall: Doubles
     superseded: Bools
     value: NDArray[np.floating]
-    data: Data | None = None
+    data: SeriesData | None = None
     logged_as: str = ""
     generation: int = 0
 
@@ -204,7 +204,7 @@ class Run:
 
     name: str
     files: tuple[str, ...]
-    state: State = "ready"
+    state: LogState = "ready"
     points: int = 0
     superseded: int = 0
     graphs: int = 0
@@ -230,7 +230,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class LogChanges:
     """What a reading found that the one before had not.
 
     `points` says how many points came to a series, by run and tag; `again` are series that were read from the start,

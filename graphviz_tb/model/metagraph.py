@@ -147,3 +147,6 @@ class Metagraph:
         """Indices of the bridges that are drawn as lines; stubs represent the others."""
         away = self.mask.extracted
         return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]
+
+
+Line = Metaedge | Bridge

@@ -19,7 +19,7 @@ def per_letter(scope: str) -> int:
 
 
 @dataclass(slots=True)
-class Room:
+class ScopeNameBudget:
     """What is `left` for names of scopes, and how many names were `cut` for want of it."""
 
     left: int = SCOPE_NAMES
@@ -28,7 +28,7 @@ class Room:
     def within(self, scope: str) -> str:
         """As much of a scope's name as there is room for, with all scopes around it; "" where there is none.
 
-        >>> Room().within("a/b/c"), Room(5).within("a/b/c"), Room(0).within("a")
+        >>> ScopeNameBudget().within("a/b/c"), ScopeNameBudget(5).within("a/b/c"), ScopeNameBudget(0).within("a")
         ('a/b/c', 'a/b', '')
         """
         if (scope.count("/") + 1) * len(scope) * DEAR <= self.left:

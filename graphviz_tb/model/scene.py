@@ -12,6 +12,7 @@ from graphviz_tb.model.metagraph import EdgeKind
 from graphviz_tb.model.paths import Path
 
 Point = tuple[int, int]
+Size = tuple[int, int]  # width, height
 Anchor = Literal["start", "middle", "end"]
 Direction = Literal["BT", "TB", "LR", "RL"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.columns import Floats, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphviz_tb.options import PictureOptions
 
 
-class Sheet(Protocol):
+class PictureStages(Protocol):
     """One picture, at every height at which it may be written."""
 
     @property
@@ -65,7 +65,7 @@ class Subject(Protocol):
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn."""
 
-    def picture(self, options: PictureOptions | None = None) -> Sheet:
+    def picture(self, options: PictureOptions | None = None) -> PictureStages:
         """A picture; the same options give the same one."""
 
     def document(self) -> Encoded:

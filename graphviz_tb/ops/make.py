@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.ops.table import LINES, Row, row
+from graphviz_tb.ops.table import LINES, TableRow, row
 
 # What shapes, dtypes and costs never ask for.
 LEFT_OUT = {"container", "shared_name", "config", "config_proto", "executor_type", "use_locking", "metadata"}
@@ -23,13 +23,13 @@ def main() -> None:
     from tensorflow.python.client import pywrap_tf_session  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     listed = op_def_pb2.OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
-    rows = {op: row(op) or Row() for op in LINES}
+    rows = {op: row(op) or TableRow() for op in LINES}
     for op in filter(is_listed, listed.op):
-        rows[op.name] = rows.get(op.name, Row())._replace(outputs=" ".join(outputs(op)), defaults=defaults(op))
+        rows[op.name] = rows.get(op.name, TableRow())._replace(outputs=" ".join(outputs(op)), defaults=defaults(op))
     # Patterns stay first, in their order: the first that matches counts.
     order = sorted(rows, key=lambda op: (False,) if "*" in op else (True, op))
     text = "".join("\t".join((op, *rows[op])).rstrip("\t") + "\n" for op in order)
-    head = "\t".join(("# op", *Row._fields))
+    head = "\t".join(("# op", *TableRow._fields))
     Path(__file__).with_name("ops.tsv").write_text(f"{head}\n{text}", encoding="utf-8")
 
 

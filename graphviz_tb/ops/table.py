@@ -21,7 +21,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One line of the table, every column as text."""
 
     roles: str = ""
@@ -45,14 +45,14 @@ def read(text: str) -> dict[str, str]:
 LINES = read(files(__name__.rpartition(".")[0]).joinpath("ops.tsv").read_text(encoding="utf-8"))
 
 
-def row(op: str) -> Row | None:
+def row(op: str) -> TableRow | None:
     """What the table says of an op type by its own name; None where it has no such line.
 
     >>> row("ReadVariableOp").outputs, row("MyOp")
     ('value:$dtype', None)
     """
     line = LINES.get(op)
-    return None if line is None else Row(*line.split("\t"))
+    return None if line is None else TableRow(*line.split("\t"))
 
 
 def line_of(op: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.diff.picture.between import Between
+from graphviz_tb.diff.picture.between import EdgesBetween
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
 from graphviz_tb.diff.report.explain import remarks, verdict
@@ -88,7 +88,7 @@ def shades(model: Model, painters: list[Overlay], table: TextTable, levels: Iter
             for (label, fill), (_, other) in zip(*legend, strict=True)
         ],
     )
-    states, between = painters[0].edges, Between(hierarchy)
+    states, between = painters[0].edges, EdgesBetween(hierarchy)
     became = Became(states)
     index: dict[str, int] = {}
     numbers: list[int] = []
@@ -127,7 +127,7 @@ def as_list(fill: Any) -> list[Any]:
     return list(astuple(fill))
 
 
-def level_bits(level: Metagraph, became: Became, between: Between) -> Iterator[int]:
+def level_bits(level: Metagraph, became: Became, between: EdgesBetween) -> Iterator[int]:
     """What became of the edges behind each metaedge, each bridge and each mark of a level."""
     lines: Iterable[Metaedge | Bridge] = (*level.edges, *level.bridges)
     yield from map(became.line, lines)

@@ -26,7 +26,7 @@ from graphviz_tb.render.html import document
 
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
 SAFE = 2**53  # whole numbers up to here are exact as a double
-Key = tuple[str, str]  # tag, kind
+TagKind = tuple[str, str]  # tag, kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def log_part(logged: Logged, title: str, room: int) -> LogPart:
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     scalars = [series for series in logged.series if series.kind == "scalar"]
     numbers = {(series.run, series.tag): number for number, series in enumerate(scalars)}
-    tag_ids: dict[Key, int] = {}
+    tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
         scalars,
         lambda one: tag_ids.setdefault((one.tag, one.kind), len(tag_ids)),
@@ -134,7 +134,7 @@ def tag_entries(
     series_id: Callable[[Series], int],
 ) -> list[dict[str, Any]]:
     """Tags in the order of their groups, each once for each kind that it has, with the series of each run."""
-    found: dict[Key, list[Series]] = {}
+    found: dict[TagKind, list[Series]] = {}
     for series in every:
         found.setdefault((series.tag, series.kind), []).append(series)
     group_of = {tag: group for group, inner in groups({tag for tag, _ in found}) for tag in inner}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import width
-from graphviz_tb.model.scene import Point, Separator, Text
+from graphviz_tb.model.scene import Point, Separator, Size, Text
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.place.sizes import BASELINE, moved
 
@@ -19,7 +19,6 @@ GAP = 16  # px between two boxes of a column, and between two columns
 LENGTHS = (96, 160, 240, 320, 480, 0)  # px after which a column is broken, the better of several shapes; 0: a row
 SCREEN = 900  # px that a picture may be high, and 8/5 of it wide, before it is shown smaller than it is
 
-Size = tuple[int, int]
 Thing = tuple[int, int, int]  # width, height, and where its axis is: boxes of one column are on one axis
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from graphviz_tb.model.level import Gaps, LevelLayout, Stroke
+from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.attach import attach, downward
 from graphviz_tb.place.breaks import detours, joints, side_by_side
@@ -21,7 +22,6 @@ from graphviz_tb.place.routes import routes
 from graphviz_tb.place.strips import ranks_of, strips
 from graphviz_tb.place.tracks import Hop, give_tracks
 
-Size = tuple[int, int]
 PLAIN = Stroke()
 LANE = 11  # how much straighter the main path is than a link between boxes, of weight 1 (long lines: 2 and 8); 16 would
 # straighten four more of 570 steps in pictures one level deep, and lengthen all lines by 3 %

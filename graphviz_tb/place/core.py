@@ -11,7 +11,7 @@ from dataclasses import replace
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.level import GapMargins, Gaps, LevelLayout, Stroke
 from graphviz_tb.model.measure import SMALL_SIZE, width
-from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.metagraph import Line
 from graphviz_tb.model.scene import Direction, Point
 from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.thickness import thickness
@@ -42,7 +42,6 @@ MANY = 300  # lines of a level from which it is laid out but once, whether its m
 NO_ROOM = (0, 0, 0, 0)
 OUTSIDE = 9  # px that a label may stand out into the border of a frame
 
-Line = Metaedge | Bridge
 Slot = tuple[Piece, Point]
 Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the edges to a neighbour, by row and inbound
 

@@ -11,11 +11,12 @@ from dataclasses import field
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import SMALL_SIZE, width
+from graphviz_tb.model.metagraph import Line
 from graphviz_tb.model.scene import Direction, Identity, Point, Separator, Text
 from graphviz_tb.model.view import View
 from graphviz_tb.place.attachment import Gate, gates_of
 from graphviz_tb.place.auxiliary import Area, Thing, beside_core
-from graphviz_tb.place.core import Core, Inner, Line, Outside, Slot, children, core_of, label_sizes
+from graphviz_tb.place.core import Core, Inner, Outside, Slot, children, core_of, label_sizes
 from graphviz_tb.place.groups import Heading
 from graphviz_tb.place.identity import Undrawn
 from graphviz_tb.place.label_places import LineLabel

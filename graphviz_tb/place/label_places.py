@@ -12,6 +12,7 @@ from itertools import pairwise
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point
+from graphviz_tb.model.skyline import Rect
 from graphviz_tb.model.thickness import THICK
 
 CELL = 64  # px: about the height of a box and its gap, so that a cell holds few things
@@ -27,7 +28,6 @@ MOST_WORK = 2_000_000
 
 THICKEST = THICK // 20  # px: half of the thickest line
 
-Rect = tuple[int, int, int, int]  # left, top, right, bottom
 Segment = tuple[Point, Point]
 
 

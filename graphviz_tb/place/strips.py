@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from graphviz_tb.model.level import Gaps, Stroke
+from graphviz_tb.model.scene import Size
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.funnel import Band
 from graphviz_tb.place.routes import bands, head_length
 from graphviz_tb.place.steep import cross_steeply
 from graphviz_tb.place.tracks import FLAT, Hop, is_crossed, is_shut_in
 
-Size = tuple[int, int]
 ASLANT = 24  # px along a line that another takes which crosses it or joins it, where a label is beside the line
 
 

@@ -10,7 +10,7 @@ load      its GraphDef
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
@@ -32,7 +32,8 @@ from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, cho
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.live import message_of
-from graphviz_tb.read.opened import Opened, open_bytes, open_path, open_stdin, path_of
+from graphviz_tb.read.messages import Reader
+from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
@@ -41,8 +42,6 @@ from graphviz_tb.read.walk import cannot_list
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
 
-Progress = Callable[[int, int | None], None]  # bytes read so far, and all there are where that is known
-Reader = messages.Reader
 
 DEFAULT = ReadOptions()
 FILES = (str, os.PathLike, bytes, bytearray, memoryview)

@@ -48,7 +48,7 @@ class Block:
     effects: tuple[str, ...] = ()
 
 
-class Room:
+class OpeningBudget:
     """How many letters and control inputs opening may still write, in all graphs of a source together."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ from graphviz_tb.read.block import (
     Block,
     BlockNode,
     Body,
-    Room,
+    OpeningBudget,
     body_of_function,
     body_of_nodes,
     growth,
@@ -117,7 +117,7 @@ def block_of(
     """The body of a signature; what the main graph has of it, where its names would fill memory."""
     main = replace(program.main, results=tuple(spec.tensor for spec in signature.outputs))
     opening = Opening(main, NO_CONTENT, pruned=True)
-    room = Room()
+    room = OpeningBudget()
     opened: set[str] = set()
     # Each round opens one call; a function that was opened before calls itself, and stays closed.
     while len(opened) < CALLS_IN_CALLS and (call := opening.call) is not None:
@@ -148,7 +148,7 @@ def needed(block: Block) -> Block:
     return Block({name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects)
 
 
-def name_variables(opening: Opening, names: tuple[str, ...], room: Room) -> None:
+def name_variables(opening: Opening, names: tuple[str, ...], room: OpeningBudget) -> None:
     """Have the handles that a call captures say what the program calls their variables: its last arguments."""
     given = opening.given()
     # The last arguments, as many as there are names.

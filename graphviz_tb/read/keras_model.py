@@ -20,7 +20,7 @@ from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import DataType, GraphDef, NodeDef, TensorShapeProto
 from graphviz_tb.read.holding import Content, Holding, SourceItem
-from graphviz_tb.read.keras.between import Outputs
+from graphviz_tb.read.keras.between import LayerOutputs
 from graphviz_tb.read.keras.facts import layer_facts
 from graphviz_tb.read.keras.feeds import calls, inputs
 from graphviz_tb.read.keras.possible import shallow
@@ -37,7 +37,7 @@ from graphviz_tb.read.keras.tree import (
     walk,
 )
 from graphviz_tb.read.keras.weights_file import INSTALL, StoredWeights, UnreadWeights, readable
-from graphviz_tb.read.limits import Budget, check_json, check_layers, check_paths, nested_too_deep
+from graphviz_tb.read.limits import MemoryBudget, check_json, check_layers, check_paths, nested_too_deep
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.tfjs import graph_content, is_graph, topology
 
@@ -93,7 +93,7 @@ def conceptual_graph(
     model = tree(whole)
     layers = list(walk(model))
     # Edges of models in models multiply, and each is written with a whole path.
-    budget = Budget(on_disk, name)
+    budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
     facts, numbers = layer_facts(layers, list(models(model)), {layer: calls(layer) for layer in layers})
@@ -108,7 +108,7 @@ def conceptual_graph(
     )
 
 
-def written(source: LayerOutput, numbers: Outputs) -> str:
+def written(source: LayerOutput, numbers: LayerOutputs) -> str:
     """What a layer takes, as an input of its node."""
     number = numbers.number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path

@@ -110,7 +110,7 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
         raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
-class Budget:
+class MemoryBudget:
     """What may be made of a source of `size` bytes, counted while it is made; no bound where that is None."""
 
     def __init__(self, size: int | None, name: str) -> None:

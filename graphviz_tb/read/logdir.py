@@ -20,7 +20,7 @@ from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata
 from graphviz_tb.read.holding import RUN_GRAPH, Content, Holding, SourceItem
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.log_traces import trace_files, with_traces
-from graphviz_tb.read.opened import GZIP, Opened, check_size, open_path
+from graphviz_tb.read.opened import GZIP, Opened, Progress, check_size, open_path
 from graphviz_tb.read.pb import M, decode
 from graphviz_tb.read.run_metadata import forms_in, graphs_of
 from graphviz_tb.read.saved_model import model_file
@@ -28,7 +28,6 @@ from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
 from graphviz_tb.read.walk import Below, files_below, identity
 
-Progress = Callable[[int, int | None], None]
 RunName = str | None
 
 

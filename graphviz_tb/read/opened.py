@@ -19,6 +19,7 @@ from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 BLOCK = 1 << 20  # bytes: larger blocks read no faster
 PIECE = 1 << 13  # of packed bytes: zlib copies those that it has not come to, whenever it is asked for more
 GZIP = b"\x1f\x8b\x08"
+Progress = Callable[[int, int | None], None]  # bytes read so far, and all there are where that is known
 
 
 class Stream(Protocol):

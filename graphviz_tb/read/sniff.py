@@ -38,7 +38,7 @@ KERAS_METADATA = re.compile(
     rb"\n[\x80-\xff]*+[\0-\x7f](?:\x10[\x80-\xff]*+[\0-\x7f])?\x1a\x04root\".{1,2}_tf_keras_", re.DOTALL
 )
 OP_TYPE = re.compile(rb"[A-Za-z_][\w.>/-]*+")
-Tail = Callable[[int], bytes]
+ReadTail = Callable[[int], bytes]
 # The beginning of JSON; what may lie between fields of text; a first field or extension; fields at line beginnings.
 _JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\"\]\d-])")
 _GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
@@ -65,7 +65,7 @@ REFUSED = (
 )  # fmt: skip
 
 
-def sniff(head: bytes, name: str, *, whole: bool, tail: Tail | None = None) -> str:
+def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) -> str:
     """Before: the first bytes (`whole`: all of them). After: the key of a reader; or UnknownFormat.
 
     >>> sniff(b'node { name: "x" }', "x.bin", whole=True)

@@ -17,7 +17,7 @@ from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.limits import CALLS_IN_CALLS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
-from graphviz_tb.read.block import Block, Room, body_of_function, body_of_nodes, growth, write
+from graphviz_tb.read.block import Block, OpeningBudget, body_of_function, body_of_nodes, growth, write
 from graphviz_tb.read.body import NO_CONTENT, called_functions, functions_of, tidied
 from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
 from graphviz_tb.read.merge import merge
@@ -41,7 +41,7 @@ def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
     left, that one."""
     sizes = [content(graph) for graph in graphs]
     least = LEAST * max(sizes, default=0)
-    room = Room()
+    room = OpeningBudget()
     # Numbers stay those of the file: "graph_3" is the third graph of the trace, whatever was left out.
     kept = {number: without_wrappers(graphs[number - 1], room) for number, size in enumerate(sizes, 1) if size >= least}
     left = sum(len(graph.node) for graph, size in zip(graphs, sizes, strict=True) if size < least)
@@ -54,10 +54,10 @@ def content(graph: GraphDef) -> int:
     return sum(node.op not in HANDING | STORING for nodes in (graph.node, *bodies) for node in nodes)
 
 
-def without_wrappers(graph: GraphDef, room: Room | None = None) -> GraphDef:
+def without_wrappers(graph: GraphDef, room: OpeningBudget | None = None) -> GraphDef:
     """The body of the call that is all of a graph, through further ones; the same graph where there is none, or where
     there is no room for its names."""
-    room = room or Room()
+    room = room or OpeningBudget()
     library = {function.signature.name: function for function in graph.library.function}
     if not library:
         return graph

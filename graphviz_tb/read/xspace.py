@@ -17,7 +17,7 @@ from typing import Any
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.proto import RunMetadata, XSpace
-from graphviz_tb.read.limits import Budget
+from graphviz_tb.read.limits import MemoryBudget
 
 OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
 STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
@@ -70,7 +70,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     groups = {group: number for _, number, group in starts if group is not None}
     step_of: dict[str, StepEvents] = {}
     bare = Bare()
-    budget = Budget(space.ByteSize() if bounded else None, name)
+    budget = MemoryBudget(space.ByteSize() if bounded else None, name)
     for plane in space.planes:
         device = plane.name if ACCELERATOR.search(plane.name) else ""
         for line, found in events(plane, executions(plane) if device else plane.lines):
@@ -185,7 +185,7 @@ class Bare(dict[str, str]):
         return name
 
 
-def metadata(step: StepEvents, bare: Bare, budget: Budget) -> RunMetadata:
+def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
     # Op ─▶ the device that its kernel ran on.
@@ -229,7 +229,7 @@ def timed(entry: Any, event: Event) -> Any:
     return entry
 
 
-def allocated(entry: Any, allocations: Iterable[Event], budget: Budget) -> None:
+def allocated(entry: Any, allocations: Iterable[Event], budget: MemoryBudget) -> None:
     """What an op allocated: bytes, and dtype and shape of each output in order."""
     for event in allocations:
         size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")

@@ -114,7 +114,7 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
 
 def list_nodes(hierarchy: Hierarchy) -> Iterator[JsonObject]:
     """One entry for each row, in preorder."""
-    counts = Histograms(hierarchy)
+    counts = RowHistograms(hierarchy)
     embedded = embedded_in(hierarchy)
     functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
     columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
@@ -168,7 +168,7 @@ def layer_values(layer: Layer) -> JsonObject:
     }
 
 
-class Histograms:
+class RowHistograms:
     """Counts of op types and devices under any row; marks are not counted."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:

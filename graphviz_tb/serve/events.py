@@ -15,7 +15,7 @@ ALIVE = 15.0  # seconds between two comments that keep a silent connection open
 RETRY = 1000  # milliseconds after which a browser connects again
 LOUD = {"progress"}  # what says only how far something is: not remembered
 
-Event = tuple[int, str, bytes]  # its number, its name, its data
+SentEvent = tuple[int, str, bytes]  # its number, its name, its data
 
 
 class Events:
@@ -23,8 +23,8 @@ class Events:
 
     def __init__(self, start: str) -> None:
         self._start, self._number = start, 0
-        self._past: deque[Event] = deque(maxlen=REMEMBERED)
-        self._queues: set[asyncio.Queue[Event | None]] = set()
+        self._past: deque[SentEvent] = deque(maxlen=REMEMBERED)
+        self._queues: set[asyncio.Queue[SentEvent | None]] = set()
 
     @property
     def generation(self) -> str:
@@ -48,7 +48,7 @@ class Events:
         """The events since the generation `last`, and all that follow. Raises `Refused` where too many listen."""
         if len(self._queues) >= MOST_STREAMS:
             raise Refused(429, f"{MOST_STREAMS} pages listen already", "close some of them", {"retry-after": "10"})
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue: asyncio.Queue[SentEvent | None] = asyncio.Queue()
         self._queues.add(queue)
         return self._told(queue, self._missed(last))
 
@@ -57,7 +57,7 @@ class Events:
         for queue in self._queues:
             queue.put_nowait(None)
 
-    def _missed(self, last: str | None) -> list[Event]:
+    def _missed(self, last: str | None) -> list[SentEvent]:
         """What a page that knows the generation `last` has not heard; `hello` says what holds now."""
         start, _, number = (last or "").partition("-")
         hello = self._number, "hello", dumped({"generation": self.generation})
@@ -66,7 +66,7 @@ class Events:
             return [hello]
         return [hello, *(event for event in self._past if event[0] > int(number))]
 
-    async def _told(self, queue: asyncio.Queue[Event | None], missed: list[Event]) -> AsyncIterator[bytes]:
+    async def _told(self, queue: asyncio.Queue[SentEvent | None], missed: list[SentEvent]) -> AsyncIterator[bytes]:
         try:
             yield b"retry: %d\n\n" % RETRY
             for event in missed:
@@ -83,6 +83,6 @@ class Events:
         finally:
             self._queues.discard(queue)
 
-    def _written(self, event: Event) -> bytes:
+    def _written(self, event: SentEvent) -> bytes:
         number, name, data = event
         return b"id: %s-%d\nevent: %s\ndata: %s\n\n" % (self._start.encode(), number, name.encode(), data)

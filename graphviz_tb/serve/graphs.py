@@ -16,7 +16,7 @@ from graphviz_tb.serve.work import compared, listed, page
 
 MOST_JOBS = 2  # processes that load graphs at once
 State = Literal["listed", "reading", "ready", "failed", "cancelled"]
-Told = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and what it says
+SendEvent = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and what it says
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class ListedGraph:
 class Graphs:
     """All graphs of one source by their ids, which stay as long as the server runs."""
 
-    def __init__(self, source: str, memory: int, told: Told, picture: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, source: str, memory: int, told: SendEvent, picture: Mapping[str, Any] | None = None) -> None:
         self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
         self.listed: dict[str, ListedGraph] = {}
         self._next = 0

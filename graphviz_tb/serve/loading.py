@@ -20,7 +20,7 @@ from graphviz_tb.serve.threads import in_thread
 
 OFTEN = 0.1  # seconds between two words of progress
 KILLED_AFTER = 1.0  # seconds that a process has to end when it is asked to
-Told = Callable[[str, int, int | None], None]  # stage; bytes read so far, and all there are where that is known
+ReportStage = Callable[[str, int, int | None], None]  # stage; bytes read so far, and all there are where that is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Job:
         self._process.start()
         there.close()
 
-    async def result(self, told: Told) -> Any:
+    async def result(self, told: ReportStage) -> Any:
         """Wait for what the function gives back; `told` hears of the stages meanwhile. Raises `NotLoaded`."""
         try:
             while True:

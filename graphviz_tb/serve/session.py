@@ -18,7 +18,7 @@ from typing import Any
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
-from graphviz_tb.model.logged import Changes, Logged, Run, Series
+from graphviz_tb.model.logged import LogChanges, Logged, Run, Series
 from graphviz_tb.page.logged import log_state, named, notice_entry, tag_entries
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
@@ -30,7 +30,7 @@ GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before 
 GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
 
-Key = tuple[str, str]  # run, tag
+RunTag = tuple[str, str]  # run, tag
 
 
 class ServedSource:
@@ -50,8 +50,8 @@ class ServedSource:
         self._lock = Lock()
         self._stamp: tuple[int, int] | None = None
         self._runs: dict[str, int] = {}
-        self._series: dict[Key, int] = {}
-        self._tags: dict[Key, int] = {}  # by name and kind: a tag may be of another kind in another run
+        self._series: dict[RunTag, int] = {}
+        self._tags: dict[RunTag, int] = {}  # by name and kind: a tag may be of another kind in another run
         self._by_id: dict[int, Series] = {}
         self._gone: dict[str, tuple[float, Run]] = {}  # since when, and what was known
         self._listed_at = self._listing_took = 0.0
@@ -70,7 +70,7 @@ class ServedSource:
 
     async def refresh(self) -> bool:
         """Read what was written since the last time, and say so; whether there was anything."""
-        before, changes = self.logged, Changes()
+        before, changes = self.logged, LogChanges()
         try:
             self.logged, changes = await in_thread(self._read)
             self.fault = None
@@ -86,13 +86,13 @@ class ServedSource:
             self._listing = asyncio.create_task(self._list_graphs())
         return bool(changes)
 
-    def _read(self) -> tuple[Logged, Changes]:
+    def _read(self) -> tuple[Logged, LogChanges]:
         with self._lock:  # the reader goes on where it was, and may be asked for blobs meanwhile
             if self.log is None:
                 self.log = open_log(self.source, self.settings.restarts, checksum=self.settings.checksum)
                 runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
                 graphs = tuple(run.name for run in runs if run.graphs)
-                return self.log.logged, Changes(1, tuple(run.name for run in runs), graphs=graphs, points=points)
+                return self.log.logged, LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
             changes = self.log.refresh()
             return self.log.logged, changes
 
@@ -130,7 +130,7 @@ class ServedSource:
             self._tags.setdefault((series.tag, series.kind), len(self._tags))
             self._by_id[self._series.setdefault((series.run, series.tag), len(self._series))] = series
 
-    def _say(self, changes: Changes, before: Logged) -> None:
+    def _say(self, changes: LogChanges, before: Logged) -> None:
         self.events.next_generation()
         for run in before.runs:
             if run.name in changes.gone:

@@ -15,31 +15,31 @@ from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
 from graphviz_tb.read import contents
 from graphviz_tb.report import Report
-from graphviz_tb.serve.loading import Packed, ServedPage, Told
+from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
 
 Choices = Mapping[str, Any]
 
 
-def listed(told: Told, source: str) -> tuple[Entry, ...]:
+def listed(told: ReportStage, source: str) -> tuple[Entry, ...]:
     """Every graph of a source, before one is chosen."""
     told("read", 0, None)
     return tuple(entry for entry in contents(source, ReadOptions()) if entry.kind != "profile")
 
 
-def page(told: Told, source: str, choices: Choices, picture: Choices) -> ServedPage:
+def page(told: ReportStage, source: str, choices: Choices, picture: Choices) -> ServedPage:
     """The page of one graph."""
     model = load(source, report=reported(told), **choices)
     return as_page(*data(model, PictureOptions(**picture)))
 
 
-def compared(told: Told, source: str, old: Choices, new: Choices, picture: Choices) -> ServedPage:
+def compared(told: ReportStage, source: str, old: Choices, new: Choices, picture: Choices) -> ServedPage:
     """The page of what changed between two graphs of a source."""
     told("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
     return as_page(*changes_data(Both(diff(source, source, **pairs)), PictureOptions(**picture)))
 
 
-def reported(told: Told) -> Report:
+def reported(told: ReportStage) -> Report:
     """A report that says how far it is."""
     stage = "read"
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import islice
 
 from graphviz_tb.model.measure import SMALL_SIZE, clean, cut_middle, elide, thousands
-from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.metagraph import Line
 from graphviz_tb.model.tensors import Shape, Tensor, shape_word
 from graphviz_tb.model.units import plural
 
 LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
 SHAPES_NAMED = 6  # in a tooltip: as many as one line of it holds
 LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested without end
-Line = Metaedge | Bridge
 
 
 def label(edge: Line) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from graphviz_tb.model.metagraph import Annotation, Bridge
+from graphviz_tb.model.metagraph import Annotation, Bridge, Line
 from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
-from graphviz_tb.view.labels import Line, account, brief, counted, shown
+from graphviz_tb.view.labels import account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
 from graphviz_tb.view.stubs import stubs_at
 

@@ -4284,7 +4284,7 @@ const LEGEND_GAP = 24;
 const LEAST_WIDTH = 240;
 const MOST_TITLE = 480;
 const SCREEN_of_sheet = 1375;
-class Sheet_of_sheet {
+class Sheet {
   constructor(width, height_, scene, legend_ = null, at = [0, 0]) {
     this.width = width;
     this.height = height_;
@@ -4328,7 +4328,7 @@ function _page(scene, title, form, corner) {
   [left, top] = [Math.min(0, corner[0]), (MARGIN_of_sheet + title[1])];
   wide = Math.max((Math.max(scene.width, (corner[0] + across_)) - left), title[0]);
   size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (corner[1] + deep))) + MARGIN_of_sheet)];
-  return new Sheet_of_sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
+  return new Sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
 function reaches(scene) {
   let sky, lefts, outer, box, lines_, points, text, left, rule;

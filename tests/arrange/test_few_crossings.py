@@ -10,7 +10,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.arrange import ArrangeOptions, arrange
 from graphviz_tb.arrange.layered.order import affordable
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.place.quality import quality
@@ -69,7 +69,7 @@ def test_what_several_orders_have_in_common_is_rerouted_once_more() -> None:
 def test_the_wider_the_ranks_the_fewer_paths_are_rerouted() -> None:
     def looked_at(width: int) -> int:
         chains = [[slot, width + slot, 2 * width + slot] for slot in range(width)]
-        state = State(3 * width, [list(range(rank * width, (rank + 1) * width)) for rank in range(3)], chains)
+        state = RankState(3 * width, [list(range(rank * width, (rank + 1) * width)) for rank in range(3)], chains)
         return width * len(affordable(state, [[width + slot] for slot in range(width)]))
 
     assert looked_at(80) == 80 * 80

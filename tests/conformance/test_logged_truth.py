@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from graphviz_tb import Log, open_log
-from graphviz_tb.model.logged import Blobs, Curves, Histograms, Series, Tensors
+from graphviz_tb.model.logged import Blobs, Curves, Histograms, Series, TensorPoints
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"
@@ -168,7 +168,7 @@ def test_shapes_and_dtypes(name: str) -> None:
             continue
         series = log(name).series(row["run"], row["tag"])
         shapes = sorted(map(tuple, row["shapes"]))
-        if isinstance(series.data, Tensors):
+        if isinstance(series.data, TensorPoints):
             assert sorted({log(name).tensor(series, point).shape for point in range(len(series))}) == shapes
             assert str(log(name).tensor(series, 0).dtype) == row["dtype"]
             assert series.data.forms[series.data.form[0]].dtype == row["dtype"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphviz_tb.annotate.tensors import Tensors
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.callers import callers_in_main
 from graphviz_tb.proto import GraphDef
@@ -49,7 +49,7 @@ def test_calls_in_calls_are_followed_once(chain: Callable[[int, int], GraphDef])
         graph = flatten(chain(count, count))
 
         def ask() -> None:
-            decode = Tensors(graph, infer=False).decode
+            decode = TensorDecoder(graph, infer=False).decode
             assert {decode(node)("0").shape for node in range(len(graph))} == {None}
 
         return cpu_seconds(ask)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.diff.columns.scopes import ScopeTree, add_names, build_scopes
 from graphviz_tb.diff.columns.values import numbers
-from graphviz_tb.model.room import Room
+from graphviz_tb.model.room import ScopeNameBudget
 from graphviz_tb.proto import TensorProto
 from tests.diff.test_causes import graph
 from tests.each import each
@@ -36,7 +36,7 @@ def test_every_slash_ends_a_scope(name: str, scopes: list[str], leaf: str) -> No
 def test_scopes_for_which_there_is_no_room_stay_in_the_names() -> None:
     tree, of_node, leaves = ScopeTree(), list[int](), list[str]()
     root = tree.add(-1, "")
-    room = Room(6)
+    room = ScopeNameBudget(6)
     add_names(tree, root, ["a/b/c/d", "a/b/e", "b/x", "p/q", "b/c/y", "z"], of_node, leaves, room)
     assert tree.name == ["", "a", "a/b", "b", "p"]
     assert leaves == ["c/d", "e", "x", "q", "b/c/y", "z"]

@@ -13,10 +13,10 @@ from drawn_levels import MANY, level, outside
 from graphviz_tb.arrange import arrange
 from graphviz_tb.model.level import Gaps, Stroke
 from graphviz_tb.model.scene import Text
-from graphviz_tb.model.skyline import Skyline
+from graphviz_tb.model.skyline import Rect, Skyline
 from graphviz_tb.place.auxiliary import beside_core
 from graphviz_tb.place.coordinates import coordinates
-from graphviz_tb.place.label_places import LineLabel, Rect, place_labels
+from graphviz_tb.place.label_places import LineLabel, place_labels
 from graphviz_tb.place.steep import cross_steeply
 from graphviz_tb.place.tracks import Hop, gap_height, give_tracks, is_crossed, is_shut_in
 

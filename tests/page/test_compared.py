@@ -9,7 +9,7 @@ import pytest
 
 from graphviz_tb import load
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.between import Between
+from graphviz_tb.diff.picture.between import EdgesBetween
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.page import compared
 from graphviz_tb.proto import GraphDef
@@ -27,7 +27,7 @@ def chain(op: str, count: int = 12) -> GraphDef:
 
 def test_edges_between_two_rows_are_those_of_all_that_lies_in_them() -> None:
     hierarchy = load(REAL / "lstm_dynamic_rnn.pb").hierarchy
-    between, graph = Between(hierarchy), hierarchy.graph
+    between, graph = EdgesBetween(hierarchy), hierarchy.graph
     out, into = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     rows = np.random.default_rng(7).integers(0, len(hierarchy), (400, 2)).tolist()
     found = 0

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from graphviz_tb.model.scene import Box, Point, Scene, Text
-from graphviz_tb.place.label_places import Rect, grown, overlap, runs, touches
+from graphviz_tb.model.skyline import Rect
+from graphviz_tb.place.label_places import grown, overlap, runs, touches
 
 BAR = 24
 ROUND = 12  # how far the round end of a pill stands back from its rectangle

@@ -9,7 +9,6 @@ from __future__ import annotations
 from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, OpCost, Sizes, Unknown, elements
 from graphviz_tb.annotate.costs.rules import RULES
 from graphviz_tb.annotate.costs.steps import (
-    Config,
     CostStep,
     CostSteps,
     Imagined,
@@ -22,13 +21,13 @@ from graphviz_tb.annotate.costs.steps import (
     product,
     sized,
 )
-from graphviz_tb.model.layers import Call, Layer
+from graphviz_tb.model.layers import Config, Layer, LayerCall
 
 
 def layer_work(layer: Layer, batch: int) -> OpCost | None:
     """What all calls of a layer take; None where nobody counts its class, or a shape is missing.
 
-    >>> called = Call(takes=((None, 784),), gives=((None, 10),))
+    >>> called = LayerCall(takes=((None, 784),), gives=((None, 10),))
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
     OpCost(macs=7840, flops=15690)
     """
@@ -42,7 +41,7 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
     return OpCost(macs, flops)
 
 
-def call_work(layer: Layer, call: Call, batch: int) -> OpCost | None:
+def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
     """What one call of a layer takes."""
     if not call.gives or None in (*call.takes, call.gives[0]):
         return None

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from graphviz_tb.annotate.costs.counted import Sizes, elements
+from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
-
-Config = Mapping[str, Any]
 
 
 class CostStep(NamedTuple):

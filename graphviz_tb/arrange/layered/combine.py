@@ -10,14 +10,14 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from itertools import pairwise
 
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
+from graphviz_tb.arrange.part import Row
 
-Row = list[int]
 SCALE = 1 << 20  # crossings count before any drift
 NEVER = 1 << 80  # more than all crossings: a rank that is held is not mirrored
 
 
-def combine(state: State, orders: list[list[Row]]) -> list[Row]:
+def combine(state: RankState, orders: list[list[Row]]) -> list[Row]:
     """Take for each rank the candidate's order that makes the whole best.
 
     Before: `orders` hold the same items on the same ranks. After: at most as many crossings as the best of them.
@@ -55,7 +55,7 @@ def distinct(rows: list[Row]) -> list[Row]:
     return kept
 
 
-def step(state: State, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
+def step(state: RankState, upper: list[Row], lower: list[Row], cost: list[int]) -> tuple[list[int], list[int]]:
     """From the least cost to each choice of one rank (plain, mirrored) to those of the next."""
     pairs = crossable(state, upper[0], lower[0]) * SCALE
     total: list[int] = []
@@ -93,7 +93,7 @@ def drifts(row: Row, place: list[int], below: list[list[int]], wide: int) -> tup
     return plain, mirrored
 
 
-def crossable(state: State, upper: Row, lower: Row) -> int:
+def crossable(state: RankState, upper: Row, lower: Row) -> int:
     """Pairs of lines between two ranks that share no end: each crosses in an order or in its mirror image."""
     down = [len(state.below[item]) for item in upper]
     count = sum(down)

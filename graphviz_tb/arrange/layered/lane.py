@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from graphviz_tb.arrange.layered.reroute import Rerouter
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.part import Component, Ranks
 
 PASSES = 2  # rarely does a third move anything
@@ -20,7 +20,7 @@ def lane_of(part: Component, layers: Ranks) -> list[int]:
     return lane
 
 
-def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
+def keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None:
     """Lead other paths round the lane where that costs few crossings; then set the lane in the middle of items that
     could change places with it, and of those beside it that lead nowhere."""
     if not lane:
@@ -36,10 +36,10 @@ def keep_lane(state: State, lane: list[int], paths: list[list[int]]) -> None:
         among_ends(state, item)
 
 
-def to_middle(state: State, item: int) -> None:
+def to_middle(state: RankState, item: int) -> None:
     """Exchange an item with the middle one of those that have the same neighbours.
 
-    >>> state = State(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
+    >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1, 4], [0, 2, 4], [0, 3, 4]])
     >>> to_middle(state, 1)
     >>> state.ranks[1]
     [2, 1, 3]
@@ -56,11 +56,11 @@ def to_middle(state: State, item: int) -> None:
     state.place[item], state.place[middle] = there, here
 
 
-def among_ends(state: State, item: int) -> None:
+def among_ends(state: RankState, item: int) -> None:
     """Shift an item to the middle of those beside it that end where it goes on: they have its neighbours on one side,
     and none on the other.
 
-    >>> state = State(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
+    >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
     >>> among_ends(state, 3)
     >>> state.ranks[1]
     [1, 3, 2]

@@ -10,7 +10,7 @@ from itertools import accumulate
 from graphviz_tb.arrange.layered.combine import combine
 from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
 from graphviz_tb.arrange.layered.reroute import Rerouter, edge_paths
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
 from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.limits import RANK_SEARCHED, REROUTED_WORK, SWEPT_ITEMS, Meter
@@ -40,7 +40,7 @@ def order(part: Component, layers: Ranks, quick: bool = False) -> Ranks:
     # Nodes, and waypoints by chain without its ends.
     count = part.count + sum(map(len, layers.chains)) - 2 * len(layers.chains)
     held = sides_with_ports(part, len(layers.ranks)) if part.held else frozenset()
-    state = State(count, layers.ranks, layers.chains, held)
+    state = RankState(count, layers.ranks, layers.chains, held)
     if quick:
         begin(state, DOWN_UP)
         keep_lane(state, lane_of(part, layers), [])
@@ -57,7 +57,7 @@ def sides_with_ports(part: Component, ranks: int) -> frozenset[int]:
     return frozenset(rank for rank, ports in ((0, part.first), (ranks - 1, part.last)) if ports)
 
 
-def few_crossings(state: State, boxes: int, paths: list[list[int]]) -> None:
+def few_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
     """The order with the fewest crossings that the time for a level of this size finds."""
     count = len(state.rank)
     starts = starts_of(boxes, count)
@@ -89,13 +89,13 @@ def starts_of(boxes: int, items: int) -> int:
     return 1 if dense else 2
 
 
-def begin(state: State, sweeps: Sweeps) -> None:
+def begin(state: RankState, sweeps: Sweeps) -> None:
     """Sweep down (true) and up."""
     for down in sweeps:
         sweep(state, down)
 
 
-def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
+def affordable(state: RankState, paths: list[list[int]]) -> list[list[int]]:
     """The paths that may be rerouted, short ones first, until the ranks they pass are `REROUTED_WORK`: a wide one
     counts ten, and one more for every 200 items, for all its lines are looked at."""
     cost = [0, *accumulate(10 + len(row) // 200 if len(row) > RANK_SEARCHED else 1 for row in state.ranks)]
@@ -107,7 +107,7 @@ def affordable(state: State, paths: list[list[int]]) -> list[list[int]]:
     return paths
 
 
-def reroute(state: State, paths: list[list[int]], passes: int) -> None:
+def reroute(state: RankState, paths: list[list[int]], passes: int) -> None:
     """Move edge paths to their best ways until none moves any more."""
     rerouter = Rerouter(state, paths)
     while passes and rerouter.pass_over():

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.limits import RANK_SEARCHED
 
 WeightTable = NDArray[np.int64]
@@ -53,7 +53,9 @@ def column(links: list[ItemStep], end: int) -> WeightTable:
 class Rerouter:
     """Tables of crossings for the gaps between ranks, made when asked for, dropped when an order changes."""
 
-    def __init__(self, state: State, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1) -> None:
+    def __init__(
+        self, state: RankState, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1
+    ) -> None:
         """`lane` are links that count `heavy` times when they are crossed; no path may hold one."""
         self.state = state
         self.paths = paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 
-class State:
+class RankState:
     """Ranks that change in place. `place[item]` is its index in its rank; `above`, `below` are its links; the
     order of the ranks `held` stays as it is."""
 

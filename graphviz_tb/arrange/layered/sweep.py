@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from graphviz_tb.arrange.layered.state import State
+from graphviz_tb.arrange.layered.state import RankState
 
 
-def sweep(state: State, down: bool) -> None:
+def sweep(state: RankState, down: bool) -> None:
     """Sort each rank by the medians of its places in the rank before it (Eades & Wormald 1994).
 
     Before: any order. After: equal medians keep their order; items without a neighbour on that side keep their place,
@@ -46,7 +46,7 @@ def medians(row: list[int], links: list[list[int]], place: list[int]) -> None:
         place[item] = number
 
 
-def depth_first(state: State, down: bool) -> list[list[int]]:
+def depth_first(state: RankState, down: bool) -> list[list[int]]:
     """Each rank in the order in which a walk from the outer ranks meets its items, near ones first."""
     ahead, behind = (state.below, state.above) if down else (state.above, state.below)
     order: list[list[int]] = [[] for _ in state.ranks]

@@ -20,7 +20,7 @@ from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph, Mark
 
 STATES = ("int", "uint", "bool", "string")  # types of variables that count or hold a seed: no weights
-Column = Longs | None  # by node; None where the quantity is not known
+QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class NodeQuantities:
         self.kept = 0
 
     @cached_property
-    def columns(self) -> Mapping[str, tuple[Column, Column]]:
+    def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
         """Each quantity by node, of the old and of the new graph."""
         of = {"ops": ops_of, "parameters": parameters_of, "flops": flops_of}
         old, new = self.layers
@@ -162,7 +162,7 @@ def outside(ids: Longs, others: Longs) -> Longs:
     return left
 
 
-def total(column: Column) -> int | None:
+def total(column: QuantityColumn) -> int | None:
     """The sum of a column; None where it is not known."""
     return None if column is None else summed(column)
 
@@ -183,14 +183,14 @@ def rows_of(layers: Layers, nodes: list[int]) -> frozenset[int]:
     return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.of(node)))
 
 
-def ops_of(layers: Layers) -> Column:
+def ops_of(layers: Layers) -> QuantityColumn:
     """1 for each node of the main graph that a picture shows as an op, as `info` counts them."""
     graph = layers.side.graph
     shown: Bools = graph.kept & (graph.mark == Mark.NONE) & ~exists(graph.function)
     return shown.astype(np.int64)
 
 
-def parameters_of(layers: Layers) -> Column:
+def parameters_of(layers: Layers) -> QuantityColumn:
     """How many numbers each node brings as a weight of the model, each variable once; None where that is not known.
 
     Slots of an optimizer are no weights of the model.
@@ -220,7 +220,7 @@ def parameters_of(layers: Layers) -> Column:
     return sizes if variables else None
 
 
-def flops_of(layers: Layers) -> Column:
+def flops_of(layers: Layers) -> QuantityColumn:
     """The floating point operations of each node of the main graph, as `info` counts them; None where unknown."""
     graph: Graph = layers.side.graph
     if graph.layers or len(graph) > NODES_COSTED:

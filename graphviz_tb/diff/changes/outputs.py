@@ -119,7 +119,7 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     left = [node for node in old if node not in known], [node for node in new if node not in taken]
     pairs += zip(*left, strict=True) if len(left[0]) == len(left[1]) else ()
     names = m.a.graph.name, m.b.graph.name
-    decode = tensors.Tensors(m.a.graph).decode, tensors.Tensors(m.b.graph).decode
+    decode = tensors.TensorDecoder(m.a.graph).decode, tensors.TensorDecoder(m.b.graph).decode
     for mine, other in sorted(pairs, key=lambda pair: names[1][pair[1]]):
         yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]
 

@@ -25,14 +25,14 @@ COUNTER = re.compile(r"_\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class TrainedVariables:
     """The optimizer in a word ("" for none), and the variables (nodes) of the model that it updates."""
 
     optimizer: str
     trained: frozenset[int]
 
 
-def training(layers: Layers) -> Training:
+def training(layers: Layers) -> TrainedVariables:
     """How one side trains.
 
     A variable is trained where something outside the layer that uses it updates it: statistics that a layer keeps
@@ -40,7 +40,7 @@ def training(layers: Layers) -> Training:
     """
     side = layers.side
     if not is_trained(side):
-        return Training("", frozenset())
+        return TrainedVariables("", frozenset())
     updates = nodes_of(side.graph, UPDATE.match) & ~layers.forward
     computed = from_state(side)
     words: Counter[str] = Counter()
@@ -53,7 +53,7 @@ def training(layers: Layers) -> Training:
         if layers.of(variable) != layers.of(node):
             trained.add(variable)
             words[_word(side.graph.op_types[side.graph.op[node]], side.graph.name[node])] += 1
-    return Training(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
+    return TrainedVariables(min(words, key=lambda word: (-words[word], word), default=""), frozenset(trained))
 
 
 def from_state(side: GraphColumns) -> Bools:

@@ -12,7 +12,7 @@ from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, su
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.room import SCOPE_NAMES, Room
+from graphviz_tb.model.room import SCOPE_NAMES, ScopeNameBudget
 
 # Of the polynomial that hashes paths: odd, or its powers would end in 0 modulo 2^64.
 BASE = np.uint64(0x9E6C63D0676A9A99)
@@ -128,7 +128,7 @@ class ScopeTree:
 
 def build_scopes(graph: Graph) -> Scopes:
     """The scopes of all names, however deep. Nothing recurses."""
-    tree, room = ScopeTree(), Room(SCOPE_NAMES // 4)  # two graphs, and the picture of both
+    tree, room = ScopeTree(), ScopeNameBudget(SCOPE_NAMES // 4)  # two graphs, and the picture of both
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
@@ -144,7 +144,9 @@ def build_scopes(graph: Graph) -> Scopes:
     return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
 
 
-def add_names(tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: Room) -> None:
+def add_names(
+    tree: ScopeTree, root: int, names: list[str], of_node: list[int], leaves: list[str], room: ScopeNameBudget
+) -> None:
     """Add the scopes of one block; say for each name its scope, and what of the name is below that."""
     scopes: dict[str, int] = {}
     for name in names:
@@ -162,7 +164,7 @@ def add_names(tree: ScopeTree, root: int, names: list[str], of_node: list[int], 
         leaves.append(name[cut + 1 :])
 
 
-def add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: Room) -> int:
+def add_scope(tree: ScopeTree, scopes: dict[str, int], root: int, name: str, room: ScopeNameBudget) -> int:
     """Add a scope and those around it that are missing."""
     # Upwards to the first scope that is there, then downwards again: parents are added before their children.
     missing, parent = [name], root

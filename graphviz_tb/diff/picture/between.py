@@ -8,7 +8,7 @@ from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 
 
-class Between:
+class EdgesBetween:
     """The edges of the file from one row to another, or to what is in it."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.diff.picture.between import Between
+from graphviz_tb.diff.picture.between import EdgesBetween
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
@@ -32,9 +32,9 @@ class FlatEdgeIndex:
             todo += level.opened.values()
 
     @cached_property
-    def between(self) -> Between:
+    def between(self) -> EdgesBetween:
         """The edges from one row to another, looked for only where something is drawn beside a box."""
-        return Between(self.hierarchy)
+        return EdgesBetween(self.hierarchy)
 
     def route(self, scene: Scene, route: Route) -> set[int]:
         """What became of the edges that a line represents."""

@@ -39,7 +39,7 @@ from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
-from graphviz_tb.group.flow.parts import Part
+from graphviz_tb.group.flow.parts import LevelPart
 from graphviz_tb.group.flow.setting import SOFT, Setting, budget_of
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
@@ -152,8 +152,8 @@ def of_layers(level: Siblings) -> bool:
 
 def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
     """A level that trains: the model along its flow; gradients, updates, and what keeps books as one box each."""
-    boxes = fold_part(level.only(np.flatnonzero(level.part == Part.MODEL).tolist()), series, setting)
-    for part in (Part.GRADIENTS, Part.UPDATES, Part.BOOKKEEPING):
+    boxes = fold_part(level.only(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting)
+    for part in (LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
         rows = np.flatnonzero(level.part == part).tolist()
         inside = fold_part(level.only(rows), series, setting) if rows else []
         name = part.name.lower()

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
 from graphviz_tb.group.flow.entries import ReaderSet, entries, unpacked
-from graphviz_tb.group.flow.parts import Training
+from graphviz_tb.group.flow.parts import TrainingLevels
 from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
@@ -116,7 +116,7 @@ def columns(hierarchy: Hierarchy) -> Columns:
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
     entry, entry_start = entries(hierarchy, level, place, child_start)
     label = [shown[position] for position in order.tolist()]
-    part = Training(hierarchy).part[child]
+    part = TrainingLevels(hierarchy).part[child]
     return Columns(hierarchy, parent, child, child_start, label, part, edge, edge_start, entry, entry_start)
 
 

@@ -21,7 +21,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 FEWEST_OPS, LEAST = 3, 0.02  # a smaller forward part, in ops or of the level, is what gradients are worked out with
 
 
-class Part(IntEnum):
+class LevelPart(IntEnum):
     """What a child is to the level it is in."""
 
     MODEL = 0  # what gradients are taken of, with what feeds it and what it feeds; all of a level that does not train
@@ -30,7 +30,7 @@ class Part(IntEnum):
     BOOKKEEPING = 3  # metrics, counters, savers, initialisers: hangs on no model, or stores what it measures
 
 
-class Training:
+class TrainingLevels:
     """Which levels of a hierarchy train, and what each row is to its level."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -42,7 +42,7 @@ class Training:
 
     @cached_property
     def part(self) -> Bytes:
-        """For each row which `Part` of its level it is."""
+        """For each row which `LevelPart` of its level it is."""
         hierarchy = self.hierarchy
         part_of = np.zeros(len(hierarchy), np.uint8)
         size = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]  # ops under each row
@@ -54,7 +54,7 @@ class Training:
                 part_of[list(rows)] = part
         return part_of
 
-    def _parts(self, row: int) -> dict[Part, set[int]]:
+    def _parts(self, row: int) -> dict[LevelPart, set[int]]:
         """The parts of the level that `row` opens to, but for the model."""
         children = self.hierarchy.children(row).tolist()
         # Parts take from the children one after the other; each step only looks at what the earlier ones left.
@@ -77,7 +77,7 @@ class Training:
         gradients |= serving([child for child in others if child not in updates], after, gradients | updates)
         beside = set(children) - model - gradients - updates
         books = self._books(row, beside, model, after)
-        return {Part.GRADIENTS: gradients, Part.UPDATES: updates, Part.BOOKKEEPING: books}
+        return {LevelPart.GRADIENTS: gradients, LevelPart.UPDATES: updates, LevelPart.BOOKKEEPING: books}
 
     def _inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
         """Which of `others` lead into a model other than by writing its variables: readers that fill its queues."""

@@ -26,7 +26,7 @@ def class_of(json: Mapping[str, Any]) -> str:
     return str(json.get("class_name", ""))
 
 
-class Between:
+class LayerShapes:
     """What each layer is given and gives; `gives` has the shapes of its outputs for each call that its model makes."""
 
     def __init__(self, layers: Iterable[LayerNode], takes: Takes) -> None:
@@ -101,10 +101,10 @@ class Between:
         return computed
 
 
-class Outputs:
+class LayerOutputs:
     """The outputs of each layer, those of its calls one after the other: how many there are, and the number of one."""
 
-    def __init__(self, layers: Iterable[LayerNode], between: Between) -> None:
+    def __init__(self, layers: Iterable[LayerNode], between: LayerShapes) -> None:
         self.between = between
         self.listed: dict[LayerNode, int] = {}  # the calls of which the outputs are listed
         room: int = CLAIMED_OUTPUTS

@@ -7,9 +7,9 @@ from math import prod
 from typing import Any
 
 from graphviz_tb.limits import MOST_OF_QUANTITY, SHAPES_TOLD
-from graphviz_tb.model.layers import Call, Layer
+from graphviz_tb.model.layers import Layer, LayerCall
 from graphviz_tb.model.tensors import Shape, shape_word
-from graphviz_tb.read.keras.between import Between, Outputs, Takes, class_of
+from graphviz_tb.read.keras.between import LayerOutputs, LayerShapes, Takes, class_of
 from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import shallow, sound
 from graphviz_tb.read.keras.shapes import shape_in
@@ -21,11 +21,11 @@ PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a 
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
 
 
-def layer_facts(layers: list[Box], models: list[Box], takes: Takes) -> tuple[dict[Box, Layer], Outputs]:
+def layer_facts(layers: list[Box], models: list[Box], takes: Takes) -> tuple[dict[Box, Layer], LayerOutputs]:
     """Before: layers and models of one tree (inner models after those around them), and what each call of a layer
     takes. After: the facts of each, and how the outputs of layers are numbered."""
-    between = Between(layers, takes)
-    outputs = Outputs(layers, between)
+    between = LayerShapes(layers, takes)
+    outputs = LayerOutputs(layers, between)
     facts = {layer: one_layer(layer, between, tuple(outputs.shapes(layer))) for layer in layers}
     # Inner models first: a model's parameters are the sum of those of its parts.
     for model in reversed(models):
@@ -33,7 +33,7 @@ def layer_facts(layers: list[Box], models: list[Box], takes: Takes) -> tuple[dic
     return facts, outputs
 
 
-def one_layer(layer: Box, between: Between, outputs: tuple[Shape, ...]) -> Layer:
+def one_layer(layer: Box, between: LayerShapes, outputs: tuple[Shape, ...]) -> Layer:
     """The facts of a layer that is no model."""
     kind, config = class_of(layer.json), config_of(layer.json)
     given = [between.taken(layer, call) for call in between.calls(layer)]
@@ -46,7 +46,7 @@ def one_layer(layer: Box, between: Between, outputs: tuple[Shape, ...]) -> Layer
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
     count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, given[0]))
     made = zip(given, between.gives[layer], strict=True)
-    calls = tuple(Call(tuple(takes), tuple(gives)) for takes, gives in made) if sound(config) else ()
+    calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if sound(config) else ()
     return Layer(name_of_class(layer.json), shallow(config), words, outputs, count,
                  calls=calls, times=between.times(layer))  # fmt: skip
 
@@ -88,7 +88,7 @@ def last_axis(axis: Any, takes: list[Shape]) -> bool:
     return shape is not None and axis in (len(shape) - 1, [len(shape) - 1])
 
 
-def of_model(model: Box, facts: Mapping[Box, Layer], between: Between) -> Layer:
+def of_model(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -> Layer:
     """A model's parameters are those of its layers; its own configuration is said without them."""
     counts = [facts[child].parameters for child in model.order]
     total = bounded(None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model))))
@@ -99,7 +99,7 @@ def of_model(model: Box, facts: Mapping[Box, Layer], between: Between) -> Layer:
     return Layer(name_of_class(model.json), config, words, (), total, parts, results)
 
 
-def in_steps(model: Box, between: Between) -> str:
+def in_steps(model: Box, between: LayerShapes) -> str:
     """How often a wrapper runs what it holds."""
     if not is_wrapper(model.json):
         return ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
+from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_count, sound
 from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, product
-from graphviz_tb.read.keras.windows import Config, KerasDims, each, spatial
+from graphviz_tb.read.keras.windows import KerasDims, each, spatial
 
 ParameterRule = Callable[[Config, list[KerasDims]], int | None]
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_shape, sound
 from graphviz_tb.read.keras.windows import (
-    Config,
     KerasDims,
     convolution,
     cropped,

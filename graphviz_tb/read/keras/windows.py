@@ -5,12 +5,12 @@ Rules are as in `shapes`: from the configuration and the shapes of the inputs to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
 
-Config = Mapping[str, Any]
 KerasDims = tuple[int | None, ...]
 
 

@@ -15,17 +15,17 @@ from itertools import chain
 from pathlib import Path
 
 from graphviz_tb.errors import NoGraph, UnknownFormat
-from graphviz_tb.model.logged import Changes, Logged, Restarts, Run, Series
+from graphviz_tb.model.logged import LogChanges, Logged, Restarts, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
 from graphviz_tb.read.logdir import is_event_file, no_events, unread_event_files
-from graphviz_tb.read.logged.run import Key, RunReader
+from graphviz_tb.read.logged.run import NumberedTag, RunReader
 from graphviz_tb.read.opened import path_of
 from graphviz_tb.read.walk import files_below
 
 __all__ = ["LogReader"]
 
-State = tuple[Run, dict[Key, Series]]
+RunState = tuple[Run, dict[NumberedTag, Series]]
 
 
 class LogReader:
@@ -47,7 +47,7 @@ class LogReader:
         """All that was there when it was last read."""
         return self._logged
 
-    def refresh(self) -> tuple[Logged, Changes]:
+    def refresh(self) -> tuple[Logged, LogChanges]:
         """All there is now, and what is new of it."""
         found, notices = self._files()
         before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
@@ -100,7 +100,7 @@ class LogReader:
             reader = self._runs[name] = RunReader(name, self._top, self.restarts, self.checksum)
         return reader.refresh(paths, generation) or again
 
-    def _changes(self, before: dict[str, State], again: set[str], generation: int) -> Changes:
+    def _changes(self, before: dict[str, RunState], again: set[str], generation: int) -> LogChanges:
         """What is another than it was; in runs of which something was read `again`, no series goes on."""
         points: dict[tuple[str, str], int] = {}
         afresh: list[tuple[str, str]] = []
@@ -118,4 +118,4 @@ class LogReader:
                     points[name, new.tag] = len(new) - (0 if old is None else len(old))
         runs = tuple(name for name in self._runs if name not in before)
         gone = tuple(sorted(before.keys() - self._runs.keys()))
-        return Changes(generation, runs, gone, tuple(graphs), points, tuple(afresh), tuple(notices))
+        return LogChanges(generation, runs, gone, tuple(graphs), points, tuple(afresh), tuple(notices))

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from graphviz_tb.limits import STRUCTURES_OF_LENGTH
 from graphviz_tb.model.columns import Bytes, Longs, runs
-from graphviz_tb.read.logged.block import PADDING, Block
+from graphviz_tb.read.logged.block import PADDING, RecordBlock
 from graphviz_tb.read.logged.group import (
     WAV_HEAD,
     Found,
-    Group,
+    ValueGroup,
     distinct_lines,
     gathered,
     mask_of,
     numbers_of,
     varints,
 )
-from graphviz_tb.read.logged.structure import CutError, OddError, Span, Structure, Value, structure_of
+from graphviz_tb.read.logged.structure import ByteSpan, CutError, LoggedValue, OddError, Structure, structure_of
 from graphviz_tb.read.records import HEADER
 
 FEW = 48  # events of one structure that are decoded one by one as fast
@@ -37,7 +37,7 @@ class Unlike(list[int]):
     """Records that are decoded one by one."""
 
 
-def found_alike(block: Block, tag: Tag, unlike: Unlike, damaged: Callable[[int], None]) -> Iterator[Found]:
+def found_alike(block: RecordBlock, tag: Tag, unlike: Unlike, damaged: Callable[[int], None]) -> Iterator[Found]:
     """Before: a block. After: what its events of common structures hold; `unlike` has got the other records."""
     order = np.argsort(block.sizes, kind="stable")
     cuts = runs(block.sizes[order])
@@ -50,7 +50,7 @@ def found_alike(block: Block, tag: Tag, unlike: Unlike, damaged: Callable[[int],
 
 
 def _of_one_length(
-    block: Block, rows: Longs, tag: Tag, unlike: Unlike, damaged: Callable[[int], None]
+    block: RecordBlock, rows: Longs, tag: Tag, unlike: Unlike, damaged: Callable[[int], None]
 ) -> Iterator[Found]:
     lines = _Lines(block, rows)
     tried, failed, allowed = 0, 0, len(rows) // (2 * FEW)
@@ -77,7 +77,7 @@ def _of_one_length(
     unlike += lines.rows.tolist()
 
 
-def _structure(block: Block, record: int) -> Structure | None:
+def _structure(block: RecordBlock, record: int) -> Structure | None:
     """How an event is built; None where it is no summary, or needs protobuf."""
     payload = block.payload(record)
     try:
@@ -90,7 +90,7 @@ def _structure(block: Block, record: int) -> Structure | None:
 class _Lines:
     """Records of one length: their bytes line by line where these are few."""
 
-    def __init__(self, block: Block, rows: Longs, lines: Bytes | None = None) -> None:
+    def __init__(self, block: RecordBlock, rows: Longs, lines: Bytes | None = None) -> None:
         self.block, self.rows = block, rows
         self.width = int(block.sizes[rows[0]]) if len(rows) else 0
         self.lines = lines
@@ -107,7 +107,7 @@ class _Lines:
         """All but the first."""
         return _Lines(self.block, self.rows[1:], None if self.lines is None else self.lines[1:])
 
-    def cut(self, span: Span) -> Bytes:
+    def cut(self, span: ByteSpan) -> Bytes:
         """These bytes of every event."""
         first, last = span
         if self.lines is not None:
@@ -149,11 +149,13 @@ class _Lines:
         for index, value in enumerate(structure.values):
             yield self._value(index, value, tag, place, step, wall)
 
-    def _value(self, index: int, value: Value, tag: Tag, place: Longs, step: Longs, wall: NDArray[np.float64]) -> Found:
+    def _value(
+        self, index: int, value: LoggedValue, tag: Tag, place: Longs, step: Longs, wall: NDArray[np.float64]
+    ) -> Found:
         names, number, first = distinct_lines(self.cut(value.tag))
         tags = [tag(name) for name in names]
         spans = np.array(value.blobs, np.int64).reshape(-1, 2)
-        group = Group(
+        group = ValueGroup(
             form=value.form,
             tag=np.array(tags, np.int32)[number],
             place=place,
@@ -168,7 +170,7 @@ class _Lines:
         )
         return Found(group, value.about, dict(zip(tags, place[first].tolist(), strict=True)))
 
-    def _heads(self, value: Value) -> Bytes | None:
+    def _heads(self, value: LoggedValue) -> Bytes | None:
         if value.form.plugin != "audio" or not value.blobs:
             return None
         first, last = value.blobs[0]

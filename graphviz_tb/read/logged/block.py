@@ -19,7 +19,7 @@ CHECKED_BYTES = 1 << 20  # payloads whose checksum plain Python can afford
 
 
 @dataclass(slots=True)
-class Block:
+class RecordBlock:
     """Bytes of a file from `offset` on, and where the whole records in them start; `PADDING` bytes follow the last."""
 
     data: Bytes
@@ -44,12 +44,12 @@ class Block:
         stop = int(self.starts[record]) + HEADER + size
         return masked_crc(self.payload(record)) == int.from_bytes(self.data[stop : stop + FOOTER].tobytes(), "little")
 
-    def only(self, records: Longs) -> Block:
+    def only(self, records: Longs) -> RecordBlock:
         """The same bytes with some of the records."""
-        return Block(self.data, self.offset, self.starts[records], self.sizes[records])
+        return RecordBlock(self.data, self.offset, self.starts[records], self.sizes[records])
 
 
-class Numbers(Generic[T]):
+class NumberOf(Generic[T]):
     """Things that come again and again, by number: tags, shapes, forms."""
 
     def __init__(self) -> None:
@@ -68,6 +68,6 @@ class Numbers(Generic[T]):
         return self._all
 
 
-def sound_records(block: Block) -> Longs:
+def sound_records(block: RecordBlock) -> Longs:
     """The records whose payloads are as they were written."""
     return np.array([each for each in range(len(block.starts)) if block.sound(each)], np.int64)

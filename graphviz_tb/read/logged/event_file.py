@@ -14,14 +14,14 @@ from graphviz_tb.limits import WHOLE_RECORD
 from graphviz_tb.model.logged import About, Kind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.logged.alike import Unlike, found_alike
-from graphviz_tb.read.logged.block import Block, Numbers, sound_records
-from graphviz_tb.read.logged.group import Found, Group
+from graphviz_tb.read.logged.block import NumberOf, RecordBlock, sound_records
+from graphviz_tb.read.logged.group import Found, ValueGroup
 from graphviz_tb.read.logged.kinds import Tables, decoded, kind_of
 from graphviz_tb.read.logged.restarts import LASTING
-from graphviz_tb.read.logged.rows import Growing, Rows, joined
+from graphviz_tb.read.logged.rows import GrowingRows, Rows, joined
 from graphviz_tb.read.logged.single import Singles
 from graphviz_tb.read.logged.structure import CutError, OddError, structure_of
-from graphviz_tb.read.logged.tail import LargeRecord, Tail, opened
+from graphviz_tb.read.logged.tail import FileTail, LargeRecord, opened
 from graphviz_tb.read.wire import pieces
 
 GRAPH, META_GRAPH = 4, 9  # fields of an Event
@@ -32,7 +32,7 @@ Family = tuple[Kind, str]  # a kind, and the dtype of its values: columns of one
 class Names:
     """Tags of a run by number, and what the first metadata of each says; `places` are (file, place in it)."""
 
-    tags: Numbers[bytes] = field(default_factory=Numbers)
+    tags: NumberOf[bytes] = field(default_factory=NumberOf)
     tables: Tables = field(default_factory=Tables)
     plugins: dict[int, str] = field(default_factory=dict)
     _plugin_places: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -58,11 +58,11 @@ class EventFile:
     def __init__(self, path: Path, number: int, names: Names, checksum: bool, shown: str = "") -> None:
         self.path, self.number, self.names, self.checksum = path, number, names, checksum
         self.shown = shown or str(path)  # in notices
-        self.tail = Tail(path)
+        self.tail = FileTail(path)
         self._forget()
 
     def _forget(self) -> None:
-        self.kinds: dict[Family, Growing] = {}
+        self.kinds: dict[Family, GrowingRows] = {}
         self.graphs = 0
         self.starts: list[tuple[int, int]] = []
         self.damage: list[Notice] = []
@@ -84,7 +84,7 @@ class EventFile:
         changed = set(before)
         for family, parts in rows.items():
             new = joined(parts)
-            self.kinds.setdefault(family, Growing()).add(new)
+            self.kinds.setdefault(family, GrowingRows()).add(new)
             changed |= {(tag, family[0]) for tag in np.unique(new.tag).tolist()}
         return changed, again
 
@@ -119,7 +119,7 @@ class EventFile:
     def _read(self, stream: FileIO | BytesIO) -> dict[Family, list[Rows]]:
         """New records as rows. Values without metadata wait until all metadata are known."""
         singles = Singles(lambda name: self.names.tags.number(name))
-        waiting: list[Group] = []
+        waiting: list[ValueGroup] = []
         rows: dict[Family, list[Rows]] = {}
         for part in self.tail.blocks(stream):
             if isinstance(part, LargeRecord):
@@ -134,7 +134,9 @@ class EventFile:
             self._resolve(group, rows)
         return rows
 
-    def _block(self, block: Block, singles: Singles, waiting: list[Group], rows: dict[Family, list[Rows]]) -> None:
+    def _block(
+        self, block: RecordBlock, singles: Singles, waiting: list[ValueGroup], rows: dict[Family, list[Rows]]
+    ) -> None:
         last = len(block.starts) - 1
         if self.checksum:
             sound = sound_records(block)
@@ -175,7 +177,7 @@ class EventFile:
             self.graphs += 1
         return None
 
-    def _take(self, found: Found, waiting: list[Group], rows: dict[Family, list[Rows]]) -> None:
+    def _take(self, found: Found, waiting: list[ValueGroup], rows: dict[Family, list[Rows]]) -> None:
         self.names.learn(found, self.number)
         form = found.group.form
         if form.plugin is None and form.field not in ("simple_value", "histo", "image", "audio"):
@@ -183,13 +185,13 @@ class EventFile:
         else:
             self._decode(found.group, rows)
 
-    def _resolve(self, group: Group, rows: dict[Family, list[Rows]]) -> None:
+    def _resolve(self, group: ValueGroup, rows: dict[Family, list[Rows]]) -> None:
         """Values without metadata are of the plugin that the first value of their tag names."""
         plugins = [self.names.plugins.get(tag, "") for tag in group.tag.tolist()]
         for plugin in dict.fromkeys(plugins):
             self._decode(group.of(np.array([each == plugin for each in plugins]), plugin), rows)
 
-    def _decode(self, group: Group, rows: dict[Family, list[Rows]]) -> None:
+    def _decode(self, group: ValueGroup, rows: dict[Family, list[Rows]]) -> None:
         made = decoded(group, self.names.tables)
         if made is not None:
             kind, columns = made

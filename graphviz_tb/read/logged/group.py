@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Bytes, Ints, Longs, runs
 from graphviz_tb.model.logged import About, Doubles
-from graphviz_tb.read.logged.structure import Form, Span
+from graphviz_tb.read.logged.structure import ByteSpan, ValueForm
 
 WAV_HEAD = 44  # bytes of a sound that say its rate and its length
 _ODD = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio in 64 bits: powers of it hash a tag
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ValueGroup:
     """Values of one form: the number of their tag, where their record starts, step, wall time.
 
     `event` is how many bytes the payload of the record has, `index` which value of it each is. `numbers` are the bytes
@@ -27,7 +27,7 @@ class Group:
     bytes it has, and `heads` the first bytes of the first of them, where they are sounds.
     """
 
-    form: Form
+    form: ValueForm
     tag: Ints
     place: Longs
     step: Longs
@@ -42,7 +42,7 @@ class Group:
     def __len__(self) -> int:
         return len(self.tag)
 
-    def of(self, which: NDArray[np.bool_], plugin: str) -> Group:
+    def of(self, which: NDArray[np.bool_], plugin: str) -> ValueGroup:
         """Those of a plugin: values whose metadata only the first of their tag has."""
         return replace(
             self,
@@ -64,7 +64,7 @@ class Group:
 class Found:
     """A group, and what the metadata of its values say; `first` is the first place of each tag in it."""
 
-    group: Group
+    group: ValueGroup
     about: About | None
     first: dict[int, int]
 
@@ -148,7 +148,7 @@ def _one_by_one(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
     return list(seen), number, first
 
 
-def mask_of(spans: Iterable[Span], width: int) -> NDArray[np.bool_]:
+def mask_of(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
     """Which bytes lie in none of the spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:

@@ -13,12 +13,11 @@ from graphviz_tb.algorithms.constants import values
 from graphviz_tb.limits import FILLED_NUMBERS
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.dtypes import DTYPES, dtype_name
-from graphviz_tb.model.logged import Form as TensorForm
-from graphviz_tb.model.logged import Kind
-from graphviz_tb.read.logged.block import Numbers
-from graphviz_tb.read.logged.group import WAV_HEAD, Group, numbers_of
+from graphviz_tb.model.logged import Kind, TensorForm
+from graphviz_tb.read.logged.block import NumberOf
+from graphviz_tb.read.logged.group import WAV_HEAD, ValueGroup, numbers_of
 from graphviz_tb.read.logged.rows import Column, Rows
-from graphviz_tb.read.logged.structure import Form
+from graphviz_tb.read.logged.structure import ValueForm
 
 GRAPHS = {"graphs", "graph_keras_model", "graph_run_metadata", "graph_run_metadata_graph", "graph_tagged_run_metadata"}
 HISTOGRAM = ("minimum", "maximum", "number", "sum", "sum_squares")
@@ -29,19 +28,19 @@ class Tables:
     """Shapes and forms of all points of a run, by number."""
 
     def __init__(self) -> None:
-        self.shapes: Numbers[tuple[int, ...]] = Numbers()
-        self.forms: Numbers[TensorForm] = Numbers()
+        self.shapes: NumberOf[tuple[int, ...]] = NumberOf()
+        self.forms: NumberOf[TensorForm] = NumberOf()
 
 
-class Rule(NamedTuple):
+class KindRule(NamedTuple):
     """A kind, which forms are of it, and what makes its columns."""
 
     kind: Kind
-    fits: Callable[[Form], bool]
-    rows: Callable[[Group, Tables], Rows]
+    fits: Callable[[ValueForm], bool]
+    rows: Callable[[ValueGroup, Tables], Rows]
 
 
-def decoded(group: Group, tables: Tables) -> tuple[Kind, Rows] | None:
+def decoded(group: ValueGroup, tables: Tables) -> tuple[Kind, Rows] | None:
     """Before: values whose plugin is known. After: their kind and columns; None for what holds nothing to show."""
     for rule in KINDS:
         if rule.fits(group.form):
@@ -49,17 +48,17 @@ def decoded(group: Group, tables: Tables) -> tuple[Kind, Rows] | None:
     return None
 
 
-def kind_of(form: Form) -> Kind | None:
+def kind_of(form: ValueForm) -> Kind | None:
     """The kind of a value."""
     return next((rule.kind for rule in KINDS if rule.fits(form)), None)
 
 
-def _plain(group: Group, tables: Tables) -> Rows:
+def _plain(group: ValueGroup, tables: Tables) -> Rows:
     return Rows(group.tag, group.place, group.step, group.wall)
 
 
 def _with(
-    group: Group, fixed: dict[str, Column], ragged: dict[str, Column] | None = None, size: Longs | None = None
+    group: ValueGroup, fixed: dict[str, Column], ragged: dict[str, Column] | None = None, size: Longs | None = None
 ) -> Rows:
     return Rows(
         group.tag,
@@ -75,12 +74,12 @@ def _with(
 # Numbers
 
 
-def _is_numeric(form: Form) -> bool:
+def _is_numeric(form: ValueForm) -> bool:
     held = form.field in ("content", "float_val", "double_val") and form.dtype in DTYPES
     return held and DTYPES[form.dtype].form not in ("", "<c8", "<c16")
 
 
-def numbers(group: Group) -> NDArray[Any]:
+def numbers(group: ValueGroup) -> NDArray[Any]:
     """The numbers of each value in one line, of the dtype of the tensor; the last one fills what is claimed beyond."""
     form = group.form
     if form.field == "simple_value":
@@ -98,13 +97,13 @@ def numbers(group: Group) -> NDArray[Any]:
     return made[:, :claimed]
 
 
-def _is_scalar(form: Form) -> bool:
+def _is_scalar(form: ValueForm) -> bool:
     if form.field == "simple_value":
         return True
     return form.plugin == "scalars" and _is_numeric(form) and set(form.shape) <= {1}
 
 
-def _scalars(group: Group, tables: Tables) -> Rows:
+def _scalars(group: ValueGroup, tables: Tables) -> Rows:
     column = numbers(group)[:, 0]
     exact = np.float32 if column.dtype in (np.float32, np.float16) else np.float64
     return _with(group, {"value": column.astype(exact)})
@@ -113,19 +112,19 @@ def _scalars(group: Group, tables: Tables) -> Rows:
 # Histograms
 
 
-def _is_histogram(form: Form) -> bool:
+def _is_histogram(form: ValueForm) -> bool:
     if form.field == "histo":
         return True
     shape = form.shape
     return form.plugin == "histograms" and _is_numeric(form) and len(shape) == 2 and shape[1] == 3 and _held(form)
 
 
-def _held(form: Form) -> bool:
+def _held(form: ValueForm) -> bool:
     """Whether a tensor does not claim more numbers than a file would hold."""
     return 0 <= prod(form.shape) < 2**31 and min(form.shape, default=0) >= 0
 
 
-def _histograms(group: Group, tables: Tables) -> Rows:
+def _histograms(group: ValueGroup, tables: Tables) -> Rows:
     if group.form.field == "histo":
         return _old_histograms(group)
     triples = numbers(group).astype(np.float64)
@@ -136,7 +135,7 @@ def _histograms(group: Group, tables: Tables) -> Rows:
     return _with(group, dict.fromkeys(HISTOGRAM, unsaid), parts, np.full(len(group), buckets, np.int64))
 
 
-def _old_histograms(group: Group) -> Rows:
+def _old_histograms(group: ValueGroup) -> Rows:
     """HistogramProto. Before: limits up to the largest double, empty buckets at both ends. After: as TensorBoard makes
     them (`data_compat`): from the first to the last bucket that is not empty, between minimum and maximum."""
     parts = {name: numbers_of(lines, "<f8") for name, lines in group.numbers.items()}
@@ -165,7 +164,7 @@ def _old_histograms(group: Group) -> Rows:
 
 
 def _blobs(
-    group: Group, tables: Tables, at: Longs, length: Longs, shape: tuple[int, ...], rate: Column, frames: Column
+    group: ValueGroup, tables: Tables, at: Longs, length: Longs, shape: tuple[int, ...], rate: Column, frames: Column
 ) -> Rows:
     count, samples = at.shape
     fixed: dict[str, Column] = {
@@ -179,11 +178,11 @@ def _blobs(
     return _with(group, fixed, ragged, np.full(count, samples, np.int64))
 
 
-def _is_image(form: Form) -> bool:
+def _is_image(form: ValueForm) -> bool:
     return form.field == "image" or (form.plugin == "images" and form.field == "strings" and len(form.shape) == 1)
 
 
-def _images(group: Group, tables: Tables) -> Rows:
+def _images(group: ValueGroup, tables: Tables) -> Rows:
     # Without metadata of their own the two sizes are still among the strings.
     skip = 2 if group.form.field == "strings" and not group.form.sized else 0
     at, length = group.at[:, skip:], group.length[:, skip:]
@@ -191,11 +190,11 @@ def _images(group: Group, tables: Tables) -> Rows:
     return _blobs(group, tables, at, length, (at.shape[1],), none, none.astype(np.int64))
 
 
-def _is_audio(form: Form) -> bool:
+def _is_audio(form: ValueForm) -> bool:
     return form.field == "audio" or (form.plugin == "audio" and form.field == "strings" and 0 < len(form.shape) <= 2)
 
 
-def _audio(group: Group, tables: Tables) -> Rows:
+def _audio(group: ValueGroup, tables: Tables) -> Rows:
     """Sounds; a label beside each, where there is one, is left out."""
     stride = max(1, prod(group.form.shape[1:])) if group.form.field == "strings" else 1
     at, length = group.at[:, ::stride], group.length[:, ::stride]
@@ -222,11 +221,11 @@ def _wav(heads: NDArray[np.uint8]) -> tuple[NDArray[np.float64], Longs]:
     return rate, np.where(usual, size // frame, 0)
 
 
-def _strings_of(*plugins: str) -> Callable[[Form], bool]:
+def _strings_of(*plugins: str) -> Callable[[ValueForm], bool]:
     return lambda form: form.field == "strings" and form.plugin in plugins
 
 
-def _texts(group: Group, tables: Tables) -> Rows:
+def _texts(group: ValueGroup, tables: Tables) -> Rows:
     none = np.zeros(len(group))
     return _blobs(group, tables, group.at, group.length, group.form.shape, none, none.astype(np.int64))
 
@@ -234,12 +233,12 @@ def _texts(group: Group, tables: Tables) -> Rows:
 # Tensors
 
 
-def _is_curve(form: Form) -> bool:
+def _is_curve(form: ValueForm) -> bool:
     shape = form.shape
     return form.plugin == "pr_curves" and _is_numeric(form) and len(shape) == 2 and shape[0] == 6 and _held(form)
 
 
-def _curves(group: Group, tables: Tables) -> Rows:
+def _curves(group: ValueGroup, tables: Tables) -> Rows:
     with np.errstate(over="ignore", invalid="ignore"):  # rates of another dtype, damaged
         rates = numbers(group).astype(np.float32)
     thresholds = rates.shape[1] // 6
@@ -248,7 +247,7 @@ def _curves(group: Group, tables: Tables) -> Rows:
     return _with(group, {}, parts, np.full(len(group), thresholds, np.int64))
 
 
-def _tensors(group: Group, tables: Tables) -> Rows:
+def _tensors(group: ValueGroup, tables: Tables) -> Rows:
     form = TensorForm(dtype_name(group.form.dtype) or "unknown", group.form.shape)
     fixed: dict[str, Column] = {
         "event": group.event,
@@ -258,21 +257,21 @@ def _tensors(group: Group, tables: Tables) -> Rows:
     return _with(group, fixed)
 
 
-def _is_tensor(form: Form) -> bool:
+def _is_tensor(form: ValueForm) -> bool:
     return form.field in ("content", "float_val", "double_val", "strings")
 
 
 # The first rule that fits.
-KINDS: tuple[Rule, ...] = (
-    Rule("scalar", _is_scalar, _scalars),
-    Rule("histogram", _is_histogram, _histograms),
-    Rule("image", _is_image, _images),
-    Rule("audio", _is_audio, _audio),
-    Rule("text", _strings_of("text"), _texts),
-    Rule("hparams", lambda form: form.plugin == "hparams", _plain),
-    Rule("layout", _strings_of("custom_scalars"), _texts),
-    Rule("graph", _strings_of(*GRAPHS), _texts),
-    Rule("pr_curve", _is_curve, _curves),
-    Rule("mesh", lambda form: form.plugin == "mesh" and _is_tensor(form), _tensors),
-    Rule("tensor", _is_tensor, _tensors),
+KINDS: tuple[KindRule, ...] = (
+    KindRule("scalar", _is_scalar, _scalars),
+    KindRule("histogram", _is_histogram, _histograms),
+    KindRule("image", _is_image, _images),
+    KindRule("audio", _is_audio, _audio),
+    KindRule("text", _strings_of("text"), _texts),
+    KindRule("hparams", lambda form: form.plugin == "hparams", _plain),
+    KindRule("layout", _strings_of("custom_scalars"), _texts),
+    KindRule("graph", _strings_of(*GRAPHS), _texts),
+    KindRule("pr_curve", _is_curve, _curves),
+    KindRule("mesh", lambda form: form.plugin == "mesh" and _is_tensor(form), _tensors),
+    KindRule("tensor", _is_tensor, _tensors),
 )

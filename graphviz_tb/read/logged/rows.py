@@ -120,7 +120,7 @@ class Sorted:
         return None if bounds is None else self.rows.between(*bounds)
 
 
-class Growing:
+class GrowingRows:
     """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few.
 
     `steps` and `walls` are the least and the greatest of all.

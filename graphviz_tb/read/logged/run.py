@@ -18,11 +18,11 @@ from graphviz_tb.read.logged.rows import Rows
 from graphviz_tb.read.logged.series import in_file, series_of
 from graphviz_tb.read.logged.structure import text
 
-Key = tuple[int, Kind]  # the number of a tag, and a kind
+NumberedTag = tuple[int, Kind]  # the number of a tag, and a kind
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldSeries:
     """A series before it has its name, where its first point is, and what superseded any of its points."""
 
     series: Series
@@ -37,12 +37,12 @@ class RunReader:
         self.name, self.top, self.restarts, self.checksum = name, top, restarts, checksum
         self.names = Names()
         self.files: list[EventFile] = []
-        self.held: dict[Key, Held] = {}
+        self.held: dict[NumberedTag, HeldSeries] = {}
         self.run = Run(name, ())
         self._marks: list[Start] = []  # of the whole run, in the order of writing
-        self.series: dict[Key, Series] = {}
+        self.series: dict[NumberedTag, Series] = {}
         self.sorted: tuple[Series, ...] = ()  # by tag
-        self.changed: set[Key] = set()  # by the last reading
+        self.changed: set[NumberedTag] = set()  # by the last reading
 
     def goes_on(self, paths: Sequence[Path]) -> bool:
         """Whether these are the files that were read before, and maybe later ones."""
@@ -53,7 +53,7 @@ class RunReader:
         for path in paths[len(self.files) :]:
             shown = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
-        changed: set[Key] = set()
+        changed: set[NumberedTag] = set()
         again, starts, before = False, len(self._marks), self._state()
         for file in self.files:
             with suppress(OSError):  # gone since it was listed: the next reading sees it
@@ -80,7 +80,7 @@ class RunReader:
     def _starts(self) -> list[Start]:
         return [Start(file.number, place, step) for file in self.files for place, step in file.starts]
 
-    def _hold(self, key: Key, generation: int) -> None:
+    def _hold(self, key: NumberedTag, generation: int) -> None:
         """Make a series of what the files have of it."""
         tag, kind = key
         parts = [(file, rows) for file in self.files if (rows := self._rows(file, tag, kind))]
@@ -92,7 +92,7 @@ class RunReader:
         name = text(self.names.tags.all[tag])
         about = self.names.abouts.get(key)
         series = series_of(self.name, name, kind, about, files, found.points, self.names.tables, generation)
-        self.held[key] = Held(series, (files[0][0], int(files[0][1].place[0])), found.by)
+        self.held[key] = HeldSeries(series, (files[0][0], int(files[0][1].place[0])), found.by)
 
     def _superseded(self, kind: Kind, files: Sequence[tuple[int, Rows]]) -> Superseded:
         """Which points of a series a later life of the run wrote again."""
@@ -105,10 +105,10 @@ class RunReader:
     def _rows(self, file: EventFile, tag: int, kind: Kind) -> list[Rows]:
         return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]
 
-    def _named(self) -> Iterator[tuple[Key, Series]]:
+    def _named(self) -> Iterator[tuple[NumberedTag, Series]]:
         """The series, each with a name of its own: a tag of two kinds is named with its kind from the second on."""
         taken = {self.held[key].series.logged_as for key in self.held}
-        first: dict[str, Key] = {}
+        first: dict[str, NumberedTag] = {}
         for key in sorted(self.held, key=lambda key: (self.held[key].first, key)):
             series = self.held[key].series
             if first.setdefault(series.logged_as, key) is not key:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints, freeze
-from graphviz_tb.model.logged import About, Blobs, Curves, Data, Histograms, Kind, Series, Tensors
+from graphviz_tb.model.logged import About, Blobs, Curves, Histograms, Kind, Series, SeriesData, TensorPoints
 from graphviz_tb.read.logged.kinds import CURVES, HISTOGRAM, Tables
 from graphviz_tb.read.logged.rows import Column, Rows, joined
 from graphviz_tb.read.records import HEADER
@@ -52,7 +52,7 @@ def series_of(
 ) -> Series:
     """Before: the points of each file, by the number of the file. After: one series, its columns read-only."""
     rows = joined(widened([rows for _, rows in files]))
-    data: Data | None = None
+    data: SeriesData | None = None
     if kind in _DATA:
         file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])
         data = _DATA[kind](rows, file, tables)
@@ -72,7 +72,7 @@ def series_of(
     )
 
 
-_Make = Callable[[Rows, Ints, Tables], Data]
+_Make = Callable[[Rows, Ints, Tables], SeriesData]
 
 
 def _start(rows: Rows) -> Column:
@@ -80,24 +80,24 @@ def _start(rows: Rows) -> Column:
     return freeze(np.concatenate(([0], np.cumsum(rows.size))).astype(np.int64))
 
 
-def _histograms(rows: Rows, file: Ints, tables: Tables) -> Data:
+def _histograms(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
     parts = {name: freeze(rows.ragged[name]) for name in ("left", "right", "count")}
     return Histograms(_start(rows), **parts, **{name: freeze(rows.fixed[name]) for name in HISTOGRAM})
 
 
-def _blobs(rows: Rows, file: Ints, tables: Tables) -> Data:
+def _blobs(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
     fixed = {name: freeze(rows.fixed[name]) for name in ("shape", "width", "height", "rate", "frames")}
     places = {name: freeze(rows.ragged[name]) for name in ("offset", "length")}
     return Blobs(_start(rows), file=freeze(np.repeat(file, rows.size)), shapes=tables.shapes.all, **places, **fixed)
 
 
-def _tensors(rows: Rows, file: Ints, tables: Tables) -> Data:
+def _tensors(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
     fixed = {name: freeze(rows.fixed[name]) for name in ("value", "form")}
     length = freeze(rows.fixed["event"])
-    return Tensors(freeze(file), freeze(rows.place + HEADER), length, forms=tables.forms.all, **fixed)
+    return TensorPoints(freeze(file), freeze(rows.place + HEADER), length, forms=tables.forms.all, **fixed)
 
 
-def _curves(rows: Rows, file: Ints, tables: Tables) -> Data:
+def _curves(rows: Rows, file: Ints, tables: Tables) -> SeriesData:
     return Curves(_start(rows), **{name: freeze(rows.ragged[name]) for name in CURVES})
 
 

@@ -13,18 +13,18 @@ from graphviz_tb.algorithms.constants import stored
 from graphviz_tb.model.logged import About
 from graphviz_tb.proto import Event, HistogramProto, Summary, TensorProto
 from graphviz_tb.read.logged.alike import Tag
-from graphviz_tb.read.logged.group import WAV_HEAD, Found, Group
-from graphviz_tb.read.logged.structure import STRING, Form, Structure, pixels, signed, structure_of
+from graphviz_tb.read.logged.group import WAV_HEAD, Found, ValueGroup
+from graphviz_tb.read.logged.structure import STRING, Structure, ValueForm, pixels, signed, structure_of
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER
 from graphviz_tb.read.wire import varint
 
 START = 1  # of a SessionLog: a program began
-Numbers = dict[str, bytes]
-Blobs = list[tuple[int, int]]  # where each begins in the payload, and its length
+NumberBytes = dict[str, bytes]
+BlobSpans = list[tuple[int, int]]  # where each begins in the payload, and its length
 
 
-At = tuple[int, int, float, int, int]  # place, step, wall time, size of the event, number of the value
+ValuePlace = tuple[int, int, float, int, int]  # place, step, wall time, size of the event, number of the value
 
 
 class Parsed(NamedTuple):
@@ -36,8 +36,8 @@ class Parsed(NamedTuple):
     wall: float
     event: int
     value: int
-    numbers: Numbers
-    blobs: Blobs
+    numbers: NumberBytes
+    blobs: BlobSpans
     head: bytes
 
 
@@ -47,7 +47,7 @@ class Singles:
 
     tag: Tag
     tags: dict[str, int] = field(default_factory=dict)
-    values: dict[tuple[Form, About | None, int, tuple[int, ...]], list[Parsed]] = field(default_factory=dict)
+    values: dict[tuple[ValueForm, About | None, int, tuple[int, ...]], list[Parsed]] = field(default_factory=dict)
     graphs: int = 0
     starts: list[tuple[int, int]] = field(default_factory=list)  # SessionLog.START: place and step
     abouts: dict[tuple[str, str, str, bytes], About] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Singles:
             self.starts.append((place, event.step))
         return True
 
-    def _value(self, at: At, payload: bytes, value: Summary.Value, stop: int) -> int:
+    def _value(self, at: ValuePlace, payload: bytes, value: Summary.Value, stop: int) -> int:
         name = value.tag
         tag = self.tags.get(name)
         if tag is None:
@@ -78,11 +78,11 @@ class Singles:
         about = self._about(value) if value.HasField("metadata") else None
         plugin = None if about is None else about.plugin
         held = value.WhichOneof("value")
-        form, numbers, strings = _READ[held](value, plugin) if held else (Form("", plugin), {}, [])
+        form, numbers, strings = _READ[held](value, plugin) if held else (ValueForm("", plugin), {}, [])
         if not strings:
             self.put(about, form, Parsed(tag, *at, numbers, [], b""))
             return stop
-        blobs: Blobs = []
+        blobs: BlobSpans = []
         for each in strings:
             # They lie one behind the other: each begins after the last, or where the same bytes were before.
             first = max(0, payload.find(each, stop))
@@ -95,7 +95,7 @@ class Singles:
         self.put(about, form, Parsed(tag, *at, numbers, blobs, head))
         return stop
 
-    def put(self, about: About | None, form: Form, parsed: Parsed) -> None:
+    def put(self, about: About | None, form: ValueForm, parsed: Parsed) -> None:
         """Add a value to those that have its form."""
         lengths = (*map(len, parsed.numbers.values()), len(parsed.head))
         key = (form, about, len(parsed.blobs), lengths)
@@ -152,7 +152,7 @@ def _first(values: list[Parsed]) -> dict[int, int]:
     return first
 
 
-def _group(form: Form, values: list[Parsed]) -> Group:
+def _group(form: ValueForm, values: list[Parsed]) -> ValueGroup:
     def lines(parts: list[bytes]) -> np.ndarray[Any, np.dtype[np.uint8]]:
         return np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), -1 if parts[0] else 0)
 
@@ -161,7 +161,7 @@ def _group(form: Form, values: list[Parsed]) -> Group:
     spans = (
         np.array(blobs, np.int64).reshape(len(values), -1, 2) if blobs[0] else np.zeros((len(values), 0, 2), np.int64)
     )
-    return Group(
+    return ValueGroup(
         form=form,
         tag=np.array(tag, np.int32),
         place=places,
@@ -177,13 +177,13 @@ def _group(form: Form, values: list[Parsed]) -> Group:
 
 
 # What each field holds: its form, its numbers as bytes, its strings.
-_Read = tuple[Form, Numbers, list[bytes]]
+_Read = tuple[ValueForm, NumberBytes, list[bytes]]
 _pack_value, _pack_stats = Struct("<f").pack, Struct("<5d").pack
-_SIMPLE, _HISTO = Form("simple_value"), Form("histo")
+_SIMPLE, _HISTO = ValueForm("simple_value"), ValueForm("histo")
 
 
 def _simple(value: Summary.Value, plugin: str | None) -> _Read:
-    form = _SIMPLE if plugin is None else Form("simple_value", plugin)
+    form = _SIMPLE if plugin is None else ValueForm("simple_value", plugin)
     return form, {"value": _pack_value(value.simple_value)}, []
 
 
@@ -195,28 +195,32 @@ def _histo(value: Summary.Value, plugin: str | None) -> _Read:
         "limits": limits[: len(limits) & ~7],
         "counts": counts[: len(counts) & ~7],
     }
-    return _HISTO if plugin is None else Form("histo", plugin), numbers, []
+    return _HISTO if plugin is None else ValueForm("histo", plugin), numbers, []
 
 
 def _image(value: Summary.Value, plugin: str | None) -> _Read:
     image = value.image
-    form = Form("image", plugin, width=max(0, image.width), height=max(0, image.height))
+    form = ValueForm("image", plugin, width=max(0, image.width), height=max(0, image.height))
     return form, {}, [image.encoded_image_string]
 
 
 def _audio(value: Summary.Value, plugin: str | None) -> _Read:
     audio = value.audio
-    return Form("audio", plugin, rate=audio.sample_rate, frames=audio.length_frames), {}, [audio.encoded_audio_string]
+    return (
+        ValueForm("audio", plugin, rate=audio.sample_rate, frames=audio.length_frames),
+        {},
+        [audio.encoded_audio_string],
+    )
 
 
 def _tensor(value: Summary.Value, plugin: str | None) -> _Read:
     tensor: TensorProto = value.tensor
     shape = tuple([dim.size for dim in tensor.tensor_shape.dim])
     if tensor.dtype == STRING:
-        return Form("strings", plugin, STRING, shape), {}, list(tensor.string_val)
+        return ValueForm("strings", plugin, STRING, shape), {}, list(tensor.string_val)
     elements = stored(tensor)
     content = b"" if elements is None else elements.tobytes()
-    return Form("content", plugin, tensor.dtype, shape), {"content": content}, []
+    return ValueForm("content", plugin, tensor.dtype, shape), {"content": content}, []
 
 
 _READ = {"simple_value": _simple, "histo": _histo, "image": _image, "audio": _audio, "tensor": _tensor}

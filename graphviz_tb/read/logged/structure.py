@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from graphviz_tb.model.logged import About
 from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, WireField, pieces, varint
 
-Span = tuple[int, int]  # the first byte, and the one behind the last
+ByteSpan = tuple[int, int]  # the first byte, and the one behind the last
 MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
 STRING = 7  # DT_STRING
 LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; the greatest that a column of sizes holds
@@ -29,7 +29,7 @@ class OddError(Exception):
     """An event that is not written as all known writers do it: it is decoded alone."""
 
 
-class Form(NamedTuple):
+class ValueForm(NamedTuple):
     """How a value is read: which field holds it, and what that says of itself.
 
     `field` is "simple_value", "histo", "image", "audio", or, of a tensor, "content", "float_val", "double_val",
@@ -47,17 +47,17 @@ class Form(NamedTuple):
     sized: bool = False  # an image whose width and height were taken from its strings
 
 
-class Value(NamedTuple):
+class LoggedValue(NamedTuple):
     """One value of a summary: its form, and the spans of its tag, its numbers, its strings."""
 
-    form: Form
+    form: ValueForm
     about: About | None
-    tag: Span
-    numbers: dict[str, Span]
-    blobs: tuple[Span, ...]
+    tag: ByteSpan
+    numbers: dict[str, ByteSpan]
+    blobs: tuple[ByteSpan, ...]
 
     @property
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[ByteSpan]:
         """All bytes that differ between values of one structure."""
         yield self.tag
         yield from self.numbers.values()
@@ -67,12 +67,12 @@ class Value(NamedTuple):
 class Structure(NamedTuple):
     """One event with a summary. A step of 0 is not written: it has no span."""
 
-    wall: Span
-    step: Span | None
-    values: tuple[Value, ...]
+    wall: ByteSpan
+    step: ByteSpan | None
+    values: tuple[LoggedValue, ...]
 
     @property
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[ByteSpan]:
         """All bytes that differ between events of one structure."""
         yield self.wall
         if self.step is not None:
@@ -108,11 +108,11 @@ def structure_of(data: Any, size: int) -> Structure | None:
     return Structure(_span(wall), None if step is None else _span(step), values)
 
 
-def _span(piece: WireField) -> Span:
+def _span(piece: WireField) -> ByteSpan:
     return piece.first, piece.last
 
 
-def _value(data: Any, outer: WireField) -> Value:
+def _value(data: Any, outer: WireField) -> LoggedValue:
     if outer.number != 1 or outer.wire != BYTES:
         raise OddError
     parts = _once(data, outer, {TAG, SIMPLE, IMAGE, HISTO, AUDIO, TENSOR, METADATA, 7})
@@ -128,7 +128,7 @@ def _value(data: Any, outer: WireField) -> Value:
         # Before the images there are two texts: their width and height, equal for all of one structure.
         width, height = (pixels(bytes(data[first : min(last, first + LONG)])) for first, last in blobs[:2])
         form, blobs = form._replace(width=width, height=height, sized=True), blobs[2:]
-    return Value(form, about, tag, numbers, blobs)
+    return LoggedValue(form, about, tag, numbers, blobs)
 
 
 def pixels(text: bytes) -> int:
@@ -166,15 +166,15 @@ def _bytes(data: Any, piece: WireField | None) -> bytes:
     return b"" if piece is None else bytes(data[piece.first : piece.last])
 
 
-_Read = tuple[Form, dict[str, Span], tuple[Span, ...]]
+_Read = tuple[ValueForm, dict[str, ByteSpan], tuple[ByteSpan, ...]]
 
 
 def _nothing(data: Any, piece: WireField) -> _Read:
-    return Form(""), {}, ()
+    return ValueForm(""), {}, ()
 
 
 def _simple(data: Any, piece: WireField) -> _Read:
-    return Form("simple_value"), {"value": _span(piece)}, ()
+    return ValueForm("simple_value"), {"value": _span(piece)}, ()
 
 
 def _histo(data: Any, piece: WireField) -> _Read:
@@ -182,14 +182,14 @@ def _histo(data: Any, piece: WireField) -> _Read:
     parts = _once(data, piece, set(HISTO_PARTS))
     if any(each.wire != (BYTES if number > 5 else FIXED64) for number, each in parts.items()):
         raise OddError
-    return Form("histo"), {HISTO_PARTS[number]: _span(each) for number, each in parts.items()}, ()
+    return ValueForm("histo"), {HISTO_PARTS[number]: _span(each) for number, each in parts.items()}, ()
 
 
 def _image(data: Any, piece: WireField) -> _Read:
     """Summary.Image."""
     parts = _once(data, piece, {1, 2, 3, 4})
     height, width = (max(0, min(MOST_PIXELS, _integer(data, parts.get(number)))) for number in (1, 2))
-    form = Form("image", width=width, height=height)
+    form = ValueForm("image", width=width, height=height)
     return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
@@ -197,7 +197,7 @@ def _audio(data: Any, piece: WireField) -> _Read:
     """Summary.Audio."""
     parts = _once(data, piece, {1, 2, 3, 4, 5})
     rate = unpack("<f", _bytes(data, parts[1]))[0] if 1 in parts and parts[1].wire == FIXED32 else 0.0
-    form = Form("audio", rate=rate, frames=_integer(data, parts.get(3)))
+    form = ValueForm("audio", rate=rate, frames=_integer(data, parts.get(3)))
     return form, {}, (_span(parts[4]) if 4 in parts else (piece.last, piece.last),)
 
 
@@ -223,8 +223,8 @@ def _tensor(data: Any, outer: WireField) -> _Read:
     """TensorProto with its numbers as bytes, in a list of one width, or with strings."""
     dtype, field = 0, "content"
     shape: tuple[int, ...] = ()
-    blobs: list[Span] = []
-    numbers: dict[str, Span] = {}
+    blobs: list[ByteSpan] = []
+    numbers: dict[str, ByteSpan] = {}
     seen: set[int] = set()
     for piece in pieces(data, outer.first, outer.last):
         if piece.number == STRINGS and piece.wire == BYTES:
@@ -246,7 +246,7 @@ def _tensor(data: Any, outer: WireField) -> _Read:
             raise OddError
     if len(numbers) > 1 or (numbers if dtype == STRING else blobs):
         raise OddError
-    return Form("strings" if dtype == STRING else field, dtype=dtype, shape=shape), numbers, tuple(blobs)
+    return ValueForm("strings" if dtype == STRING else field, dtype=dtype, shape=shape), numbers, tuple(blobs)
 
 
 def _packed(piece: WireField) -> bool:
@@ -266,4 +266,4 @@ def _shape(data: Any, outer: WireField) -> tuple[int, ...]:
 
 _READ = {0: _nothing, SIMPLE: _simple, IMAGE: _image, HISTO: _histo, AUDIO: _audio, TENSOR: _tensor}
 
-__all__ = ["CutError", "Form", "OddError", "Span", "Structure", "Value", "structure_of", "text"]
+__all__ = ["ByteSpan", "CutError", "LoggedValue", "OddError", "Structure", "ValueForm", "structure_of", "text"]

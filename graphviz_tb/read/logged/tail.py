@@ -18,7 +18,7 @@ import numpy as np
 from graphviz_tb.errors import MalformedRecord
 from graphviz_tb.model.columns import Bytes
 from graphviz_tb.options import ReadOptions
-from graphviz_tb.read.logged.block import PADDING, Block
+from graphviz_tb.read.logged.block import PADDING, RecordBlock
 from graphviz_tb.read.opened import GZIP, open_path
 from graphviz_tb.read.records import FOOTER, HEADER, Frames, damaged_length, frames
 
@@ -93,7 +93,7 @@ class LargeRecord(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tail:
+class FileTail:
     """How far a file was read. `torn`: a record was not whole then; `damage` ends the file where it was found."""
 
     path: Path
@@ -134,7 +134,7 @@ class Tail:
         start = max(0, self.offset - MARK)
         return handle.bytes(0, min(MARK, self.offset)), handle.bytes(start, self.offset - start)
 
-    def blocks(self, stream: FileIO | BytesIO) -> Iterator[Block | LargeRecord]:
+    def blocks(self, stream: FileIO | BytesIO) -> Iterator[RecordBlock | LargeRecord]:
         """What the file has more than was read, as whole records; afterwards `offset` is behind the last of them."""
         status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
@@ -143,7 +143,7 @@ class Tail:
         while self.offset < handle.size:
             data, found = self._next(handle, peek)
             if len(found.starts):
-                yield Block(data, self.offset, found.starts, found.sizes)
+                yield RecordBlock(data, self.offset, found.starts, found.sizes)
             self.offset += found.end
             if found.damaged:
                 self.damage = damaged_length(data[found.end : found.end + HEADER].tobytes(), self.offset)
