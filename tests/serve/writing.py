@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 
 from graphviz_tb.proto import Event, GraphDef
@@ -53,3 +54,16 @@ def chain(*names: str) -> GraphDef:
     for number, name in enumerate(names):
         graph.node.add(name=name, op="Relu" if number else "Placeholder", input=[names[number - 1]] if number else [])
     return graph
+
+
+def main(folder: str, *words: str) -> None:
+    """`python -m tests.serve.writing FOLDER STEP LOSS`, or `FOLDER graph NAME…`: write to a run."""
+    writer = Writer(Path(folder))
+    if words[0] == "graph":
+        writer.graph(chain(*words[1:]))
+    else:
+        writer.scalars(int(words[0]), loss=float(words[1]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

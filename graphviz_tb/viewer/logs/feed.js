@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{id: number, name: string, first: number | null, last: number | null, lastStep: number | string | null, state: string, points: number, style: [number, number[]], notices: any[]}} LogRun
- * @typedef {{title: string, generation: string, runs: LogRun[], graphs: any[], kinds: Record<string, number>, hues: Record<string, string[]>, left?: number}} LogState
+ * @typedef {{title: string, generation: string, runs: LogRun[], graphs: any[], ready?: boolean, kinds: Record<string, number>, hues: Record<string, string[]>, left?: number}} LogState
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
  * @typedef {{state: () => Promise<LogState>, tags: (kind: string) => Promise<LogTag[]>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed

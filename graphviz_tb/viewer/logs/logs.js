@@ -12,7 +12,7 @@ class Logs {
     this.feed = feed;
     this.hooks = hooks;
     /** @type {LogState} */
-    this.state = { title: "", generation: "", runs: [], graphs: [], kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
+    this.state = { title: "", generation: "", runs: [], graphs: [], ready: false, kinds: {}, hues: { light: ["#0969DA"], dark: ["#58A6FF"] } };
     this.page = "";
     this.restoring = true; // until the address was read, nothing is written to it
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });

@@ -21,6 +21,7 @@ class GraphChooser {
     /** @type {Record<string, any>} how an address names what is shown */
     this.means = {};
     this.turn = 0;
+    this.anew = false; // whether the server began anew, and has not listed its graphs yet
     this.reading = { id: "", begun: 0 };
     /** @type {(value?: any) => void} */
     this.wake = () => undefined;
@@ -94,9 +95,9 @@ class GraphChooser {
     const own = this.get(this.own());
     if (!own) return {};
     const other = this.id.includes("-") ? this.get(this.id.split("-")[0]) : undefined;
-    const usual = this.meant({}) === own.id;
+    // Runs may come that would be shown first: what is the only one now is named, too, unless it is the whole source.
     /** @type {Record<string, any>} */
-    const out = { run: usual ? undefined : (own.run ?? ""), tag: usual || this.ofRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
+    const out = { run: own.run ?? undefined, tag: this.ofRun(own.run ?? "")[0] === own ? undefined : tagKey(own) };
     out.against = other ? `${other.run ?? ""}#${tagKey(other)}` : undefined;
     return out;
   }
@@ -218,6 +219,7 @@ class GraphChooser {
       else this.wake();
     }
     if (name !== "graph") return;
+    if (this.anew) return void this.again(data.graphs, true);
     this.set(data.graphs);
     const own = this.get(this.own());
     if (!this.id && this.graphs.length) this.first();
@@ -227,8 +229,11 @@ class GraphChooser {
     }
   }
 
-  /** The server began anew: its numbers mean other graphs. What was shown is shown again. @param {GraphTold[]} graphs */
-  again(graphs) {
+  /** The server began anew: its numbers mean other graphs. What was shown is shown again, when it has them listed.
+   * @param {GraphTold[]} graphs @param {boolean} ready */
+  again(graphs, ready) {
+    this.anew = !ready;
+    if (!ready) return Promise.resolve();
     this.graphs = graphs;
     const id = this.meant(this.means);
     if (this.app && id !== undefined) return this.show(id, this.app.state()).catch(fault);

@@ -50,6 +50,7 @@ class Server {
     this.listeners.push(heard);
     if (standing) this.watchers.push(standing);
     if (this.listeners.length === 1) this.connect();
+    else standing?.(this.live);
   }
 
   connect() {

@@ -1,5 +1,7 @@
 // The page of a server.
 
+const FIRST_WAIT = 3000; // milliseconds that the first look at the source may take until the page shows what there is
+
 begin(async () => {
   const { title } = JSON.parse(byId("head").textContent);
   document.body.classList.add("served");
@@ -8,9 +10,11 @@ begin(async () => {
   const bare = new Bare(title);
   server.listen((name, data) => {
     graphs.heard(name, data);
-    if (name === "again") server.state().then((state) => graphs.again(state.graphs), fault);
+    if (name === "again") server.state().then((state) => graphs.again(state.graphs, state.ready), fault);
   });
-  graphs.set((await server.state()).graphs);
+  let state = await server.state();
+  for (const end = performance.now() + FIRST_WAIT; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, PAUSE));
+  graphs.set(state.graphs);
   const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0);
   await graphs.first();
   if (graphs.app) bare.end();

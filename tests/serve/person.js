@@ -1,0 +1,209 @@
+// A person at the page of a server: `node person.js`, with the program and the folder of logs in the environment. Each test
+// starts where the one before it ended; results are JSON on standard output.
+const { chromium } = require("playwright-core");
+const { execFileSync, spawn } = require("node:child_process");
+const fs = require("node:fs");
+
+const { PYTHON, ROOT, LOGS, SHOTS, TBGRAPH_BROWSER_PATH } = process.env;
+const PATIENCE = 60_000; // milliseconds
+const SIZE = { width: 1280, height: 800 };
+const results = [];
+const faults = [];
+let server = null;
+let shots = 0;
+
+/** Start a server; its address. @param {string} port @returns {Promise<string>} */
+function serve(port) {
+  server = spawn(PYTHON, ["-m", "graphviz_tb", "serve", LOGS, "--port", port, "-q"], { cwd: ROOT });
+  return new Promise((done, failed) => {
+    server.stdout.once("data", (data) => done(String(data).split("\n")[0]));
+    server.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+  });
+}
+
+/** End it. @param {string} signal */
+function end(signal) {
+  return new Promise((done) => {
+    server.removeAllListeners("exit");
+    server.once("exit", done);
+    server.kill(signal);
+  });
+}
+
+/** Append a point to a run, as a training does. @param {string} run @param {number} step @param {number} loss */
+const write = (run, step, loss) => execFileSync(PYTHON, ["-m", "tests.serve.writing", `${LOGS}/${run}`, String(step), String(loss)], { cwd: ROOT });
+
+const ok = (value, what) => {
+  if (!value) throw new Error(what);
+};
+
+/** Wait until something holds. */
+async function until(holds, what) {
+  for (const last = Date.now() + PATIENCE; Date.now() < last; ) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(what);
+}
+
+async function test(name, run) {
+  faults.length = 0;
+  try {
+    await run();
+  } catch (error) {
+    faults.push(String(error.stack || error).slice(0, 1500));
+  }
+  results.push([name, [...faults]]);
+}
+
+async function main() {
+  const browser = await chromium.launch({ executablePath: TBGRAPH_BROWSER_PATH, args: ["--no-sandbox", "--disable-gpu"] });
+  const context = await browser.newContext({ viewport: SIZE, reducedMotion: "reduce" });
+  context.setDefaultTimeout(PATIENCE);
+  const tab = await context.newPage();
+  let away = false; // the server was ended by the test
+  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && !away && faults.push(`console: ${message.text()}`));
+  tab.on("pageerror", (error) => faults.push(`error: ${error.message}`));
+  let address = await serve("0");
+  const port = new URL(address).port;
+  tab.on("request", (request) => new URL(request.url()).port !== port && !request.url().startsWith("blob:") && faults.push(`request: ${request.url()}`));
+  const shot = async () => SHOTS && fs.writeFileSync(`${SHOTS}/${shots++}.png`, await tab.screenshot());
+  const node = (name) => tab.locator(`#picture .node[data-name="${name}"]`);
+  /** Close a group that the first picture shows open. @param {string} name */
+  const close = async (name) => {
+    await tab.evaluate((one) => window.tbgraph.close(one), name);
+    await node(`${name}/a`).waitFor({ state: "detached" });
+  };
+  const points = (tag, run) => tab.evaluate(async ([one, other]) => (await window.tbgraph.series(one)).find((line) => line.run === other)?.steps.length ?? 0, [tag, run]);
+
+  await test("the graph of the first run is there", async () => {
+    await tab.goto(address);
+    await tab.evaluate(() => window.tbgraph.ready);
+    await tab.getByRole("tab", { name: "Graph" }).click();
+    await node("m").waitFor();
+    await shot();
+  });
+
+  await test("a group opens, and the address says so", async () => {
+    await close("m");
+    await node("m").dblclick();
+    await node("m/a").waitFor();
+    await until(() => tab.evaluate(() => decodeURIComponent(location.hash).includes("open=m")), "the address does not say what is open");
+    await shot();
+  });
+
+  await test("a node is found, chosen, and its card says what leads to it", async () => {
+    await tab.getByRole("searchbox", { name: "Find", exact: true }).fill("op:Relu");
+    await tab.getByRole("listbox", { name: "Find" }).getByRole("option").first().waitFor();
+    await tab.keyboard.press("Enter");
+    await tab.getByRole("complementary", { name: "Details" }).getByRole("table", { name: "Inputs" }).waitFor();
+    await shot();
+    await tab.keyboard.press("Escape");
+    await tab.keyboard.press("Escape");
+  });
+
+  await test("another run is chosen, and its graph is shown", async () => {
+    await tab.getByRole("combobox", { name: "Run", exact: true }).selectOption("valid");
+    await node("x").waitFor();
+    await until(() => tab.evaluate(() => location.hash.includes("run=valid")), "the address does not name the run");
+    await shot();
+  });
+
+  await test("a link shows what its sender saw", async () => {
+    const link = await tab.evaluate(() => location.href);
+    const guest = await context.newPage();
+    await guest.goto(link);
+    await guest.evaluate(() => window.tbgraph.ready);
+    await guest.locator('#picture .node[data-name="x"]').waitFor();
+    await guest.close();
+  });
+
+  await test("two runs are compared", async () => {
+    await tab.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "train" });
+    await tab.getByRole("list", { name: "Changes" }).waitFor();
+    await shot();
+    await tab.getByRole("combobox", { name: "Compare with" }).selectOption("");
+    await tab.getByRole("list", { name: "Changes" }).waitFor({ state: "hidden" });
+  });
+
+  await test("a new point arrives in the chart", async () => {
+    await tab.getByRole("tab", { name: "Scalars" }).click();
+    await tab.getByRole("figure", { name: /^loss/ }).waitFor();
+    ok((await points("loss", "train")) === 10, "the points that were there are not shown");
+    write("train", 10, 0.25);
+    const begun = Date.now();
+    await until(async () => (await points("loss", "train")) === 11, "the point did not come");
+    results.push([`seconds until a point was there: ${(Date.now() - begun) / 1000}`, []]);
+    await shot();
+  });
+
+  await test("a new run arrives in the list", async () => {
+    write("later", 0, 0.5);
+    await tab.getByRole("group", { name: "Runs" }).getByText("later", { exact: true }).waitFor();
+  });
+
+  await test("a graph that comes while the page is open can be chosen", async () => {
+    execFileSync(PYTHON, ["-m", "tests.serve.writing", `${LOGS}/later`, "graph", "p", "q"], { cwd: ROOT });
+    await tab.getByRole("tab", { name: "Graph" }).click();
+    await tab.locator('#run option[value="later"]').waitFor({ state: "attached" });
+    await tab.getByRole("combobox", { name: "Run", exact: true }).selectOption("later");
+    await node("p").waitFor();
+  });
+
+  await test("a server that is started again under an open page: the view stays, and new points come", async () => {
+    await tab.getByRole("combobox", { name: "Run", exact: true }).selectOption("train");
+    await node("m").waitFor();
+    await close("m");
+    away = true;
+    await end("SIGKILL");
+    await tab.getByRole("status").getByText("not live").waitFor();
+    await shot();
+    write("early", 0, 0.5); // the numbers of all that follows are others then
+    address = await serve(port);
+    await tab.getByRole("status").getByText("live", { exact: true }).waitFor();
+    away = false;
+    await tab.locator('#run option[value="train"]').waitFor({ state: "attached" });
+    await tab.waitForTimeout(2000);
+    await node("m").waitFor();
+    ok((await node("m/a").count()) === 0, "the group that was closed is open");
+    write("train", 11, 0.2);
+    await until(async () => (await points("loss", "train")) === 12, "the point did not come");
+    ok((await tab.getByRole("combobox", { name: "Run", exact: true }).inputValue()) === "train", "another run is shown");
+    await shot();
+  });
+
+  await test("by keyboard alone: pages, find, open", async () => {
+    await tab.keyboard.press("2");
+    await tab.getByRole("figure", { name: /^loss/ }).waitFor();
+    await tab.keyboard.press("1");
+    await node("m").waitFor();
+    await tab.getByRole("tree", { name: /Graph of/ }).focus();
+    await tab.keyboard.press("/");
+    await tab.keyboard.type("m");
+    await tab.keyboard.press("Enter");
+    await tab.getByRole("complementary", { name: "Details" }).waitFor();
+  });
+
+  await test("in the dark, and on a phone", async () => {
+    await tab.getByRole("combobox", { name: "Theme" }).selectOption("dark");
+    await until(() => tab.evaluate(() => document.documentElement.dataset.theme === "dark"), "it is not dark");
+    await shot();
+    await tab.setViewportSize({ width: 390, height: 800 });
+    await tab.getByRole("tab", { name: "Scalars" }).click();
+    await tab.getByRole("figure", { name: /^loss/ }).waitFor();
+    ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
+    await shot();
+    await tab.getByRole("tab", { name: "Graph" }).click();
+    await shot();
+    ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
+  });
+
+  await browser.close();
+  await end("SIGINT");
+  process.stdout.write(JSON.stringify(results));
+}
+main().catch((error) => {
+  process.stdout.write(JSON.stringify([...results, ["the whole", [String(error.stack), ...faults]]]));
+  server?.kill("SIGKILL");
+  process.exit(0);
+});
