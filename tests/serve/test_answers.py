@@ -86,7 +86,7 @@ def test_part_of_a_long_series(client: Callable[..., Any], tmp_path: Path) -> No
 
 def record_of(writer: Writer, step: int, value: float) -> bytes:
     """One record of a scalar."""
-    from tests.serve.writing import record
+    from tests.event_files import record
 
     return record(writer.event(step, x=value).SerializeToString())
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.event_files import record
 from tests.serve.serving import Client, Program, columns, until
 from tests.serve.test_answers import ids_of
-from tests.serve.writing import Writer, chain, record
+from tests.serve.writing import Writer, chain
 
 Events = list[tuple[str, dict[str, Any]]]
 SOON = 8.0  # seconds; two on a machine that has nothing else to do

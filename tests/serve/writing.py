@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 import sys
 from pathlib import Path
 
 from graphviz_tb.proto import Event, GraphDef
-from graphviz_tb.read.crc import masked_crc
+from tests.event_files import record
 
 BEGIN = 1_600_000_000.0  # seconds since 1970
-
-
-def record(payload: bytes) -> bytes:
-    """One record."""
-    length = struct.pack("<Q", len(payload))
-    return b"".join((length, struct.pack("<I", masked_crc(length)), payload, struct.pack("<I", masked_crc(payload))))
 
 
 class Writer:
