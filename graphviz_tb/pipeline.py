@@ -20,7 +20,7 @@ from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
 from graphviz_tb.color import Colouring, colour, resolve
-from graphviz_tb.errors import MissingFacts, UnknownNode, demand
+from graphviz_tb.errors import MissingFacts, RequestError, UnknownNode, demand
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
@@ -66,6 +66,8 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     """
     demand("options", options, Options, NoneType)
     demand("report", report, Report, NoneType)
+    if options is not None and "preset" in choices:
+        raise RequestError("both options and preset are given", hint='begin with Options.preset("…") and change it')
     options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
     check_picture(options.picture)
     check_once((source, *options.read.run_metadata, *options.read.against))

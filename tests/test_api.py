@@ -50,6 +50,11 @@ def test_choices_by_name() -> None:
         model.picture(open=("s/c",))
 
 
+def test_options_and_a_preset_together_name_the_conflict() -> None:
+    with pytest.raises(RequestError, match="both options and preset"):
+        graphviz_tb.load(TEXT, graphviz_tb.Options(), preset="tensorboard")
+
+
 def test_options_cannot_be_changed_behind_our_back() -> None:
     options = graphviz_tb.Options()
     with pytest.raises(AttributeError):

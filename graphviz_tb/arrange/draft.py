@@ -123,15 +123,19 @@ class Draft:
         """Give the lines to the last ports waypoints on the ranks that came before these."""
         rank = {item: r for r, row in enumerate(rows) for item in row}
         for key, chain in self.wires.items():
-            for upper, lower in pairwise(chain[::-1] if key in self.turned else chain[:]):  # it grows meanwhile
+            upwards, added = key in self.turned, 0
+            count = len(chain)
+            for place, (upper, lower) in enumerate(
+                pairwise(chain[::-1] if upwards else chain[:])
+            ):  # it grows meanwhile
                 for r in range(rank.get(upper, 0) + 1, rank.get(lower, 0)):
-                    self.put_waypoint(key, lower, rows[r])
+                    self.put_waypoint(key, count - 1 - place if upwards else place + 1 + added, rows[r])
+                    added += 1
 
-    def put_waypoint(self, key: LineKey, lower: int, row: Row) -> None:
-        """One more waypoint of a wire, above the item `lower` of its chain, at the right end of a rank."""
+    def put_waypoint(self, key: LineKey, place: int, row: Row) -> None:
+        """One more waypoint of a wire, at a place in its chain, at the right end of a rank."""
         item = self.fresh()
-        chain = self.wires[key]
-        chain.insert(chain.index(lower) + (key in self.turned), item)  # chains of turned wires run upwards
+        self.wires[key].insert(place, item)
         row.append(item)
 
     def open_rank(self, part: int, rank: int) -> None:
@@ -140,13 +144,15 @@ class Draft:
         upper, lower = places(rows[rank - 1] if rank else []), places(rows[rank] if rank < len(rows) else [])
         crossing: list[tuple[int, int, int, LineKey]] = []
         for key, chain in self.wires.items():
-            for above, below in pairwise(chain[::-1] if key in self.turned else chain):
+            upwards = key in self.turned  # chains of turned wires run upwards
+            for place, (above, below) in enumerate(pairwise(chain[::-1] if upwards else chain)):
                 if above in upper:
-                    crossing.append((upper[above], lower[below], below, key))
+                    at = len(chain) - 1 - place if upwards else place + 1
+                    crossing.append((upper[above], lower[below], at, key))
         self.work.take(len(self._found or ()))
         rows.insert(rank, [])
-        for _, _, item, key in sorted(crossing, key=itemgetter(0, 1)):
-            self.put_waypoint(key, item, rows[rank])
+        for _, _, place, key in sorted(crossing, key=itemgetter(0, 1)):
+            self.put_waypoint(key, place, rows[rank])
         self.changed()
 
     def reroute(self, keys: list[LineKey]) -> None:

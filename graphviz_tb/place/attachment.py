@@ -79,14 +79,17 @@ def between(ports: Sequence[int | None], width: int, step: int) -> list[int]:
     if all(port is None for port in ports):
         start = width // 2 - (len(ports) - 1) * step // 2
         return [clamp(start + number * step, width) for number in range(len(ports))]
-    given = [number for number, port in enumerate(ports) if port is not None]
     placed = [0 if port is None else port for port in ports]
+    following, after = [-1] * len(ports), -1  # the next one that is given
+    for number in range(len(ports) - 1, -1, -1):
+        following[number] = after
+        after = after if ports[number] is None else number
+    before = -1
     for number in range(len(ports)):
+        after = following[number]
         if ports[number] is not None:
-            continue
-        before = max((known for known in given if known < number), default=-1)
-        after = min((known for known in given if known > number), default=-1)
-        if before < 0:
+            before = number
+        elif before < 0:
             placed[number] = clamp(placed[after] - (after - number) * step, width)
         elif after < 0:
             placed[number] = clamp(placed[before] + (number - before) * step, width)

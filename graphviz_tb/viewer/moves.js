@@ -50,11 +50,12 @@ function rearranged(level, source, out, back, met) {
   const { edges, children } = metagraph;
   const [into, outOf] = [[...metagraph.mask.in_extract], [...metagraph.mask.out_extract]].map((list) => list.filter((at) => !back.has(at)));
   const known = new Set([...into, ...outOf]);
-  for (const at of out) {
-    if (known.has(at)) continue;
-    const count = (/** @type {string} */ end) => edges.filter((/** @type {any} */ edge) => edge[end] === at).length;
-    (count("source") > count("target") ? outOf : into).push(at);
+  const more = new Map(out.map((at) => [at, 0])); // edges that begin at a child, less those that end at it
+  for (const edge of edges) {
+    if (more.has(edge.source)) more.set(edge.source, more.get(edge.source) + 1);
+    if (more.has(edge.target)) more.set(edge.target, more.get(edge.target) - 1);
   }
+  for (const at of out) if (!known.has(at)) (more.get(at) > 0 ? outOf : into).push(at);
   const away = new Set([...into, ...outOf]);
   const stubbed = new Set(source.metagraph.mask.stubbed);
   edges.forEach((/** @type {any} */ edge, /** @type {number} */ index) => {
@@ -106,7 +107,8 @@ function leftOut(skeleton, metagraph, stays, removed) {
   const name = new Map();
   for (let at = 0; at < children; at++) if (!removed.has(at)) name.set(at, at);
   const slots = ports.filter((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at));
-  ports.forEach((/** @type {any} */ slot, /** @type {number} */ at) => used.has(children + at) && name.set(children + at, children + slots.indexOf(slot)));
+  let slot = 0;
+  ports.forEach((/** @type {any} */ _, /** @type {number} */ at) => used.has(children + at) && name.set(children + at, children + slot++));
   const points = [];
   kept.forEach((/** @type {any} */ one, /** @type {number} */ number) => {
     for (const item of one.wire.chain) {

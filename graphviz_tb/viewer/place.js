@@ -1237,29 +1237,35 @@ function bus(view, wire) {
   return ((line.kind === "control") ? 1 : 0);
 }
 function between_of_attachment(ports, width, step) {
-  let start, given_, placed, number, before, after, gap;
+  let start, placed, following, after, number, before, gap;
   if ((() => { for (const port of ports) { if (!(port == null)) return false; } return true; })()) {
     start = (Math.floor(width / 2) - Math.floor(((ports.length - 1) * step) / 2));
     return (() => { const out = []; for (const number of py_range(ports.length)) { out.push(clamp((start + (number * step)), width)); } return out; })();
   }
-  given_ = (() => { const out = []; for (const [number, port] of py_enumerate(ports)) if ((port != null)) { out.push(number); } return out; })();
   placed = (() => { const out = []; for (const port of ports) { out.push(((port == null) ? 0 : port)); } return out; })();
+  [following, after] = [py_repeat([-1], ports.length), -1];
+  for (number of py_range((ports.length - 1), -1, -1)) {
+    following[number] = after;
+    after = ((ports.at(number) == null) ? after : number);
+  }
+  before = -1;
   for (number of py_range(ports.length)) {
+    after = following.at(number);
     if ((ports.at(number) != null)) {
-      continue;
-    }
-    before = py_max((() => { const out = []; for (const known_ of given_) if ((known_ < number)) { out.push(known_); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const known_ of given_) if ((known_ > number)) { out.push(known_); } return out; })(), {default: -1});
-    if ((before < 0)) {
-      placed[number] = clamp((placed.at(after) - ((after - number) * step)), width);
+      before = number;
     }
     else {
-      if ((after < 0)) {
-        placed[number] = clamp((placed.at(before) + ((number - before) * step)), width);
+      if ((before < 0)) {
+        placed[number] = clamp((placed.at(after) - ((after - number) * step)), width);
       }
       else {
-        gap = (placed.at(after) - placed.at(before));
-        placed[number] = (placed.at(before) + Math.floor((gap * (number - before)) / (after - before)));
+        if ((after < 0)) {
+          placed[number] = clamp((placed.at(before) + ((number - before) * step)), width);
+        }
+        else {
+          gap = (placed.at(after) - placed.at(before));
+          placed[number] = (placed.at(before) + Math.floor((gap * (number - before)) / (after - before)));
+        }
       }
     }
   }

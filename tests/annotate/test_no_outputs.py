@@ -11,7 +11,7 @@ from graphviz_tb.proto import GraphDef
 
 @pytest.mark.parametrize("op", ["Variable", "VariableV2", "VarHandleOp", "Const"])
 def test_weights_whose_shapes_have_no_room(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.annotate.infer.symbols.MOST_CLAIMED", 0)
+    monkeypatch.setattr("graphviz_tb.annotate.infer.symbols.CLAIMED_NUMBERS", 0)
     graph = GraphDef()
     weight = graph.node.add(name="w", op=op)
     weight.attr["dtype"].type = 1
@@ -29,7 +29,7 @@ def test_weights_whose_shapes_have_no_room(op: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("most", [0, 100])
 def test_a_body_that_is_not_inferred_for_all_arguments_is_told(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.MOST_AGAIN", most)
+    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.NODES_AGAIN", most)
     sizes = range(2, 5)
     graph = text_format.Parse(
         """library { function {
@@ -58,7 +58,7 @@ def test_a_body_that_is_not_inferred_for_all_arguments_is_told(most: int, monkey
 @pytest.mark.parametrize("op", ["PartitionedCall", "While"])
 def test_results_of_calls_past_all_that_are_looked_at(op: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # six calls of a function of five results; a While looks at them once more
-    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.MOST_RESULTS", most)
+    monkeypatch.setattr("graphviz_tb.annotate.infer.calls.RESULTS_GIVEN", most)
     shape = {"shape": {"dim": [{"size": 7}]}}
     made = {"name": "p", "op": "Placeholder", "attr": {"dtype": {"type": 1}, "shape": shape}}
     relu = {"name": "r", "op": "Relu", "input": ["p:output:0"], "attr": {"T": {"type": 1}}}

@@ -98,8 +98,8 @@ def test_tensors_that_are_not_remembered_are_the_same(monkeypatch: pytest.Monkey
     graph = model.hierarchy.graph
     outputs = sorted({*zip(graph.source.tolist(), graph.key.tolist(), strict=True)})
     seen = [model.facts.tensor(*output) for output in outputs]
-    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED", 3)
-    monkeypatch.setattr("graphviz_tb.model.facts.OPENED", 1)
+    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED_TENSORS", 3)
+    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED_NODES", 1)
     again = annotate(model.hierarchy)
     assert [again.tensor(*output) for output in reversed(outputs)] == seen[::-1]
     assert [again.tensor(*output) for output in outputs] == seen

@@ -129,7 +129,7 @@ def test_of_very_many_functions_a_name_is_looked_for_in_the_first_that_have_it(
 
     assert functions() == ["f3", "f0", "f3", "f3", None]  # the function that explains most names
     monkeypatch.setattr(trace_names, "NAMES_LOOKED_FOR", 0)
-    monkeypatch.setattr(trace_names, "FEW", 2)
+    monkeypatch.setattr(trace_names, "FEW_WAYS", 2)
     assert functions() == ["f0", "f0", "f3", "f3", None]
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 import graphviz_tb
-from graphviz_tb.arrange import ArrangeOptions, arrange
+from graphviz_tb.arrange import ENGINES, ArrangeOptions, arrange
 from graphviz_tb.arrange.dot import dot, run
-from graphviz_tb.arrange.part import Component
+from graphviz_tb.arrange.layered import layered
+from graphviz_tb.arrange.part import Component, Ranks
 from graphviz_tb.errors import ToolFailed, ToolMissing
 from graphviz_tb.limits import DOT_LARGEST
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
@@ -71,24 +73,23 @@ def test_without_the_program_the_hint_says_how_to_get_it(monkeypatch: pytest.Mon
 
 @pytest.mark.slow
 def test_of_very_many_levels_the_deeper_ones_are_left_to_layered(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(text))
+    asked: list[bool] = []
+
+    def engine(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
+        asked.extend([True] * (not options.quick))
+        return layered(parts, options)
+
+    monkeypatch.setitem(ENGINES, "dot", engine)
     picture = levels_unlike(500)
     assert 200 < len(asked) < 300
-    assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
+    assert {notice.code for notice in picture.notices} == {"quick-levels"}
 
 
-def test_all_levels_share_the_time_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, now = [], [0.0]
-
-    def late(text: str, limit: int) -> None:
-        asked.append(limit)
-        now[0] += 7
-
-    monkeypatch.setattr("graphviz_tb.arrange.dot.run", late)
-    monkeypatch.setattr("graphviz_tb.arrange.laying.monotonic", lambda: now[0])
+def test_after_a_level_that_takes_too_long_the_program_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr("graphviz_tb.arrange.dot.run", lambda text, limit: asked.append(limit))
     picture = levels_unlike(9)
-    assert asked == [10, 3]  # seconds left
+    assert asked == [10]  # seconds
     assert {notice.code for notice in picture.notices} == {"engine-limit", "quick-levels"}
 
 

@@ -177,7 +177,7 @@ def test_a_font_file_that_is_not_there_is_refused_whatever_is_written(
 def test_a_folder_is_no_font_and_its_files_are_not_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("graphviz_tb.read.walk.MOST", 3)
+    monkeypatch.setattr("graphviz_tb.read.walk.WALKED_FILES", 3)
     for number in range(5):
         (tmp_path / f"{number}.ttf").touch()
     old = tmp_path / "a.png"  # which might be one of them

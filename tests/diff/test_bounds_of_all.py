@@ -51,7 +51,7 @@ def test_inputs_of_many_nodes_are_aligned_within_one_bound(monkeypatch: pytest.M
     """Twenty sums of a hundred inputs each, wired anew: a table of 10,000 cells for each."""
     old, new = (DiffInput(flatten(adding(20, 100 + seed, seed)), "") for seed in (0, 1))
     for most, noted in ((300_000, False), (50_000, True)):
-        monkeypatch.setattr(bounds, "MOST_CELLS_IN_ALL", most)
+        monkeypatch.setattr(bounds, "CELLS_IN_ALL", most)
         changes = compared(old, new, DiffOptions())
         assert changes.source is not None
         assert 40_000 < changes.source.matching.cells <= most

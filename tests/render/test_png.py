@@ -288,7 +288,7 @@ def test_of_too_many_names_the_largest_are_drawn() -> None:
 
 def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub of 100,000 consumers, each with its arrow and its mark, took half a minute and more than a gigabyte."""
-    monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 200)
+    monkeypatch.setattr("graphviz_tb.render.ink.PNG_STEPS", 200)
     boxes = tuple(Rectangle(30 * x, 10, 20, 20, fill="#FFFFFF", pen=Pen("#000000")) for x in range(30))
     marks = tuple(Disc(30 * x + 25, 40, 3, "#000000") for x in range(30))
     few, many, bare, equal = (
@@ -303,7 +303,7 @@ def test_of_too_many_shapes_the_largest_are_drawn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_shapes_that_nobody_can_see_are_not_counted_as_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.render.ink.MOST_STEPS", 4)
+    monkeypatch.setattr("graphviz_tb.render.ink.PNG_STEPS", 4)
     beam = Rectangle(0, 0, 8_000_000, 600, fill="#336699")
     sheet = Drawing(8_000_000, 1000, "", "", "#FFFFFF", (Section("graph", (0, 0), (Group((beam, DOT)),)),))
     assert [notice.code for notice in notices(sheet, PictureOptions())] == ["png-scaled"]

@@ -120,7 +120,7 @@ def test_plain_rows_are_placed_alike(
     require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require("node")
-    monkeypatch.setattr("graphviz_tb.arrange.large.LARGE", 5)
+    monkeypatch.setattr("graphviz_tb.arrange.large.LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
     cases = [replace(model.options.picture, direction=direction) for direction in ("BT", "LR")]
     sets = [[], opened_by_chance(model, random.Random(3))]

@@ -130,7 +130,7 @@ def one_substitution(m: Matching, groups: NamesByEdit) -> NamesByEdit:
             continue
         old, new = exchanged(*uncounted[first][0])
         alike: list[EditKey] = []
-        if old and not work.spent:
+        if old and work.left > 0:
             work.take(PAIR * (len(order) - place))
             for key in order[place + 1 :]:
                 if key in taken or key[0] == "number" or key[1] != first[1]:
