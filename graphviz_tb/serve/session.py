@@ -18,7 +18,7 @@ from typing import Any
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
-from graphviz_tb.model.logged import LogChanges, Logged, Run, Series
+from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, Series
 from graphviz_tb.page.logged import log_state, named, notice_entry, tag_entries
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
@@ -29,6 +29,8 @@ from graphviz_tb.serve.threads import in_thread
 GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before they are listed anew
 GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
+
+MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 
 RunTag = tuple[str, str]  # run, tag
 
@@ -53,6 +55,9 @@ class ServedSource:
         self._series: dict[RunTag, int] = {}
         self._tags: dict[RunTag, int] = {}  # by name and kind: a tag may be of another kind in another run
         self._by_id: dict[int, Series] = {}
+        self._blobs: dict[int, tuple[str, Place]] = {}
+        self._blob_ids: dict[tuple[str, Place], int] = {}
+        self._next_blob = 0
         self._gone: dict[str, tuple[float, Run]] = {}  # since when, and what was known
         self._listed_at = self._listing_took = 0.0
         self._graphs_wanted = True
@@ -181,6 +186,26 @@ class ServedSource:
         if found is None:
             raise Refused(404, f"no series {number}", "/api/tags lists them")
         return found
+
+    def read(self, run: str, place: Place) -> bytes:
+        """The bytes of a place of a run, read from its file now. Raises `ReadError` where it is gone or was cut."""
+        if self.log is None:
+            raise Refused(404, "the log is gone")
+        return self.log.read(run, place)
+
+    def blob_id(self, run: str, place: Place) -> int:
+        """The id of bytes on disk; those that were given first are forgotten when there are very many."""
+        number = self._blob_ids.setdefault((run, place), self._next_blob)
+        if number == self._next_blob:
+            self._blobs[number] = run, place
+            self._next_blob += 1
+            if len(self._blobs) > MOST_BLOBS:
+                del self._blob_ids[self._blobs.pop(next(iter(self._blobs)))]
+        return number
+
+    def blob(self, number: int) -> tuple[str, Place] | None:
+        """The run and the place of an id."""
+        return self._blobs.get(number)
 
     def state(self) -> dict[str, Any]:
         """What the viewer asks first."""
