@@ -62,6 +62,11 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext graphviz_tb` in a notebook: from then on `%tbgraph LOGDIR` shows a log that is written."""
+    import_module("graphviz_tb.serve.notebook").register_magic(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"graphviz_tb.{_HOME[name]}"), name)

@@ -20,7 +20,7 @@ def point_at(series: Series, query: dict[str, str]) -> int:
     Raises `Refused` where there is none.
     """
     points = series.in_order()
-    step = decimal(query, "at", FAR, -FAR, FAR)
+    step = decimal(query, "at", FAR, -FAR, FAR) or 0.0
     before = int(np.searchsorted(series.step[points], step, "right"))
     if not len(points):
         raise Refused(404, "this series has no points")
@@ -45,4 +45,5 @@ def spread(count: int, most: int) -> list[int]:
     """
     if count <= most:
         return list(range(count))
-    return np.unique(np.rint(np.linspace(0, count - 1, most)).astype(int)).tolist()
+    places: list[int] = np.unique(np.rint(np.linspace(0, count - 1, most)).astype(int)).tolist()
+    return places

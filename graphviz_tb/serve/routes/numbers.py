@@ -11,12 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphviz_tb.chart.histograms import percentiles, ridges
-from graphviz_tb.model.logged import Curves, Histograms, Series, Tensors
+from graphviz_tb.model.logged import Curves, Histograms, Series, TensorPoints
+from graphviz_tb.page.columns import packed
 from graphviz_tb.page.logged import finite, whole
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, json_answer
 from graphviz_tb.serve.asked import is_number, known, session_of, word
 from graphviz_tb.serve.asked import whole as whole_number
-from graphviz_tb.serve.columns import packed
 from graphviz_tb.serve.points import point_at, spread, steps_of
 from graphviz_tb.serve.threads import in_thread
 
@@ -97,7 +97,7 @@ async def curves(request: Request) -> Response:
 async def tensors(request: Request) -> Response:
     """The first values of a tensor at one step."""
     query, series = known(request, ("at",)), series_of(request)
-    if not isinstance(series.data, Tensors):
+    if not isinstance(series.data, TensorPoints):
         raise refused(series, "tensors")
     point, log = point_at(series, query), session_of(request).log
     if log is None:

@@ -1,0 +1,73 @@
+"""`%tbgraph LOGDIR` in a notebook: a server of its own, shown in a frame of the cell."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from atexit import register
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from graphviz_tb.errors import RequestError, ToolFailed
+
+HEIGHT = 800  # pixels
+# What may show the page in a frame: a notebook at another port of this machine, or in an editor.
+FRAMES = ("http://localhost:*", "http://127.0.0.1:*", "vscode-webview:")
+RUNNING: dict[tuple[str, ...], subprocess.Popen[str]] = {}  # by the words of the line
+ADDRESSES: dict[tuple[str, ...], str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFrame:
+    """A page of a server, as a cell shows it."""
+
+    address: str
+    height: int = HEIGHT
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{escape(self.address)}" width="100%" height="{self.height}" style="border:0"></iframe>'
+
+
+def show(line: str) -> ServedFrame:
+    """Serve what a line asks for, as `tbgraph serve` does, and show it; the same line is served once.
+
+    Raises `RequestError` where the line has no path, `ToolFailed` where the server does not start.
+    """
+    words = tuple(shlex.split(line))
+    if not words:
+        raise RequestError("%tbgraph needs a log directory", hint="%tbgraph ./logs")
+    running = RUNNING.get(words)
+    if running is None or running.poll() is not None:
+        running = RUNNING[words] = started(words)
+        ADDRESSES[words] = address_of(running)
+    return ServedFrame(ADDRESSES[words])
+
+
+def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
+    """A server in a process of its own, which ends with this one."""
+    frames = [word for origin in FRAMES for word in ("--allow-frame", origin)]
+    command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
+    made = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL
+    )
+    register(made.terminate)
+    return made
+
+
+def address_of(running: subprocess.Popen[str]) -> str:
+    """The address that a server prints first. Raises `ToolFailed` with what it printed instead."""
+    assert running.stdout is not None
+    address = running.stdout.readline().strip()
+    if address.startswith("http://"):
+        return address
+    _, told = running.communicate()
+    raise ToolFailed(f"the server did not start: {told.strip().removeprefix('error: ')}")
+
+
+def register_magic(shell: Any) -> None:
+    """Make `%tbgraph` known to IPython."""
+    magic: Callable[[str], ServedFrame] = show
+    shell.register_magic_function(magic, "line", "tbgraph")
