@@ -27,6 +27,7 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import CONSTANTS
 
 COUNTER = re.compile(r"(?<=[^/])_[1-9][0-9]{0,8}\Z")  # e.g. the "_12" of "dense_12"; TensorFlow counts from 1
 LONGEST_COUNTER = 10  # letters: "_" and nine digits; to search in no more only saves time
@@ -142,7 +143,7 @@ def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[s
         scopes = scopes_around(row)
         if scopes and weight is not None:
             mark = int(beside.mark[index])
-            variable = UNNAMED if graph.op_types[graph.op[mark]] == "Const" else weight.variable
+            variable = UNNAMED if graph.op_types[graph.op[mark]] in CONSTANTS else weight.variable
             yield graph.name[mark], variable, scopes
 
 

@@ -10,6 +10,7 @@ from graphviz_tb.ops.table import row
 
 SIZE = "size"
 CAPTURED = "captured"
+SEED = "seed"
 
 
 @cache
@@ -32,7 +33,9 @@ def weight_names(op: str) -> Mapping[int, str]:
     >>> dict(weight_names("BiasAdd")), dict(weight_names("Reshape"))
     ({1: 'bias'}, {})
     """
-    return MappingProxyType({slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED)})
+    return MappingProxyType(
+        {slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED, SEED)}
+    )
 
 
 def is_size(op: str, slot: int) -> bool:
@@ -42,6 +45,15 @@ def is_size(op: str, slot: int) -> bool:
     (True, False)
     """
     return input_names(op).get(slot) == SIZE
+
+
+def is_seed(op: str, slot: int) -> bool:
+    """Whether an input is the seed of random numbers, or the key that was made of one.
+
+    >>> is_seed("StatelessRandomUniform", 1), is_seed("StatelessIf", 1)
+    (True, False)
+    """
+    return input_names(op).get(slot) == SEED
 
 
 def captured_from(op: str) -> int:

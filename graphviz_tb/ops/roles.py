@@ -33,6 +33,7 @@ class Role(StrEnum):
     INPUT = "input"
     ARGUMENT = "argument"
     RESULT = "result"
+    OPTIONAL_VALUE = "optional-value"
     HAS_ELEMENT = "has-element"
     DATASET_SOURCE = "dataset-source"
     NEXT_ELEMENT = "next-element"
@@ -41,6 +42,11 @@ class Role(StrEnum):
     # Values handed on
     PASS = "pass"
     PASS_EACH = "pass-each"
+    TRACED_RESULT = "traced-result"
+    CHECK = "check"
+    GRADIENT_STOP = "gradient-stop"
+    WRAP = "wrap"
+    FILL = "fill"
     CAST = "cast"
     UNIT_AXES = "unit-axes"
     REARRANGE = "rearrange"
@@ -62,14 +68,17 @@ class Role(StrEnum):
     FRAME_CONDITION = "frame-condition"
     # Computation
     CONVOLUTION = "convolution"
+    DEPTHWISE = "depthwise"
     TRANSPOSED_CONVOLUTION = "transposed-convolution"
     PRODUCT = "product"
+    BATCH_PRODUCT = "batch-product"
     NORMALIZATION = "normalization"
     LOOKUP = "lookup"
     GRADIENT = "gradient"
     SIZE = "size"
     COUNT = "count"
     INDEX = "index"
+    LOOP_COUNT = "loop-count"
     COMMON = "common"
 
 
@@ -113,6 +122,8 @@ READS = TYPES[Role.READ]
 """Give the value of the variable whose handle is input 0."""
 ROW_READS = TYPES[Role.READ_ROWS]
 """Give rows of the variable whose handle is input 0."""
+ASSIGNS = TYPES[Role.ASSIGN]
+"""Set a variable, whole: those that TensorFlow registers."""
 CONSTANTS = TYPES[Role.CONSTANT]
 """Give a tensor that is in the file, the same in each run."""
 INPUTS = TYPES[Role.INPUT]
@@ -121,10 +132,20 @@ ARGUMENTS = TYPES[Role.ARGUMENT]
 """Of the inputs, those of functions."""
 RESULTS = TYPES[Role.RESULT]
 """Take what a function gives."""
+OPTIONAL_VALUES = TYPES[Role.OPTIONAL_VALUE]
+"""Take the element out of what an iterator gives in a loop over a dataset."""
 NEXT_ELEMENTS = TYPES[Role.NEXT_ELEMENT]
 """Give the next element of a dataset."""
 PASS_THROUGH = TYPES[Role.PASS]
-"""Output 0 is input 0, of the same dtype and shape: identities, checks, copies."""
+"""Output 0 is input 0: identities and copies."""
+TRACED_RESULTS = TYPES[Role.TRACED_RESULT]
+"""Tracing ends each result of a function in one, called by the type and a number."""
+CHECKS = TYPES[Role.CHECK]
+"""Give input 0, if it is what it should be."""
+GRADIENT_STOPS = TYPES[Role.GRADIENT_STOP]
+"""Give input 0 and no gradient."""
+PASS_EACH = TYPES[Role.PASS_EACH]
+"""The outputs are the inputs."""
 CASTS = TYPES[Role.CAST]
 """The elements of input 0 in another dtype."""
 UNIT_AXES = TYPES[Role.UNIT_AXES]
@@ -157,10 +178,14 @@ FRAME_CONDITIONS = TYPES[Role.FRAME_CONDITION]
 """Say whether a loop goes on."""
 CONVOLUTIONS = TYPES[Role.CONVOLUTION]
 """Convolutions and what slides a filter as they do."""
+DEPTHWISE = TYPES[Role.DEPTHWISE]
+"""Of the convolutions those that keep channels apart."""
 TRANSPOSED_CONVOLUTIONS = TYPES[Role.TRANSPOSED_CONVOLUTION]
 """The gradient of a convolution by its input; in a model a transposed convolution."""
 PRODUCTS = TYPES[Role.PRODUCT]
 """Products of matrices."""
+BATCH_PRODUCTS = TYPES[Role.BATCH_PRODUCT]
+"""Products along dimensions of two tensors, as of the queries and keys of an attention."""
 NORMALIZATIONS = TYPES[Role.NORMALIZATION]
 """Fused batch normalization."""
 LOOKUPS = TYPES[Role.LOOKUP]

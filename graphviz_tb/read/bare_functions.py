@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from graphviz_tb.limits import INLINED_LETTERS
 from graphviz_tb.model.loaded import Signature, TensorSpec
+from graphviz_tb.ops.roles import VARIABLES
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import FreeNames
 from graphviz_tb.read.type_names import dtype_name
@@ -32,7 +33,7 @@ def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tupl
         return whole, ()
     made = GraphDef()
     made.CopyFrom(whole)
-    handles = {variable_of(node): node.name for node in whole.node if node.op == "VarHandleOp"}
+    handles = {variable_of(node): node.name for node in whole.node if node.op in VARIABLES}
     free = FreeNames({node.name for node in whole.node})
     several = Counter(spoken(each.signature.name) for each in functions)
     signatures = []

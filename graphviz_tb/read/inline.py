@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from graphviz_tb.model.wiring import output_number
+from graphviz_tb.ops.roles import ARGUMENTS
 from graphviz_tb.proto import AttrValue, NodeDef
 
 HANDLES = ("_handle_dtypes", "_handle_shapes")  # attributes of an argument that is a resource
@@ -41,7 +42,7 @@ def tensors(inputs: Iterable[str]) -> list[str]:
 
 def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
     """Write attributes on an argument that says nothing of them itself; other nodes stay as they are."""
-    if argument.op == "_Arg":
+    if argument.op in ARGUMENTS:
         for key in keys:
             if key in attrs and key not in argument.attr:
                 argument.attr[key].CopyFrom(attrs[key])

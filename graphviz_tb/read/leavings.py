@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from graphviz_tb.limits import INLINED_LETTERS
+from graphviz_tb.ops.roles import GROUPS, INPUTS, RESULTS, TRACED_RESULTS
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.body import called_functions
 from graphviz_tb.read.inline import data_inputs, node_of
@@ -25,7 +26,7 @@ ARGUMENT = re.compile(rf"{LOWERED}(_\d+)?", re.ASCII)
 BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 BEGINNINGS = ("NoOp", LOWERED, "Func/")
-SUSPECTS = frozenset({"NoOp", "Placeholder", "Identity"})
+SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS
 
 
 def without_leavings(graph: GraphDef) -> GraphDef:
@@ -39,7 +40,7 @@ def without_nodes(graph: GraphDef) -> GraphDef:
     suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
     if not any(name.startswith(BEGINNINGS) for name in suspects):
         return graph
-    borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op != "Placeholder"}
+    borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}
     left = borders | arguments(graph, suspects) | barriers(graph, suspects)
     if not left:
         return graph
@@ -74,25 +75,25 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
 
 def arguments(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Placeholders that nobody uses and freezing named."""
-    unused = {name for name, node in suspects.items() if node.op == "Placeholder" and ARGUMENT.fullmatch(name)}
+    unused = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
     return unused - {node_of(each) for node in graph.node for each in node.input} if unused else unused
 
 
 def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     """The NoOps of tracing for which nothing waits but results, and those for which only such NoOps wait."""
-    noops = {name for name, node in suspects.items() if node.op == "NoOp" and not data_inputs(node)}
+    noops = {name for name, node in suspects.items() if node.op in GROUPS and not data_inputs(node)}
     superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
     # All uses of a node, and those as a result of the function: an identity with others is no end.
     used = Counter(node_of(each) for node in graph.node for each in node.input)
-    returned = Counter(node_of(each) for node in graph.node if node.op == "_Retval" for each in node.input)
+    returned = Counter(node_of(each) for node in graph.node if node.op in RESULTS for each in node.input)
     waited: Counter[str] = Counter()
     # A barrier is one for which nothing waits but identities that are results.
     for node in graph.node:
         names = {each[1:] for each in node.input if each.startswith("^")}
         waited.update(names & superfluous)
-        if names & superfluous and (node.op != "Identity" or used[node.name] > returned[node.name]):
+        if names & superfluous and (node.op not in TRACED_RESULTS or used[node.name] > returned[node.name]):
             superfluous -= names
     superfluous = {name for name in superfluous if waited[name]}
     waiting = list(superfluous)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphviz_tb.ops.roles import GROUPS, TRACED_RESULTS
 from graphviz_tb.read.callables import concrete, refusal
 
 VARIABLE = "_variable"  # attribute of a placeholder that represents a captured variable: the variable's name
@@ -68,9 +69,9 @@ def without_barriers(message: Any) -> Any:
     """The graph of a traced function without the NoOps for which nothing but its results waits: tracing makes them."""
     waited = {each[1:] for node in message.node for each in node.input if each.startswith("^")}
     # NoOps that something waits for and that take nothing.
-    barriers = {node.name for node in message.node if node.op == "NoOp" and node.name in waited and not data(node)}
+    barriers = {node.name for node in message.node if node.op in GROUPS and node.name in waited and not data(node)}
     for node in message.node:
-        if node.op != "Identity":
+        if node.op not in TRACED_RESULTS:
             barriers -= {each[1:] for each in node.input if each.startswith("^")}
     kept = [node for node in message.node if node.name not in barriers]
     if barriers:

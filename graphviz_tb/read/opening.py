@@ -12,11 +12,10 @@ from dataclasses import field
 from itertools import chain
 
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.ops.roles import CALLS
 from graphviz_tb.proto import AttrValue, NodeDef
 from graphviz_tb.read.block import Block, BlockNode, Body, reached_from
 from graphviz_tb.read.inline import free_names, node_of, output_of, tensors
-
-CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall", "TPUPartitionedCall"})
 
 
 @dataclass(slots=True, eq=False)

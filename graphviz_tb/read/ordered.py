@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from graphviz_tb.ops.roles import CONSTANTS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import node_of
 from graphviz_tb.read.leavings import LOWERED
@@ -82,7 +83,7 @@ def was_sorted(nodes: Sequence[NodeDef]) -> bool:
             inside = True
         elif inside:
             return False
-        frozen = frozen or (node.op == "Const" and FROZEN.fullmatch(node.name) is not None)
+        frozen = frozen or (node.op in CONSTANTS and FROZEN.fullmatch(node.name) is not None)
     return frozen and inside
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.ops.roles import ARGUMENTS
 from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read.holding import Content, SourceItem
 from graphviz_tb.read.inline import HANDLES, complete
@@ -83,7 +84,7 @@ def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
     """What the runtime was given, with what it found out of the variables behind arguments: their types and shapes
     are on the arguments of the optimized graph alone."""
     graph = function.pre_optimization_graph
-    known = {node.name: node for node in function.post_optimization_graph.node if node.op == "_Arg"}
+    known = {node.name: node for node in function.post_optimization_graph.node if node.op in ARGUMENTS}
     if not any(key in node.attr for node in known.values() for key in HANDLES):
         return graph
     made = GraphDef()

@@ -15,21 +15,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.limits import CALLS_IN_CALLS
+from graphviz_tb.ops.roles import ARGUMENTS, BRANCHES, CALLS, LOOPS, OPTIONAL_VALUES, TYPES, Role, has_role
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.bare_functions import call_of
 from graphviz_tb.read.block import Block, OpeningBudget, body_of_function, body_of_nodes, growth, write
 from graphviz_tb.read.body import NO_CONTENT, called_functions, functions_of, tidied
 from graphviz_tb.read.inline import HANDLES, FreeNames, node_of
 from graphviz_tb.read.merge import merge
-from graphviz_tb.read.opening import CALLS, Opening
+from graphviz_tb.read.opening import Opening
 
 LEAST = 0.05  # of the content of the largest graph: what runs beside a model has a few ops, a model hundreds
 # What only hands values on, or gets them from an iterator.
-HANDING = NO_CONTENT | {"_Arg", "_Retval", "IdentityN", "Pack", "IteratorGetNext", "OptionalFromValue", "OptionalNone"}
-STORING = frozenset({"AssignVariableOp", "Fill", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "VarIsInitializedOp"})
-NEXT = "OptionalGetValue"  # of an iterator, in a loop over it
-COUNTING = HANDING | {NEXT, "OptionalHasValue", "IteratorGetNextAsOptional", "Less", "LogicalAnd", "Add", "AddV2"}
-BRANCHING = CALLS | {"While", "StatelessWhile", "If", "StatelessIf"}
+HANDING = NO_CONTENT.union(
+    *(TYPES[role] for role in (*(Role.ARGUMENT, Role.RESULT, Role.PASS_EACH, Role.NEXT_ELEMENT, Role.WRAP),))
+)
+STORING = (Role.ASSIGN, Role.FILL, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
+COUNTING = HANDING | TYPES[Role.LOOP_COUNT] | TYPES[Role.HAS_ELEMENT]
 MOST_OPS = 10**9  # that are counted: functions that call two others make 2²⁰⁰
 RECORDED = (*HANDLES, "_output_shapes")  # attributes of arguments
 
@@ -51,7 +52,9 @@ def of_content(graphs: Sequence[GraphDef]) -> tuple[GraphDef, int]:
 def content(graph: GraphDef) -> int:
     """How many ops a graph and its library have that do more than to hand on, set and save values."""
     bodies = (function.node_def for function in graph.library.function)
-    return sum(node.op not in HANDING | STORING for nodes in (graph.node, *bodies) for node in nodes)
+    return sum(
+        node.op not in HANDING and not has_role(node.op, *STORING) for nodes in (graph.node, *bodies) for node in nodes
+    )
 
 
 def without_wrappers(graph: GraphDef, room: OpeningBudget | None = None) -> GraphDef:
@@ -126,8 +129,8 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
     ops: dict[str, int] = {}
     # Only counters and branches so far: what is done with the data lies further inside.
     gets = False
-    while len(seen) < CALLS_IN_CALLS and all(node.op in COUNTING | BRANCHING for node in nodes):
-        gets |= any(node.op == NEXT for node in nodes)
+    while len(seen) < CALLS_IN_CALLS and all(node.op in COUNTING | CALLS | LOOPS | BRANCHES for node in nodes):
+        gets |= any(node.op in OPTIONAL_VALUES for node in nodes)
         inside = {name: library[name] for node in nodes for name in functions_of(node, library)}
         if not inside or not seen.isdisjoint(inside):
             return None
@@ -161,7 +164,7 @@ def tell_arguments(opening: Opening, function: FunctionDef) -> None:
     for position, tensor in enumerate(opening.given()):
         node = opening.node(name := node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}
-        for key in RECORDED if node is not None and node.op == "_Arg" else ():
+        for key in RECORDED if node is not None and node.op in ARGUMENTS else ():
             if key in attrs and not opening.says(name, key):
                 opening.tell(name, key, attrs[key])
 

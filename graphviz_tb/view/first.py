@@ -12,6 +12,7 @@ from graphviz_tb.limits import LEVEL_TOO_LARGE
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows
+from graphviz_tb.ops.roles import INPUTS, NEXT_ELEMENTS, PASS_THROUGH, RESULTS
 from graphviz_tb.view.repeats import Repeats, quiet_rows
 from graphviz_tb.view.weights import Weights
 
@@ -26,9 +27,7 @@ SHORT = 4  # repetitions: so many may be shown side by side before the ops of si
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
 WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
-HANDS = frozenset(
-    {"Placeholder", "PlaceholderWithDefault", "_Arg", "_Retval", "Identity", "IteratorGetNext", "input_arg"}
-)
+HANDS = INPUTS | NEXT_ELEMENTS | PASS_THROUGH | RESULTS
 
 
 def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath) -> list[Path]:

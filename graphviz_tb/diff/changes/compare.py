@@ -43,9 +43,10 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
 from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS
 
-PLACEHOLDERS = frozenset({"InputLayer", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "input_arg"})
-INPUTS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
+PLACEHOLDERS = INPUTS | {"InputLayer"}
+INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
@@ -118,7 +119,7 @@ def node_changes(
                 groups[int(m.b.block[other]), wording, layer].append((mine, other, difference))
     for (block, *_), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
-        follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUTS and is_inner(m, places))
+        follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUT_KEYS and is_inner(m, places))
         yield block, _changed(m, members), follows
     yield from weight_changes(m, layers, weights)
     yield from setting_changes(m, layers, settings)
@@ -136,7 +137,7 @@ def is_shape(value: Any) -> bool:
 def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
     """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
     given now, or no more, in a word."""
-    if difference.key in INPUTS and is_shape(difference.old) and is_shape(difference.new):
+    if difference.key in INPUT_KEYS and is_shape(difference.old) and is_shape(difference.new):
         return replace(difference, old=shape_word(difference.old), new=shape_word(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:
         return difference
@@ -175,7 +176,7 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
     types = {m.b.graph.op_types[op] for op in m.b.graph.op[nodes].tolist()}
     if types & PLACEHOLDERS and difference.key in ("dtype", "shape", BATCH):
         return "signature"
-    if difference.key in INPUTS and not is_inner(m, nodes):
+    if difference.key in INPUT_KEYS and not is_inner(m, nodes):
         return "signature"
     return "op" if difference.key == "op" else "attribute"
 
@@ -231,7 +232,8 @@ def is_result(side: GraphColumns, nodes: list[int]) -> bool:
     """Whether an op is a result of a traced function: TensorFlow ends these in `Identity`, `Identity_1`, … that nobody
     uses."""
     graph = side.graph
-    named = all(COUNTED.sub("", graph.name[node]) == graph.op_types[graph.op[node]] == "Identity" for node in nodes)
+    named = all(COUNTED.sub("", graph.name[node]) == graph.op_types[graph.op[node]] for node in nodes)
+    named &= all(graph.op_types[graph.op[node]] in TRACED_RESULTS for node in nodes)
     return named and not any(len(side.out_edges(node)) for node in nodes)
 
 

@@ -18,11 +18,11 @@ from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.changes.wires import in_order as wires_in_order
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
+from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
@@ -110,7 +110,7 @@ def weights_read(layers: Layers, nodes: Sequence[int]) -> list[str]:
     side, inside = layers.side, set(nodes)
     owners = set()
     for node in nodes:
-        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS:
+        if layers.forward[node] and side.graph.op_types[side.graph.op[node]] in READS | VARIABLES:
             for source in side.graph.source[side.in_edges(node)].tolist():
                 layer = layers.of(source)
                 if source not in inside and exists(layer) and layer != layers.of(node):
@@ -214,7 +214,11 @@ def block_shape(side: GraphColumns, node: int) -> list[int]:
     edges = side.in_edges(node)
     sources = side.graph.source[edges[(side.graph.slot[edges] == 1) & ~side.graph.control[edges]]].tolist()
     definition = side.graph.node_def(sources[0]) if sources else None
-    shape = numbers(definition.attr["value"].tensor) if definition is not None and definition.op == "Const" else []
+    shape = (
+        numbers(definition.attr["value"].tensor)
+        if definition is not None and definition.op in CONSTANTS and "value" in definition.attr
+        else []
+    )
     return shape if isinstance(shape, list) else []
 
 

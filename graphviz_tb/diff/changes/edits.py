@@ -11,8 +11,9 @@ from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
-CASTS = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
+CASTING = CASTS | CONSTANTS | PASS_THROUGH | READS  # what comes with a cast
 
 
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
@@ -124,7 +125,7 @@ def casts(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
             if (
                 is_precision(item.change)
                 or only_types(item.change)
-                or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTS)
+                or (item.change.kind in ("added", "removed") and item.change.detail["op_types"].keys() <= CASTING)
                 or through_casts(m, item.change)
             ):
                 yield types[0], number
@@ -140,7 +141,7 @@ def through_casts(m: Matching, change: Change) -> bool:
         for wire in rewires(m, old, new)
         for pair in [((m.a, wire.before), (m.b, wire.after))]
     ]
-    return all("Cast" in end for end in ends)
+    return all(not CASTS.isdisjoint(end) for end in ends)
 
 
 def only_types(change: Change) -> bool:

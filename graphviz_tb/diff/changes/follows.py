@@ -10,8 +10,9 @@ from graphviz_tb.diff.changes.roles import GRADIENT_SCOPE
 from graphviz_tb.diff.changes.several import wording
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
-PLUMBING = frozenset({"Cast", "Const", "Identity", "ReadVariableOp"})
+PLUMBING = CASTS | CONSTANTS | PASS_THROUGH | READS
 # What another type or size before an op entails in its attributes.
 ENTAILED = frozenset(
     {"op", "dtype", "T", "Tin", "Tout", "N", "shape", "value", "num", "num_split", "num_elements", "element_shape",

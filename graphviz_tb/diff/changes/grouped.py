@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from graphviz_tb.diff.changes.layers import CONVOLUTIONS, SHAPING, Layers
+from graphviz_tb.diff.changes.layers import DENSE_CONVOLUTIONS, SHAPING, Layers
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.limits import STEPS_TO_KERNEL
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.roles import CONSTANTS
 
 
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
@@ -34,7 +35,7 @@ def input_sizes(layers: Layers, nodes: Iterable[int]) -> set[tuple[int, bool]]:
     graph, sizes = layers.side.graph, set()
     for node in nodes:
         called = any(layers.holds_convolution[function] for _, function in layers.side.called.get(node, ()))
-        if called or graph.op_types[graph.op[node]] in CONVOLUTIONS:
+        if called or graph.op_types[graph.op[node]] in DENSE_CONVOLUTIONS:
             sizes |= {(size, called) for size in kernels(layers, node, STEPS_TO_KERNEL)}
     return sizes
 
@@ -61,6 +62,6 @@ def weight_shape(side: GraphColumns, node: int) -> Shape:
     known, definition = side.graph.meaning.weights.get(node), side.graph.node_def(node)
     if known is not None:
         return known.shape
-    if definition is None or definition.op != "Const" or "value" not in definition.attr:
+    if definition is None or definition.op not in CONSTANTS or "value" not in definition.attr:
         return None
     return tuple(int(dim.size) for dim in definition.attr["value"].tensor.tensor_shape.dim)

@@ -17,6 +17,19 @@ from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.limits import STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCTS,
+    CASTS,
+    CONSTANTS,
+    CONVOLUTIONS,
+    DEPTHWISE,
+    INPUTS,
+    PASS_THROUGH,
+    READS,
+    REARRANGES,
+    UNIT_AXES,
+    VARIABLES,
+)
 
 # What a layer is for: a scope with two children that hold such ops is made of layers.
 INNER = re.compile(  # scopes that TensorFlow and Keras open inside a layer
@@ -28,14 +41,11 @@ MAIN = re.compile(
     r"|Softplus|Softsign|Softmax|LogSoftmax|LeakyRelu|Erf|MaxPool|AvgPool|ResourceGather|LSTM|GRU|CudnnRNN"
     r"|While|StatelessWhile|Rsqrt|Dropout|SelectV2)"
 )
-PLUMBING = frozenset(
-    {"Const", "HostConst", "Placeholder", "VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Identity", "Cast",
-     "input_arg", "_Arg", "Dequantize"}
-)  # fmt: skip
-SHAPING = PLUMBING | {"Reshape", "ExpandDims", "Squeeze", "Transpose"}
-PRODUCTS = frozenset({"Einsum", "BatchMatMul", "BatchMatMulV2"})  # of queries and keys
+# Brings a value, or hands it on.
+PLUMBING = CONSTANTS | INPUTS | VARIABLES | READS | PASS_THROUGH | CASTS
+SHAPING = PLUMBING | UNIT_AXES | REARRANGES
 PROJECTIONS = frozenset({"query", "key", "value"})  # the layers that Keras' MultiHeadAttention is made of
-CONVOLUTIONS = frozenset({"Conv2D", "Conv3D", "Conv"})  # a convolution of one dimension is written as one of two
+DENSE_CONVOLUTIONS = CONVOLUTIONS - DEPTHWISE  # a convolution of one dimension is written as one of two
 
 
 class Layers:
@@ -113,7 +123,7 @@ class Layers:
     def holds_convolution(self) -> Bools:
         """Which functions hold one convolution, and no more."""
         side = self.side
-        blocks = side.block[nodes_of(side.graph, CONVOLUTIONS.__contains__)]
+        blocks = side.block[nodes_of(side.graph, DENSE_CONVOLUTIONS.__contains__)]
         holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
         return holds
 
@@ -161,7 +171,7 @@ class Layers:
 def attentions(side: GraphColumns) -> list[int]:
     """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
     graph, scopes = side.graph, side.scopes
-    rows = np.unique(scopes.of_node[nodes_of(graph, PRODUCTS.__contains__)])
+    rows = np.unique(scopes.of_node[nodes_of(graph, BATCH_PRODUCTS.__contains__)])
     # The product of queries and keys lies in a scope of its own. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [

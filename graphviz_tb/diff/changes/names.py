@@ -12,11 +12,11 @@ import numpy as np
 from graphviz_tb.diff.changes.renamed import NameChange, around, leaf, name
 from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.meaning import CONSTANTS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import numbered
 from graphviz_tb.limits import NAMES_EXCHANGED, Meter
 from graphviz_tb.model.change import Change, Edits, NamePair, Severity
+from graphviz_tb.ops.roles import CONSTANTS
 
 # e.g. both numbers of "conv2d_3_1", the "_1" of "dense_1_kernel"; none of "layer3" or "_1"
 COUNTED = re.compile(r"(?<=.)_(\d{1,9})(?=_|$)", re.DOTALL)

@@ -18,8 +18,9 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Tensor, shape_word
+from graphviz_tb.ops.roles import FRAME_EXITS, FRAME_MERGES, FRAME_SWITCHES, GROUPS
 
-LOOSE = frozenset({"NoOp", "Exit", "Switch", "Merge"})  # nobody need use what they give
+LOOSE = GROUPS | FRAME_EXITS | FRAME_SWITCHES | FRAME_MERGES  # nobody need use what they give
 Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
 
 

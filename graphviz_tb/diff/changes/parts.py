@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
+from graphviz_tb.diff.changes.layers import PLUMBING
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.model.change import Change
+from graphviz_tb.ops.roles import GROUPS, PASS_EACH, SIZES, UNIT_AXES
 
 # Op types that only bring, hand on or reshape what others compute with: they name an edit only where all are such.
-QUIET = frozenset(
-    {"Const", "Identity", "IdentityN", "Shape", "Cast", "ReadVariableOp", "NoOp", "Placeholder", "ExpandDims",
-     "Squeeze", "VarHandleOp", "VariableV2", "Variable"}
-)  # fmt: skip
+QUIET = PLUMBING | PASS_EACH | UNIT_AXES | SIZES | GROUPS
 
 
 def in_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:

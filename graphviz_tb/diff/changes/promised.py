@@ -9,6 +9,7 @@ from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import without
 from graphviz_tb.model.change import Change, in_order
+from graphviz_tb.ops.roles import TRACED_RESULTS
 
 
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
@@ -39,7 +40,7 @@ def is_result(change: Change, ports: Change) -> bool:
     """Whether only the op came, or went, that ends a result which the signature has, or had, too."""
     keys = {port["key"] for port in ports.detail["ports"] if not (port["old"] and port["new"])}
     ends = change.severity == "signature" or change.name in keys
-    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == {"Identity"}
+    return bool(keys) and ends and change.detail.get("op_types", {}).keys() == TRACED_RESULTS
 
 
 def only_outputs(ports: Change) -> bool:

@@ -13,6 +13,8 @@ from graphviz_tb.diff.changes.weights import Atom
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.ops.inputs import is_size
+from graphviz_tb.ops.roles import COUNTS
 
 # What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
 TERMS = (
@@ -24,13 +26,6 @@ TERMS = (
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
 )
 WORDS = frozenset(word for *_, word in TERMS)
-# Ops that compute with sizes, where they take whole numbers.
-COUNTING = frozenset({"Pack", "Max", "Maximum", "Minimum", "Range", "Less", "Mul", "Prod", "Sub", "AddV2", "FloorDiv"})
-# Inputs that are sizes: they follow where a layer before them has another size.
-SIZES = frozenset({("Reshape", 1), ("Fill", 0), ("BroadcastTo", 1), ("Tile", 1), ("Slice", 2), ("RandomUniform", 0),
-                   ("StatelessRandomUniformV2", 0), ("TensorListReserve", 0), ("TensorListReserve", 1),
-                   ("TensorListFromTensor", 1), ("TensorListStack", 1), ("ResizeBilinear", 1),
-                   ("ResizeNearestNeighbor", 1)})  # fmt: skip
 
 
 def is_whole(value: Any) -> bool:
@@ -49,7 +44,7 @@ def setting_changes(
         user, slot = used(layers[1], atom[1])
         word = term(m, atom[1], user, slot)
         op = m.b.graph.op_types[m.b.graph.op[user]]
-        size = (op, slot) in SIZES or (op in COUNTING and is_whole(atom[2].old) and is_whole(atom[2].new))
+        size = is_size(op, slot) or (op in COUNTS and is_whole(atom[2].old) and is_whole(atom[2].new))
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].of(user) if layers[1].forward[user] else None
         key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)

@@ -11,9 +11,10 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.ops.roles import CONSTANTS, INPUTS, PASS_THROUGH, READS, VARIABLES
 
-WEIGHTS = frozenset({"VarHandleOp", "Variable", "VariableV2", "ReadVariableOp", "Const", "Placeholder", "input_arg"})
-READS = frozenset({"ReadVariableOp", "Identity"})
+READING = READS | PASS_THROUGH
+WEIGHTS = VARIABLES | READS | CONSTANTS | INPUTS
 OWN = "its own"
 
 
@@ -48,7 +49,7 @@ def only_reads(change: Change) -> bool:
     >>> [only_reads(Change("added", "op", None, "a", 2, {"op_types": kind})) for kind in kinds]
     [True, False]
     """
-    return change.kind in ("added", "removed") and change.detail["op_types"].keys() <= READS
+    return change.kind in ("added", "removed") and change.detail["op_types"].keys() <= READING
 
 
 def common_scope(names: Sequence[str]) -> str:
@@ -77,4 +78,4 @@ def variable(side: GraphColumns, node: int) -> int:
     """The variable that a node reads; the node itself where it reads none."""
     graph = side.graph
     first, stop = side.in_start[node : node + 2]
-    return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READS else node
+    return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READING else node

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from graphviz_tb.diff.changes.settings import SIZES
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.ops.inputs import is_size
+from graphviz_tb.ops.roles import CONSTANTS, COUNTS, INDEXES, SIZES
 
-ASKING = frozenset({"Shape", "ShapeN", "Size", "Rank"})
-COMPUTING = frozenset(  # with whole numbers, where what they compute with is one
-    {"StridedSlice", "GatherV2", "Prod", "ConcatV2", "Pack", "Mul", "Sub", "AddV2", "FloorDiv", "FloorMod", "Maximum",
-     "Minimum", "Max", "Min", "Range", "Cast", "Identity", "BroadcastArgs", "SelectV2", "Equal", "GreaterEqual"}
-)  # fmt: skip
 TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op computes with
 WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types
 MEANT = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
@@ -33,10 +29,10 @@ def only_sizes(m: Matching, change: Change) -> bool:
 def sizing(side: GraphColumns, node: int) -> bool:
     """Whether an op asks for a size or computes with whole numbers alone."""
     op = side.graph.op_types[side.graph.op[node]]
-    if op in ASKING or op == "Const":
+    if op in SIZES or op in CONSTANTS:
         return True
     definition = side.graph.node_def(node)
-    if op not in COMPUTING or definition is None:
+    if op not in COUNTS | INDEXES or definition is None:
         return False
     types = [definition.attr[key].type for key in TYPES if key in definition.attr]
     return bool(types) and types[0] in WHOLE
@@ -45,7 +41,7 @@ def sizing(side: GraphColumns, node: int) -> bool:
 def takes_sizes(m: Matching, change: Change) -> bool:
     """Whether all rewired inputs are sizes."""
     op = m.b.graph.op_types[m.b.graph.op[change.edits.inputs[0][1]]]
-    return all((op, wire["input"]) in SIZES for wire in change.detail["inputs"])
+    return all(is_size(op, wire["input"]) for wire in change.detail["inputs"])
 
 
 def is_entailed(key: str, old: object) -> bool:

@@ -16,11 +16,12 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.ops.roles import INPUTS, VARIABLES, Role, has_role
 
-UPDATE = re.compile(r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)")
+UPDATES = (Role.ASSIGN, Role.SCATTER, Role.UPDATE)
 APPLY = re.compile(r"^(?:Resource)?(?:Sparse)?Apply(\w+)$")
 WHOLE = (3, 9, 22, 23)  # int32, int64, uint32, uint64 as TensorFlow numbers types
-STATE = re.compile(r"^(?:VarHandleOp|Variable(?:V2)?|Placeholder(?:V2)?|input_arg|_Arg)$")
+STATE = VARIABLES | INPUTS
 COUNTER = re.compile(r"_\d+$")
 
 
@@ -41,7 +42,7 @@ def training(layers: Layers) -> TrainedVariables:
     side = layers.side
     if not is_trained(side):
         return TrainedVariables("", frozenset())
-    updates = nodes_of(side.graph, UPDATE.match) & ~layers.forward
+    updates = nodes_of(side.graph, lambda op: has_role(op, *UPDATES)) & ~layers.forward
     computed = from_state(side)
     words: Counter[str] = Counter()
     trained = set()
@@ -58,7 +59,7 @@ def training(layers: Layers) -> TrainedVariables:
 
 def from_state(side: GraphColumns) -> Bools:
     """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
-    return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.match)), backward=False)
+    return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.__contains__)), backward=False)
 
 
 def is_whole(side: GraphColumns, node: int) -> bool:

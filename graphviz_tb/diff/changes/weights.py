@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
-from graphviz_tb.diff.columns.meaning import READS
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.ops.roles import LOOKUPS, READS, ROW_READS, VARIABLES
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
 GATES = (3, 4)  # of a GRU, of an LSTM: what each keeps one matrix for
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
-EMBEDDING = ("Gather", "ResourceGather", "EmbeddingLookup")
+EMBEDDING = LOOKUPS | ROW_READS
 CONVOLUTION = ("Conv", "DepthwiseConv", "FusedConv", "_FusedConv")
 
 
@@ -24,7 +24,7 @@ def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Whether a difference is the shape of a weight."""
     if difference.key in ("weight", "value shape"):
         return True
-    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS
+    return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS | VARIABLES
 
 
 def weight_changes(m: Matching, layers: tuple[Layers, Layers], atoms: Sequence[Atom]) -> list[tuple[int, Change, bool]]:
@@ -100,8 +100,13 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
 def telling(ops: Iterable[str]) -> list[str]:
     """Of op types as much as `words` asks for: one of a convolution, one of an embedding."""
     ops = set(ops)
-    found = [next((op for op in sorted(ops) if op.startswith(kinds)), None) for kinds in (CONVOLUTION, EMBEDDING)]
+    found = (next((op for op in sorted(ops) if each(op)), None) for each in (is_convolution, EMBEDDING.__contains__))
     return [op for op in found if op is not None]
+
+
+def is_convolution(op: str) -> bool:
+    """Whether an op, or a layer, is a convolution."""
+    return op.startswith(CONVOLUTION)
 
 
 def words(ops: Sequence[str], old: str, new: str) -> ValueChange:
@@ -117,15 +122,15 @@ def words(ops: Sequence[str], old: str, new: str) -> ValueChange:
     before, after = old.split("×"), new.split("×")
     if len(before) != len(after):
         return 1, "weight", old, new
-    convolution = any(op.startswith(CONVOLUTION) for op in ops) or (len(before) >= 4 and before[-2:] == after[-2:])
+    convolution = any(map(is_convolution, ops)) or (len(before) >= 4 and before[-2:] == after[-2:])
     if convolution and len(before) >= 3 and before[:-2] != after[:-2]:
         return 3, "kernel", "×".join(before[:-2]), "×".join(after[:-2])
     if len(before) >= 2 and before[-1] != after[-1]:
         if convolution and len(before) >= 3:
             return 2, "filters", before[-1], after[-1]
         if len(before) == 2:
-            return 2, "output_dim" if any(op.startswith(EMBEDDING) for op in ops) else "units", before[-1], after[-1]
+            return 2, "output_dim" if any(op in EMBEDDING for op in ops) else "units", before[-1], after[-1]
         return 1, "weight", old, new
-    if len(before) == 2 and any(op.startswith(EMBEDDING) for op in ops):
+    if len(before) == 2 and any(op in EMBEDDING for op in ops):
         return 2, "input_dim", before[0], after[0]
     return FOLLOWS, "weight", old, new

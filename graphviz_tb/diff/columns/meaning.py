@@ -17,15 +17,11 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.ops.inputs import is_seed
+from graphviz_tb.ops.roles import ASSIGNS, CASTS, CONSTANTS, FRAME_ENTERS, FRAME_SWITCHES, PASS_THROUGH, READS
 
-CONSTANTS = ("Const", "HostConst")
-READS = ("ReadVariableOp", "VariableV2", "Variable", "VarHandleOp")
-# Ops whose second input is a seed, by how their types begin: not StatelessIf or StatelessWhile.
-SEEDED = ("StatelessRandom", "StatelessTruncated", "StatelessParameterized", "StatelessShuffle")
 # TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
-CARRIERS = frozenset(
-    {"Identity", "ReadVariableOp", "Cast", "Dequantize", "Enter", "Switch", "Assign", "AssignVariableOp"}
-)
+CARRIERS = PASS_THROUGH | READS | CASTS | FRAME_ENTERS | FRAME_SWITCHES | ASSIGNS
 STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
 # What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
@@ -63,11 +59,11 @@ def settings(graph: Graph) -> Bools:
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
     carrier = nodes_of(graph, CARRIERS.__contains__)[graph.target]
-    random = nodes_of(graph, lambda op: op.startswith(SEEDED))[graph.target]
+    # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
+    random = nodes_of(graph, lambda op: is_seed(op, 1))[graph.target]
     learned: Bools = np.zeros(len(graph), bool)
     seeds: Bools = np.zeros(len(graph), bool)
     learned[graph.source[carrier & ~graph.control]] = True
-    # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
     seeds[graph.source[random & (graph.slot == 1)]] = True
     return learned, seeds
 
@@ -79,7 +75,7 @@ def weights(graph: Graph) -> WeightTypes:
         for node, weight in graph.meaning.weights.items()
         if weight.shape is not None
     }
-    for node in np.flatnonzero(nodes_of(graph, "ReadVariableOp".__eq__)).tolist():
+    for node in np.flatnonzero(nodes_of(graph, READS.__contains__)).tolist():
         definition = graph.node_def(node)
         if definition is None or node in known:
             continue

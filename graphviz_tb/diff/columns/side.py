@@ -15,6 +15,7 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph, Mark
+from graphviz_tb.ops.roles import CONSTANTS
 
 # Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
 CONTROL = np.uint64(0xC0117801)
@@ -239,4 +240,4 @@ class GraphColumns:
 
     def constants(self) -> Bools:
         """Which nodes are constants."""
-        return nodes_of(self.graph, ("Const", "HostConst", "ImmutableConst").__contains__)
+        return nodes_of(self.graph, CONSTANTS.__contains__)

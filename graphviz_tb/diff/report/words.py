@@ -12,6 +12,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.units import format_count, plural
+from graphviz_tb.ops.roles import GROUPS
 
 SIGNS = {
     "added": "+",
@@ -200,7 +201,7 @@ def barrier(name: str) -> bool:
     >>> barrier("train/NoOp_1"), barrier("init")
     (True, False)
     """
-    return last_segment(name).split("_")[0] == "NoOp"
+    return last_segment(name).split("_")[0] in GROUPS
 
 
 def behind(change: Change) -> str:

@@ -51,10 +51,11 @@ from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import CONSTANTS, INPUTS, NEXT_ELEMENTS, READS, VARIABLES
 from graphviz_tb.options import GroupOptions
 
-VALUES = ("VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "Const", "AutoReloadVariable")
-INPUTS = ("Placeholder", "PlaceholderWithDefault", "PlaceholderV2", "_Arg", "input_arg", "IteratorGetNext")
+VALUES = sorted(VARIABLES | READS | CONSTANTS)
+FED = sorted(INPUTS | NEXT_ELEMENTS)
 
 
 def fold_by_flow(
@@ -132,7 +133,7 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     # Changes members in place.
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
-    inputs = frozenset(symbols.of("op", op) for op in INPUTS)
+    inputs = frozenset(symbols.of("op", op) for op in FED)
     # Numbered inputs of one box are a series, and no eight feeders beside it; what has feeders may be in a run, too.
     dag = stack_runs(items.dag, series, symbols)
     if not of_layers(level):

@@ -5,7 +5,6 @@ Repeated code writes equal levels, so a file has far fewer kinds of level than l
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
@@ -19,13 +18,12 @@ from graphviz_tb.group.templates import Runs, equal_runs
 from graphviz_tb.model.columns import Bools, Bytes, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
+from graphviz_tb.ops.roles import Role, has_role
 
 SMALLEST = 3  # children that can be folded
-HANDLES = frozenset(("VarHandleOp", "VariableV2", "Variable", "RestoreV2", "TemporaryVariable", "AutoReloadVariable"))
-STORES = re.compile(
-    r"Assign|AssignAdd|AssignSub|Assign\w*VariableOp|ResourceScatter\w+|Scatter(Add|Sub|Update)|SaveV2"
-    r"|MergeV2Checkpoints|VarIsInitializedOp|IsVariableInitialized"
-)
+# Edges from these bring what is stored; edges into those store it.
+STORED = (Role.VARIABLE, Role.TEMPORARY, Role.RESTORE)
+STORING = (Role.ASSIGN, Role.SCATTER, Role.SAVE, Role.VARIABLE_CHECK)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,8 +175,8 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     order = np.lexsort((source, graph.slot[edges], target))  # the last key counts first
     edges, source, target = edges[order], source[order], target[order]
     owner = level[hierarchy.parent[hierarchy.edge_to[edges]]]
-    handle = np.array([op in HANDLES for op in graph.op_types], bool)[graph.op[graph.source[edges]]]
-    store = np.array([bool(STORES.fullmatch(op)) for op in graph.op_types], bool)[graph.op[graph.target[edges]]]
+    handle = np.array([has_role(op, *STORED) for op in graph.op_types], bool)[graph.op[graph.source[edges]]]
+    store = np.array([has_role(op, *STORING) for op in graph.op_types], bool)[graph.op[graph.target[edges]]]
     first = child_start[owner]
     starts = np.searchsorted(owner, np.arange(len(child_start)))
     return ChildEdges(source - first, target - first, handle, store), starts

@@ -19,8 +19,8 @@ from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import RowKind
+from graphviz_tb.ops.roles import GROUPS, VARIABLES
 
-VARIABLES = frozenset(("VarHandleOp", "VariableV2", "Variable"))
 STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else it is what the level is about
 
 
@@ -64,7 +64,7 @@ def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting
     types = hierarchy.graph.op_types
     ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
-    sorting.away.update(child for child, op in enumerate(ops) if op == "NoOp")
+    sorting.away.update(child for child, op in enumerate(ops) if op in GROUPS)
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
     # No fold is in the hierarchy yet: series are those that were asked for.
     asked = np.flatnonzero(hierarchy.kind[level.rows] == int(RowKind.SERIES))

@@ -12,6 +12,7 @@ from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.ops.roles import COMMON
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
 DIGITS = "0123456789"
@@ -24,39 +25,11 @@ WORK = re.compile(
     r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
 )
 SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
-# Op types that every part of a network has: they say nothing about one.
-COMMON = frozenset(
-    [
-        "ReadVariableOp",
-        "Const",
-        "Placeholder",
-        "VarHandleOp",
-        "Identity",
-        "Shape",
-        "Reshape",
-        "StridedSlice",
-        "Pack",
-        "Cast",
-        "Squeeze",
-        "BiasAdd",
-        "AddV2",
-        "Add",
-        "Mul",
-        "Sub",
-        "ExpandDims",
-        "InputLayer",
-        "Activation",
-        "Dropout",
-        "Concatenate",
-        "add",
-        "multiply",
-        "concatenate",
-        "activation",
-        "dropout",
-        "reshape",
-        "cast",
-    ]
-)
+# Op types, layers and scopes that every part of a network has: they say nothing about one.
+EVERYWHERE = COMMON | {
+    *("InputLayer", "Activation", "Dropout", "Concatenate"),
+    *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
+}
 MOST_DIGITS = 500  # of a number; Python refuses to read one of 4,300
 # How others are worked out: a product of any shape reckons with shapes, a norm with means.
 PLUMBING = {
@@ -118,7 +91,7 @@ def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     """The most telling types: `3 Conv2D · 3 Relu`; empty where nothing has one."""
     count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
     # e.g. a level with `Rsqrt` is a norm: its `Mean` and `SquaredDifference` say nothing more.
-    plain = COMMON.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
+    plain = EVERYWHERE.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
