@@ -107,7 +107,7 @@ def test_heavy_imports_have_one_home(path: Path) -> None:
         assert homes is None or place in homes or place.split("/")[0] in homes, f"{place} imports {name}"
 
 
-def test_no_import_circles() -> None:
+def test_no_import_cycles() -> None:
     """A package and what is in it count apart; an import that is put off until it is needed counts as any other."""
     names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in MODULES}
     graph: networkx.DiGraph[str] = networkx.DiGraph()
@@ -116,7 +116,7 @@ def test_no_import_circles() -> None:
             target = module if module in names else f"{module}.__init__"
             if target in names and target != name:
                 graph.add_edge(name, target)
-    assert [sorted(circle) for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
+    assert [sorted(cycle) for cycle in networkx.strongly_connected_components(graph) if len(cycle) > 1] == []
 
 
 def test_a_class_name_is_defined_once() -> None:
@@ -138,6 +138,13 @@ def types_of(path: Path) -> Iterator[str]:
         if isinstance(node, ast.ClassDef):
             yield node.name
         yield from (one.id for one in targets if isinstance(one, ast.Name) and re.fullmatch(r"[A-Z][a-z]\w*", one.id))
+
+
+def test_names_of_the_glossary_exist() -> None:
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|.*\| `([\w/]+\.py)` \|$", text, re.MULTILINE)
+    assert rows
+    assert [name for name, home in rows if name not in types_of(PACKAGE / home)] == []
 
 
 # What puts stages together, and the stages of a picture.

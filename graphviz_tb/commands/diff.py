@@ -221,11 +221,12 @@ def is_report(target: str) -> bool:
 
 def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
     """A picture, or the report in the format of the target's suffix."""
+    from graphviz_tb.diff.report.explain import explain
     from graphviz_tb.diff.styles import REPORTS
 
     suffix = Path(target).suffix.lower()
     if suffix in REPORTS:
-        return both.changes.explain(REPORTS[suffix], None).encode("utf-8", "replace")
+        return explain(both.changes, REPORTS[suffix], None, colour=False).encode("utf-8", "replace")
     if suffix == ".html":
         from graphviz_tb.page.compared import changes_html
 

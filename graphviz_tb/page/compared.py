@@ -30,7 +30,7 @@ from graphviz_tb.page.listing import Listing
 from graphviz_tb.render.html import document
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.pipeline import Model
 
 KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
@@ -54,7 +54,7 @@ def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dic
     )
 
 
-def head_of(model: Model, changes: Changes, painters: list[Overlay]) -> dict[str, Any]:
+def head_of(model: Model, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
     """What the head of the page says beside the usual: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.annotate.infer.evaluator import Evaluator
 from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
 from graphviz_tb.annotate.infer.values import UNKNOWN, Dims, Out, join_outs
@@ -20,14 +20,11 @@ from graphviz_tb.annotate.infer.wiring import OutputRef
 from graphviz_tb.limits import FRAMES, LOOP_ROUNDS, NODES_AGAIN, RESULTS_GIVEN, Meter
 from graphviz_tb.ops.roles import BRANCHES, LOOPS
 
-if TYPE_CHECKING:
-    from graphviz_tb.annotate.infer.engine import Inference
-
 
 class CallInference:
     """The functions of one inference."""
 
-    def __init__(self, inference: Inference) -> None:
+    def __init__(self, inference: Evaluator) -> None:
         self.inference = inference
         self.graph = inference.graph
         self.opened: dict[tuple[CallFrame, int], tuple[CallFrame, ...]] = {}  # what a call came to

@@ -8,10 +8,10 @@ settle    what loops were assumed to carry is compared with what they carry (loo
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import RLock
 
 from graphviz_tb.annotate.infer.calls import CallInference
+from graphviz_tb.annotate.infer.evaluator import Declared
 from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.loops import Loops
@@ -25,9 +25,6 @@ from graphviz_tb.limits import FOLDED_ELEMENTS, SIZES_OF_OP
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS
-from graphviz_tb.proto import NodeDef
-
-Declared = Callable[[int, NodeDef | None], list[Shape] | None]
 
 
 class Inference:
@@ -41,7 +38,7 @@ class Inference:
         self.symbols = Symbols()
         self.main = CallFrame(-1)
         self.calls = CallInference(self)
-        self.loops = Loops(self)
+        self.loops = Loops(self, self.calls)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
         self._sources: dict[int, list[OutputRef | None]] = {}  # inputs of nodes that are waiting

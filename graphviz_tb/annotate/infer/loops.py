@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from graphviz_tb.annotate.infer.calls import fits, widened
+from graphviz_tb.annotate.infer.calls import CallInference, fits, widened
+from graphviz_tb.annotate.infer.evaluator import Evaluator
+from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.values import UNKNOWN, Out, join_outs
 from graphviz_tb.ops.roles import FRAME_NEXTS
-
-if TYPE_CHECKING:
-    from graphviz_tb.annotate.infer.engine import Inference
-    from graphviz_tb.annotate.infer.frame import CallFrame, Task
-
 
 # Rounds after which a head that still changes is not known, and then no head is: nested loops widen one another.
 PATIENCE, MOST_ROUNDS = 4, 8
@@ -20,8 +15,8 @@ PATIENCE, MOST_ROUNDS = 4, 8
 class Loops:
     """The assumptions of one inference. Nothing is passed on before they are found to hold."""
 
-    def __init__(self, inference: Inference) -> None:
-        self.inference = inference
+    def __init__(self, inference: Evaluator, calls: CallInference) -> None:
+        self.inference, self.calls = inference, calls
         self.varying: set[int] = set()
         self._open: dict[Task, Out] = {}  # heads that were assumed and are not confirmed
         self._order: list[Task] = []
@@ -75,7 +70,7 @@ class Loops:
             # All that may rest on what was wrong is inferred again.
             for inside, inferred in self._since:
                 inside.outs.pop(inferred, None)
-                self.inference.calls.forget(inside, inferred)
+                self.calls.forget(inside, inferred)
             self._clear()
         self._clear()
 

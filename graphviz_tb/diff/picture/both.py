@@ -15,7 +15,7 @@ from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.picture import Picture
     from graphviz_tb.pipeline import Model
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Both:
     """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once."""
 
-    changes: Changes
+    changes: Comparison
     _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
     _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)
 
@@ -72,6 +72,6 @@ class Both:
         return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
 
 
-def picture(changes: Changes, options: PictureOptions | None = None) -> Picture:
+def picture(changes: Comparison, options: PictureOptions | None = None) -> Picture:
     """The merged picture, as a `Picture`."""
     return Both(changes).picture(options or PictureOptions())

@@ -14,7 +14,7 @@ from graphviz_tb.limits import PLACES_OPENED
 from graphviz_tb.model.change import Change, Edits
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.proto import GraphDef, NodeDef
 
 SEEN = ("op", "dtype", "optimizer")  # keys of changes that are seen at ops
@@ -46,7 +46,7 @@ class Merged:
     settings: set[Where] = field(default_factory=set)
 
 
-def merge(changes: Changes) -> Merged:
+def merge(changes: Comparison) -> Merged:
     """Put both graphs into one. Before: changes with their source. After: removed nodes are in the scope that the
     old one around them became; a name that is taken gets ` (old)` behind it."""
     from graphviz_tb.proto import GraphDef
@@ -235,7 +235,7 @@ def moved_input(graph: Any, index: dict[tuple[int, str], int], names: dict[int, 
     return text if origin is None else f"{text[:start]}{names[origin][1]}{text[start + len(name) :]}"
 
 
-def add_lost(merged: Merged, source: MatchedGraphs, changes: Changes, names: dict[int, Where]) -> None:
+def add_lost(merged: Merged, source: MatchedGraphs, changes: Comparison, names: dict[int, Where]) -> None:
     """Give nodes that are wired anew their old inputs back, to be drawn as gone, and note the new ones."""
     bodies: dict[str, Any] = {f.signature.name: f.node_def for f in merged.graph_def.library.function}
     nodes: dict[Where, NodeDef] = {("", node.name): node for node in merged.graph_def.node}

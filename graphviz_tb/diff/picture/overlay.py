@@ -35,7 +35,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
     from graphviz_tb.pipeline import Model, Picture
 
 LIGHT = {"+": "#00875F", "−": "#C2410C", "~": "#9A6700", "→": "#0969DA"}
@@ -54,7 +54,7 @@ class Overlay(Colouring):
     """The colouring of a diff. `sign` is by row; `words` the second lines; `edges` what became of each edge
     (0 nothing, 1 came, 2 gone)."""
 
-    changes: Changes
+    changes: Comparison
     sign: list[str]
     words: dict[int, str]
     edges: np.ndarray
@@ -215,13 +215,15 @@ def is_legible(scene: Scene) -> bool:
     return LEAST * max(scene.width / SCREEN[0], scene.height / SCREEN[1]) <= NAME
 
 
-def title_of(changes: Changes) -> str:
+def title_of(changes: Comparison) -> str:
     """The names of the two files, with as many of the folders around them as distinguish one from the other.
 
-    >>> from graphviz_tb.diff.result import Changes
-    >>> title_of(Changes((), "runs/a.pb", "runs/b.pb")), title_of(Changes((), "runs/1/model.pb", "runs/2/model.pb"))
-    ('a.pb → b.pb', '1/model.pb → 2/model.pb')
-    >>> title_of(Changes((), "this graph", "this graph"))
+    >>> from graphviz_tb.diff.comparison import Comparison
+    >>> title_of(Comparison((), "runs/a.pb", "runs/b.pb"))
+    'a.pb → b.pb'
+    >>> title_of(Comparison((), "runs/1/model.pb", "runs/2/model.pb"))
+    '1/model.pb → 2/model.pb'
+    >>> title_of(Comparison((), "this graph", "this graph"))
     'old → new'
     """
     old, new = changes.old_name, changes.new_name
@@ -236,7 +238,9 @@ def title_of(changes: Changes) -> str:
     return f"{old} → {new}"
 
 
-def overlay(hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Changes, theme: Theme) -> Overlay:
+def overlay(
+    hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Comparison, theme: Theme
+) -> Overlay:
     """What became of every row."""
     signs = [merged.signs.get(place, HOLDS if place in merged.beside else "") if place else "" for place in where]
     words = {row: text for row, place in enumerate(where) if place and (text := second_line(merged, place))}

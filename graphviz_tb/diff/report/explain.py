@@ -14,7 +14,7 @@ from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
 
 if TYPE_CHECKING:
-    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.diff.comparison import Comparison
 
 VERSION = 1
 AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
@@ -32,7 +32,7 @@ HEADINGS = {
 }
 
 
-def explain(changes: Changes, style: ReportStyle, limit: int | None, colour: bool) -> str:
+def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: bool) -> str:
     """The changes in one of the styles. `limit` is how many are reported in text, None for all."""
     if style not in STYLES:
         raise UnknownChoice.among("style", style, STYLES)
@@ -52,7 +52,7 @@ def with_room(document: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-def document(changes: Changes) -> dict[str, Any]:
+def document(changes: Comparison) -> dict[str, Any]:
     """The changes as plain values (docs/diff.md)."""
     return {
         "format": "tbgraph-diff",
@@ -68,7 +68,7 @@ def document(changes: Changes) -> dict[str, Any]:
     }
 
 
-def verdict(changes: Changes) -> str:
+def verdict(changes: Comparison) -> str:
     """One line: how much changed.
 
     >>> from graphviz_tb.diff import diff
@@ -80,7 +80,7 @@ def verdict(changes: Changes) -> str:
     return f"{counted(len(changes), 'change')}: {kinds_of(changes)}; {sums(changes)}"
 
 
-def sums(changes: Changes) -> str:
+def sums(changes: Comparison) -> str:
     """Ops, parameters and operations of the whole; of models that are the same also what their form leaves out."""
     numbers = changes.numbers
     ops = numbers["ops"][1]
@@ -89,12 +89,12 @@ def sums(changes: Changes) -> str:
     return "; ".join([*whole, *differing(numbers), *unseen])
 
 
-def kinds_of(changes: Changes) -> str:
+def kinds_of(changes: Comparison) -> str:
     """How many changes of each kind: `1 removed, 2 rewired`."""
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
-def text(changes: Changes, limit: int | None, colour: bool) -> str:
+def text(changes: Comparison, limit: int | None, colour: bool) -> str:
     """Lines for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]
@@ -110,7 +110,7 @@ def text(changes: Changes, limit: int | None, colour: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _lines(changes: Changes, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
+def _lines(changes: Comparison, change: Change, colour: bool, indent: str, listed: bool) -> Iterator[str]:
     sign = SIGNS[change.kind]
     shown = f"\x1b[{COLOURS[sign]}m{sign}\x1b[0m" if colour else sign
     yield f"{indent}{shown} {printable(head(change))}"
@@ -142,7 +142,7 @@ def _bold(words: str, colour: bool) -> str:
     return f"\x1b[1m{words}\x1b[0m" if colour else words
 
 
-def remarks(changes: Changes) -> list[str]:
+def remarks(changes: Comparison) -> list[str]:
     """What was left out, and bounds that were hit."""
     lines = []
     if changes.renumbered:
@@ -156,7 +156,7 @@ def remarks(changes: Changes) -> list[str]:
     return ["", *map(printable, lines)] if lines else []
 
 
-def markdown(changes: Changes) -> str:
+def markdown(changes: Comparison) -> str:
     """A comment that is alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
     names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
     lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
@@ -175,7 +175,7 @@ def markdown(changes: Changes) -> str:
     return comment if len(comment) < COMMENT else comment[: COMMENT - len(CUT)].rsplit("\n", 1)[0] + CUT
 
 
-def headline(changes: Changes) -> str:
+def headline(changes: Comparison) -> str:
     """What a reviewer reads first: a single change itself, of several how many of each kind."""
     if len(changes) == 1:
         change = changes[0]
@@ -184,7 +184,7 @@ def headline(changes: Changes) -> str:
     return f"{counted(len(changes), 'change')}: {kinds_of(changes)}" if changes else "same"
 
 
-def _table(changes: Changes) -> list[str]:
+def _table(changes: Comparison) -> list[str]:
     """Kinds by severity."""
     severities = [word for word in SEVERITIES if word in changes.summary["severities"]]
     lines = ["| | " + " | ".join(severities) + " |", "|---|" + "---:|" * len(severities)]
@@ -195,7 +195,7 @@ def _table(changes: Changes) -> list[str]:
     return lines
 
 
-def _rows(changes: Changes, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
+def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
     for change in listed:
         yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
         for fact in facts(change):
@@ -207,7 +207,7 @@ def _rows(changes: Changes, listed: Iterable[Change], indent: str = "") -> Itera
             yield f"{indent}  - {_escaped(behind(change))}"
 
 
-def _fitting(changes: Changes, listed: tuple[Change, ...], room: int) -> Iterator[str]:
+def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
     """As many changes as there is room for, and how many are left out."""
     for number, change in enumerate(listed):
         lines = list(_rows(changes, [change]))

@@ -1,0 +1,42 @@
+"""The engine as the inference of calls and of loops sees it: they ask it for nodes, it asks them for results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from graphviz_tb.annotate.infer.frame import CallFrame
+from graphviz_tb.annotate.infer.symbols import Symbols
+from graphviz_tb.annotate.infer.values import Out
+from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.proto import NodeDef
+
+# The shapes that the file declares for the outputs of a node; None where it declares none.
+Declared = Callable[[int, NodeDef | None], list[Shape] | None]
+
+
+class Evaluator(Protocol):
+    """Infers the outputs of nodes in frames."""
+
+    graph: Graph
+    declared: Declared
+    wiring: NodeInputs
+    symbols: Symbols
+    main: CallFrame
+
+    def op(self, node: int) -> str:
+        """The op type of a node."""
+
+    def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
+        """Infer the outputs of a node and all that they need."""
+
+    def run(self, frame: CallFrame, node: int) -> None:
+        """Infer a node under the assumptions about loops that hold now."""
+
+    def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
+        """The output that an input takes, as far as it is inferred."""
+
+    def with_declared(self, node: int, outs: tuple[Out, ...], declared: list[Shape] | None) -> tuple[Out, ...]:
+        """Merge inferred outputs with declared shapes."""

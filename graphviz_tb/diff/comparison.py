@@ -1,0 +1,126 @@
+"""A comparison as a value: changes that can be counted and filtered; `report/` and `picture/` show it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Self
+
+from graphviz_tb.errors import demand
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
+from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.diff.source import MatchedGraphs
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """All changes between two graphs, in order.
+
+    `old_name`, `new_name`: the names of the two sources. `matched`: how many nodes have a partner. `ignored`: how many
+    differences there are of each class that the caller left out. `renumbered`: how many nodes and scopes differ only in
+    a number, because members of their series were added or removed. `left_out`: differences that the form of both files
+    cannot show. `notices`: bounds that were hit. `source`: the two graphs and their matching. `found`: the number of
+    changes before filtering. `inputs`: the sources that were read.
+    """
+
+    items: tuple[Change, ...]
+    old_name: str = "old"
+    new_name: str = "new"
+    matched: int = 0
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    renumbered: int = 0
+    left_out: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    source: MatchedGraphs | None = field(default=None, repr=False)
+    found: int = 0
+    inputs: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    def __getitem__(self, index: int) -> Change:
+        return self.items[index]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Comparison) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing changed that counts."""
+        return not self.items
+
+    @property
+    def kinds(self) -> dict[ChangeKind, int]:
+        """How many changes of each kind."""
+        counts = Counter(change.kind for change in self.items)
+        return {kind: counts[kind] for kind in KINDS if kind in counts}
+
+    @property
+    def numbers(self) -> dict[str, ValuePair]:
+        """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
+        return self.source.numbers.whole if self.source is not None else dict.fromkeys(QUANTITIES, (None, None))
+
+    def numbers_of(self, change: Change) -> dict[str, ValuePair]:
+        """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
+        demand("change", change, Change)
+        return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts: by kind, by severity, of matched nodes, of what was ignored; the numbers of either side."""
+        return {
+            "changes": len(self.items),
+            "kinds": self.kinds,
+            "severities": {
+                word: count for word in SEVERITIES if (count := sum(change.severity == word for change in self.items))
+            },
+            **as_dicts(self.numbers),
+            "matched": self.matched,
+            "renumbered": self.renumbered,
+            "ignored": dict(self.ignored),
+            "left_out": list(self.left_out),
+        }
+
+    def filter(self, kind: str | None = None, severity: str | None = None, under: str | None = None) -> Self:
+        """Only changes of a kind, of a severity, at or below a name."""
+        for what, value in (("kind", kind), ("severity", severity), ("under", under)):
+            demand(what, value, str, NoneType)
+        kept = [
+            change
+            for change in self.items
+            if (kind is None or change.kind == kind)
+            and (severity is None or change.severity == severity)
+            and (under is None or any(_below(name, under) for name in (change.old, change.new)))
+        ]
+        return replace(self, items=tuple(kept))
+
+    def inverted(self) -> Self:
+        """The changes from the new graph to the old one."""
+        return replace(
+            self,
+            items=in_order(change.inverted() for change in self.items),
+            old_name=self.new_name,
+            new_name=self.old_name,
+            source=self.source.inverted() if self.source is not None else None,
+        )
+
+    def matches(self) -> Iterator[tuple[str, str, str]]:
+        """Every matched node: its old name, its new name, and why."""
+        return self.source.matches() if self.source is not None else iter(())
+
+
+def _below(name: str | None, scope: str) -> bool:
+    return name is not None and (name == scope or name.startswith(scope.rstrip("/") + "/"))
