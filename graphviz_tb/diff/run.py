@@ -14,6 +14,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.changes.outputs import other_outputs
 from graphviz_tb.diff.changes.promised import with_signatures
+from graphviz_tb.diff.changes.totals import other_totals
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -82,7 +83,9 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
     # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
-    items = with_signatures(changes, promised)
+    source = MatchedGraphs(m, layers)
+    # Equal nodes with another sum are not the same, whatever it is that the form does not show.
+    items = with_signatures(changes, promised) or other_totals(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),
@@ -93,7 +96,7 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
         renumbered=sum(m.renumbered.values()) + sum(m.renumbered_scopes.values()) + m.recounted,
         notices=(*before.notices, *after.notices, *m.notices),
         left_out=left_out(layers),
-        source=MatchedGraphs(m, layers),
+        source=source,
     )
 
 

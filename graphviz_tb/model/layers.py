@@ -12,6 +12,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import Shape, shape_word
 
+TENSORS = "tensors"  # beside the values that a call is given: as which arguments it takes tensors
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 Config = Mapping[str, Any]  # a layer's `get_config()`
 
@@ -33,7 +34,9 @@ class Layer:
     the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
     numbers it trains or keeps, None where unknown; `parts` how many layers a model holds, 0 for a layer that is none,
     `results` the layers that make its outputs, by path; `calls` are those that its own model makes, each run `times`
-    times for the runs of the models and steps around it (None: unknown).
+    times for the runs of the models and steps around it (None: unknown). `arguments` has for each of these calls
+    the values that it is given beside tensors, by name or position, and under `TENSORS` as which arguments it takes
+    those. `custom` is a layer of a class that is none of Keras's own: what it computes is in its code alone.
     """
 
     class_name: str
@@ -45,6 +48,8 @@ class Layer:
     results: tuple[str, ...] = ()
     calls: tuple[LayerCall, ...] = ()
     times: int | None = 1
+    arguments: tuple[Mapping[str, Any], ...] = ()
+    custom: bool = False
 
     @property
     def line(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import is_trained
 
@@ -10,10 +12,15 @@ COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of th
 
 
 def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
-    """Of Keras models how they are compiled, where neither says; of graphs with weights all that only trains."""
+    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs
+    with weights all that only trains."""
     graphs = [side.side.graph for side in layers]
     if all(graph.layers for graph in graphs):
         said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
-        return tuple(key for key in COMPILED if key not in said)
+        unseen = Counter(layer.class_name for layer in graphs[1].layers.values() if layer.custom)
+        computed = (
+            f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
+        )
+        return (*(key for key in COMPILED if key not in said), *computed)
     trained = any(is_trained(side.side) for side in layers)
     return INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.limits import FLOATS_OF_SETTING, NUMBERS_OF_SETTING
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.layers import TENSORS, Layer
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.inputs import is_seed
 from graphviz_tb.ops.roles import ASSIGNS, CASTS, CONSTANTS, FRAME_ENTERS, FRAME_SWITCHES, PASS_THROUGH, READS
@@ -30,6 +31,9 @@ NO_SETTINGS = frozenset(
      "seed"}
 )  # fmt: skip
 
+CALLS = "calls of the layer"  # beside its settings: no option of Python has blanks
+
+OF_LAYERS = frozenset({"trainable", "dtype"})  # what the configuration of every layer has
 WeightTypes = dict[int, tuple[str, str]]  # type and shape of what a node brings, by node
 Configurations = dict[int, dict[str, Any]]
 
@@ -97,8 +101,8 @@ def configurations(graph: Graph) -> Configurations:
 
 
 def configuration(layer: Layer) -> dict[str, Any]:
-    """Class and settings of a layer."""
-    return {"class": layer.class_name, **layer.config}
+    """Class and settings of a layer, and what each call of it is given."""
+    return {"class": layer.class_name, **layer.config, **({CALLS: list(layer.arguments)} if layer.arguments else {})}
 
 
 def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
@@ -116,15 +120,80 @@ def setting_differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> It
     waiting = [("", mine, other)]
     while waiting:
         before, mine, other = waiting.pop()
-        for key in sorted({*mine, *other} - NO_SETTINGS):
-            old, new = mine.get(key), other.get(key)
+        for key in sorted(setting_keys(mine, before) | setting_keys(other, before)):
+            old, new = unpacked(mine.get(key)), unpacked(other.get(key))
             if old == new or plain_setting(old) == plain_setting(new):
                 continue
-            # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
-            if _class(old) is not None and _class(old) == _class(new) and not _class(old).endswith("Policy"):
-                waiting.append((f"{before}{key}.", _inside(old), _inside(new)))
+            if key == CALLS and not before:
+                yield from call_differences(old or (), new or ())
+            elif (parts := _parts(old, new)) is not None:
+                waiting.append((f"{before}{key}.", *parts))
             else:
                 yield f"{before}{key}", _shown(old, new), _shown(new, old)
+
+
+def call_differences(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Each argument that is another in the calls of a layer; which tensors they take is the matter of its edges, and so
+    are calls that came or went.
+
+    >>> list(call_differences([{"y": 2.0, "tensors": [0]}], [{"y": 3.0, "tensors": [0]}]))
+    [('argument y', 2.0, 3.0)]
+    >>> list(call_differences([{"tensors": [0, "mask"]}], [{"tensors": [0, "key"]}]))
+    [('tensor arguments', [0, 'mask'], [0, 'key'])]
+    """
+    if len(old) != len(new):
+        return
+    found: dict[str, list[tuple[str, Any, Any]]] = defaultdict(list)
+    for number, (mine, other) in enumerate(zip(old, new, strict=True), 1):
+        taken = mine.get(TENSORS, ()), other.get(TENSORS, ())
+        if len(taken[0]) == len(taken[1]) and taken[0] != taken[1]:
+            found[repr(taken)].append((f"call {number}: tensor arguments", *taken))
+        for key, *pair in setting_differences({"argument": values_of(mine)}, {"argument": values_of(other)}):
+            word = key.replace("argument.", "argument ", 1)
+            found[repr((word, *pair))].append((f"call {number}: {word}", *pair))
+    for alike in found.values():
+        # The same in all calls is said once, without their numbers.
+        whole = len(alike) == len(old)
+        for word, before, after in alike[:1] if whole else alike:
+            yield word.partition(": ")[2] if whole else word, before, after
+
+
+def values_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What a call is given beside tensors."""
+    return {key: value for key, value in arguments.items() if key != TENSORS}
+
+
+def setting_keys(value: Mapping[str, Any], before: str) -> set[str]:
+    """The settings that count of an object. In a plain one within a configuration, a name is a setting like others,
+    unless it is the configuration of a layer."""
+    plain = before and value.keys().isdisjoint(OF_LAYERS)
+    return value.keys() - (NO_SETTINGS - {"name"} if plain else NO_SETTINGS)
+
+
+def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+    """What is compared part by part: objects of one class, plain ones, lists as long of these; else None."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
+        if _class(old) != _class(new) or str(_class(old)).endswith("Policy"):
+            return None
+        return (old, new) if _class(old) is None else (_inside(old), _inside(new))
+    lists = isinstance(old, list) and isinstance(new, list) and len(old) == len(new)
+    if lists and any(isinstance(unpacked(part), Mapping) for part in (*old, *new)):
+        keys = [str(place) for place in range(len(old))]
+        return dict(zip(keys, old, strict=True)), dict(zip(keys, new, strict=True))
+    return None
+
+
+def unpacked(value: Any) -> Any:
+    """A tuple of Keras 3 as a list.
+
+    >>> unpacked({"class_name": "__tuple__", "items": [1, 2]})
+    [1, 2]
+    """
+    items = value.get("items") if _class(value) == "__tuple__" else None
+    return items if isinstance(items, list) else value
 
 
 def _class(value: Any) -> Any:
@@ -150,9 +219,10 @@ def plain_setting(value: Any) -> Any:
     >>> plain_setting({"class_name": "L2", "config": {"l2": 0.01}})
     'L2(l2=0.01)'
     """
+    value = unpacked(value)
     if isinstance(value, Mapping):
         if _class(value) is None:
-            return {key: plain_setting(part) for key, part in value.items() if key not in NO_SETTINGS}
+            return {key: plain_setting(value[key]) for key in sorted(setting_keys(value, "in"))}
         inner = _inside(value)
         if _class(value).endswith("Policy"):
             return inner.get("name", _class(value))
@@ -165,9 +235,16 @@ def plain_setting(value: Any) -> Any:
     return tidy(value)
 
 
+def settings_alone(configuration: Any) -> Any:
+    """A whole configuration without names, as plain values."""
+    if not isinstance(configuration, Mapping):
+        return plain_setting(configuration)
+    return {key: plain_setting(configuration[key]) for key in setting_keys(configuration, "")}
+
+
 def hashed(count: int, values: Mapping[int, Any]) -> Hashes:
     """One number a node; 0 for those of which nothing is known."""
     column = np.zeros(count, np.uint64)
     for node, value in values.items():
-        column[node] = digest(json.dumps(plain_setting(value), sort_keys=True, default=str))
+        column[node] = digest(json.dumps(settings_alone(value), sort_keys=True, default=str))
     return column

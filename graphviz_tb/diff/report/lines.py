@@ -7,7 +7,7 @@ from typing import Any
 
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
-from graphviz_tb.diff.columns.meaning import plain_setting
+from graphviz_tb.diff.columns.meaning import settings_alone, values_of
 from graphviz_tb.diff.columns.values import plain
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value
@@ -50,6 +50,14 @@ def _line(graph: Graph, node: int, functions: list[str]) -> str:
             if key not in NOISE | SHAPES | COLOCATION and not is_counter(key, definition.attr)
         ]
     if layer:
-        words.append(json.dumps(plain_setting(layer.config), sort_keys=True, ensure_ascii=False, default=str))
+        words += [
+            plain_text(settings_alone(layer.config)),
+            *map(plain_text, filter(None, map(values_of, layer.arguments))),
+        ]
     # Quoted as JSON does it, without the quotes: a name cannot end its line.
     return printable(json.dumps(" ".join(words), ensure_ascii=False)[1:-1])
+
+
+def plain_text(value: Any) -> str:
+    """A plain value on one line."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)

@@ -123,14 +123,14 @@ def _moved(change: Change) -> str:
 def value(plain: Any) -> str:
     """A plain value as a reader wants it.
 
-    >>> value([1, 2]), value(None), value("SAME"), value({"producer": 27})
-    ('[1, 2]', 'nothing', 'SAME', 'producer 27')
+    >>> value([1, 2]), value(None), value("SAME"), value({"producer": 27, "bad_consumers": []}), value({"bias": False})
+    ('[1, 2]', 'nothing', 'SAME', 'producer 27', 'bias false')
     """
     if plain is None or plain == "":
         return "nothing"
     # e.g. versions, of which empty parts say nothing.
     if isinstance(plain, Mapping):
-        return ", ".join(f"{key} {value(part)}" for key, part in plain.items() if part)
+        return ", ".join(f"{key} {value(part)}" for key, part in plain.items() if part or isinstance(part, bool | int))
     if isinstance(plain, (list, tuple)):
         shown = ", ".join(value(part) for part in plain[:8])
         return f"[{shown}{', …' if len(plain) > 8 else ''}]"

@@ -9,6 +9,7 @@ from typing import Any
 from graphviz_tb.limits import MOST_OF_QUANTITY, SHAPES_TOLD
 from graphviz_tb.model.layers import Layer, LayerCall
 from graphviz_tb.model.tensors import Shape, shape_word
+from graphviz_tb.read.keras.arguments import call_arguments
 from graphviz_tb.read.keras.between import LayerOutputs, LayerShapes, Takes, class_of
 from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import shallow, sound
@@ -48,7 +49,8 @@ def one_layer(layer: Box, between: LayerShapes, outputs: tuple[Shape, ...]) -> L
     made = zip(given, between.gives[layer], strict=True)
     calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if sound(config) else ()
     return Layer(name_of_class(layer.json), shallow(config), words, outputs, count,
-                 calls=calls, times=between.times(layer))  # fmt: skip
+                 calls=calls, times=between.times(layer), arguments=tuple(call_arguments(layer.json)),
+                 custom=is_custom(layer.json))  # fmt: skip
 
 
 def bounded(count: int | None) -> int | None:
@@ -96,7 +98,8 @@ def of_model(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -> La
     results = tuple(model.children[each.name].path for each in model.outputs if each.name in model.children)
     parts = len(model.order)
     words = " · ".join(filter(None, (held(model), in_steps(model, between) or f"{parts} layers")))
-    return Layer(name_of_class(model.json), config, words, (), total, parts, results)
+    arguments = tuple(call_arguments(model.json))
+    return Layer(name_of_class(model.json), config, words, (), total, parts, results, arguments=arguments)
 
 
 def in_steps(model: Box, between: LayerShapes) -> str:
@@ -112,3 +115,18 @@ def name_of_class(json: Mapping[str, Any]) -> str:
     registered = json.get("registered_name")
     name = registered if isinstance(registered, str) and registered else class_of(json)
     return name.rpartition(">")[2]
+
+
+def is_custom(json: Mapping[str, Any]) -> bool:
+    """Whether the file says that a class is registered by a package, or comes from a module, that is none of Keras's.
+
+    >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
+    (False, True)
+    >>> is_custom({"class_name": "Block", "module": None}), is_custom({"class_name": "Block"})
+    (True, False)
+    """
+    names = (json.get("registered_name"), class_of(json))
+    if any(isinstance(name, str) and ">" in name for name in names):
+        return True
+    module = json.get("module", "keras")
+    return not isinstance(module, str) or "keras" not in module.split(".", 2)[:2]

@@ -79,13 +79,18 @@ def _triples(value: Any, argument: Argument = 0, bare: bool = False) -> Iterator
         elif isinstance(value, dict):
             waiting += [(each, argument) for each in _by_key(value)]
         elif isinstance(value, list):
-            if len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int):
+            if is_reference(value):
                 yield Reference(value[0], value[1] if isinstance(value[1], int) else 0, value[2], argument)
                 # Keras 2: the keyword arguments of the call, which may hold further tensors.
                 keywords = [pair for more in value[3:] if isinstance(more, dict) for pair in more.items()]
                 waiting += [(each, name) for name, each in reversed(keywords)]
             else:
                 waiting += [(each, argument) for each in reversed(value)]
+
+
+def is_reference(value: Any) -> bool:
+    """Whether a list is [name, call, output], perhaps with keyword arguments behind."""
+    return len(value) >= 3 and isinstance(value[0], str) and isinstance(value[2], int)
 
 
 def _by_key(value: Mapping[str, Any]) -> list[Any]:
