@@ -16,10 +16,11 @@ from graphviz_tb.group.flow.readable import cost, readable
 from graphviz_tb.group.flow.regions import side_by_side
 from graphviz_tb.group.flow.repeats import fold_repeats, is_stage
 from graphviz_tb.group.flow.sequence import Element
-from graphviz_tb.group.flow.setting import Budget, Setting
+from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.sizes import narrowed
 from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import How
 
 NAMES = ("conv", "conv_1", "conv_2", "dense", "block_1_a", "block_1_b", "block_2_a", "x", "stage2a", "stage2b")
@@ -36,7 +37,7 @@ class Drawn:
     def __init__(self, name: str) -> None:
         self.luck, self.symbols, self.rows = random.Random(name), SymbolNumbers(), 0
         self.setting = Setting(
-            Vocabulary(NAMES), self.symbols, Budget(1000), *self.luck.choice(((16, 40), (4, 6), (3, 9)))
+            Vocabulary(NAMES), self.symbols, Meter(1000), *self.luck.choice(((16, 40), (4, 6), (3, 9)))
         )
 
     def boxes(self, deep: int = 0) -> list[FlowBox]:
