@@ -124,9 +124,10 @@ def columns(made: Callable[..., Model], *several: dict[str, Any]) -> Iterator[An
     ours: dict[str, Any] = {}
     for choices in several:
         graph = made(**choices).hierarchy.graph
-        found = {field.name: plain(getattr(graph, field.name)) for field in fields(graph)}
-        for left_out in ("graph_def", "index", "ways"):
-            del found[left_out]
+        names = [field.name for field in fields(graph) if field.name not in ("graph_def", "index", "meaning")]
+        names.insert(names.index("layers"), "weights")
+        meant = {"weights": graph.meaning.weights}
+        found = {name: plain(meant.get(name, getattr(graph, name, None))) for name in names}
         yield from ((*choices, field, column) for field, column in found.items() if ours.get(field) != column)
         ours = found
 
