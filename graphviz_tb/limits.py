@@ -29,6 +29,10 @@ class Limit(int):
         limit.stage, limit.unit, limit.bounds, limit.beyond = stage, unit, bounds, beyond
         return limit
 
+    def __getnewargs__(self) -> tuple[int, str, str, str, str]:  # type: ignore[override]
+        """What a copy is made of."""
+        return int(self), self.stage, self.unit, self.bounds, self.beyond
+
 
 class Meter:
     """How much work or memory is left; what is counted is named by the limit it starts from.

@@ -77,5 +77,5 @@ def sparkline(values: NDArray[np.float64], width: int) -> str:
     low, high = min(finite), max(finite)
     # Half of each before the difference: it may be greater than any number.
     room = high / 2 - low / 2
-    scaled = [(mean / 2 - low / 2) / room if room else 0.5 for mean in means]
+    scaled = [mean if mean != mean else (mean / 2 - low / 2) / room if room else 0.5 for mean in means]
     return "".join(" " if share != share else SPARKS[min(7, int(share * 7.999))] for share in scaled)

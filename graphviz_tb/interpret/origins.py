@@ -67,7 +67,7 @@ def find_weights(graph: Graph) -> ValueOrigins:
     constants = constant_origins(graph)
     roles = standardised(graph, constants)
     # A variable is one wherever it goes; a constant only where it is used as one.
-    origin = np.where(origin < 0, frozen(graph, constants, roles, origin), origin)
+    origin = np.where(origin < 0, frozen(graph, constants, roles, origin, bindings), origin)
     return ValueOrigins(origin, owners(origin, bindings), roles)
 
 
@@ -162,9 +162,12 @@ def constant_origins(graph: Graph) -> Ints:
     return carried(graph, np.where(graph.of_types(CONSTANTS.__contains__), number, np.int32(-1)))
 
 
-def frozen(graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints) -> Ints:
-    """The origins of what constants bring that were variables: they are in a weight's place, are read as one, or have
-    a role. Before: `origin` of all that constants bring, and of what `variables` bring."""
+def frozen(
+    graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints, bindings: list[tuple[int, int]]
+) -> Ints:
+    """The origins of what constants bring that were variables: they are in a weight's place, here or in a function that
+    a call gives them to, are read as one, or have a role. Before: `origin` of all that constants bring, and of what
+    `variables` bring; `bindings` are those of `bind`."""
     constant = graph.of_types(CONSTANTS.__contains__)
     read = read_as_variables(graph, constant)
     known = np.isin(origin, graph.source[read]) | (variables >= 0)
@@ -172,11 +175,39 @@ def frozen(graph: Graph, origin: Ints, roles: Mapping[int, str], variables: Ints
     placed &= ~multiplied(graph, known) | known[graph.source]
     # "w/read" and the like: a bias of one number is a weight too, where its name says so.
     read_alone = {*distinct(graph.source[read]).tolist(), *roles}  # however few numbers it holds
-    likely = distinct(np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles)))).astype(np.int64)
+    given = [int(origin[source]) for source in given_as_weights(graph, bindings) if origin[source] >= 0]
+    likely = distinct(np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given))).astype(
+        np.int64
+    )
     weights = [node for node in likely.tolist() if is_tensor(graph, node, 1 if node in read_alone else 2)]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True
     return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
+
+
+def given_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]:
+    """The nodes whose value a call gives to an argument that its function, or one called there, uses as a weight."""
+    if not bindings:
+        return []
+    arguments = np.full(len(graph), -1, np.int32)
+    bound = np.array([argument for _, argument in bindings], np.int32)
+    arguments[bound] = bound
+    arguments = carried(graph, arguments)
+    placed = in_weight_slots(graph) & (graph.slot > 0) & (arguments[graph.source] >= 0)
+    used = set(distinct(arguments[graph.source[placed]]).tolist())
+    givers: dict[int, list[int]] = {}
+    for source, argument in bindings:
+        givers.setdefault(argument, []).append(source)
+    given: list[int] = []
+    waiting = list(used)
+    while waiting:
+        for source in givers.get(waiting.pop(), ()):
+            given.append(source)
+            outer = int(arguments[source])
+            if outer >= 0 and outer not in used:
+                used.add(outer)
+                waiting.append(outer)
+    return given
 
 
 def in_weight_slots(graph: Graph) -> Bools:

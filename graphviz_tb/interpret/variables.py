@@ -110,6 +110,7 @@ class Uses:
         writers: Mapping[int, list[int]],
     ) -> None:
         self.graph, self.origin, self.users, self.writers = graph, carried.origin, users, writers
+        self.roles = carried.roles
         self.applies = graph.of_types(lambda op: has_role(op, Role.UPDATE))
         self.trains: Bools = graph.meaning.flow().behind | self.applies
         self.of_model: Bools = np.isin(part, OF_MODEL)
@@ -140,7 +141,8 @@ class Uses:
         """Whether a variable only serves training or measuring."""
         node = variable.node
         if self.constant[node]:
-            return False
+            # What inputs are standardised with was measured, or written by hand: Keras counts it in some models.
+            return node in self.roles
         if WHOLE.fullmatch(variable.dtype):
             return True
         users, writers = self.users.get(node, ()), self.writers.get(node, ())

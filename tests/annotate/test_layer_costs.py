@@ -11,7 +11,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate.costs.counted import OpCost
 from graphviz_tb.annotate.costs.layers import layer_work
-from graphviz_tb.model.layers import Layer
+from graphviz_tb.model.layers import Layer, LayerCall
 from tests.each import each
 
 EDITS = sorted((Path(__file__).parents[2] / "fixtures" / "edits").glob("*.json"))
@@ -29,7 +29,8 @@ def test_products_are_those_of_the_frozen_graph(path: Path) -> None:
 def took(
     kind: str, config: dict[str, Any], takes: list[Dims], out: Dims, calls: int = 1, batch: int = 1
 ) -> OpCost | None:
-    return layer_work(Layer(kind, config, outputs=(out,), takes=tuple(takes), calls=calls), batch)
+    call = LayerCall(tuple(takes), (out,))
+    return layer_work(Layer(kind, config, outputs=(out,), calls=(call,) * calls), batch)
 
 
 SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
@@ -100,7 +101,7 @@ def test_operations_by_hand() -> None:
     ],
 )
 def test_what_is_not_known_is_not_guessed(kind: str, config: dict[str, Any], takes: list[Any]) -> None:
-    assert layer_work(Layer(kind, config, outputs=((1, 2, 2),), takes=tuple(takes)), 1) is None
+    assert took(kind, config, takes, (1, 2, 2)) is None
 
 
 def test_a_shared_layer_counts_each_call() -> None:

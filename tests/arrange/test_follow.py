@@ -67,7 +67,7 @@ def test_too_many_bends_of_what_is_put_back_make_plain_rows(monkeypatch: pytest.
     chain = level(61, *((at, at + 1) for at in range(59)), *((at, 60) for at in range(60)))
     back = replace(chain, automatic=Mask(out_extract=(60,)))
     assert not arrange(back).plain
-    monkeypatch.setattr("graphviz_tb.arrange.draft.LARGE", 1000)
+    monkeypatch.setattr("graphviz_tb.arrange.draft.LEVEL_ITEMS", 1000)
     found = arrange(back)
     assert found.plain
     assert [notice.code for notice in found.notices] == ["large-level"]
