@@ -67,11 +67,13 @@ class Graphs:
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
         self._room = asyncio.Semaphore(MOST_JOBS)
 
-    async def refresh(self, changed: Collection[str] | None = ()) -> bool:
-        """List the graphs of the source anew; those of the runs that `changed` (None: all) are loaded again when they
-        are asked for. Gives back whether there are others than before."""
+    async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
+        """List the graphs of the source anew, those of some `runs` or all; those of the runs that `changed` (None: all)
+        are loaded again when they are asked for. Gives back whether there are others than before."""
         try:
-            entries: tuple[Entry, ...] = await Job(listed, self.source).result(lambda *told: None)
+            entries: tuple[Entry, ...] = ()
+            if runs is None or runs:
+                entries = await Job(listed, self.source, runs).result(lambda *told: None)
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error

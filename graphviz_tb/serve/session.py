@@ -85,7 +85,8 @@ class ServedSource:
         self._number(self.logged)
         if changes or self._forget_gone():
             self._say(changes, before)
-        self._graphs_changed.update(changes.graphs)
+        kinds = {(one.run, one.tag) for one in self.logged.series if one.kind == "graph"}
+        self._graphs_changed.update(changes.graphs, (run for run, tag in changes.points if (run, tag) in kinds))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._list_graphs())
@@ -96,10 +97,15 @@ class ServedSource:
             if self.log is None:
                 self.log = open_log(self.source, self.settings.restarts, checksum=self.settings.checksum)
                 runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
-                graphs = tuple(run.name for run in runs if run.graphs)
+                graphs = tuple(self._with_graphs(self.log.logged))
                 return self.log.logged, LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
             changes = self.log.refresh()
             return self.log.logged, changes
+
+    def _with_graphs(self, logged: Logged) -> set[str]:
+        """The runs that hold a graph: of their own, or logged as a summary (Keras layers, traced functions)."""
+        own = {run.name for run in logged.runs if run.graphs}
+        return own | {series.run for series in logged.series if series.kind == "graph"}
 
     def _replaced(self) -> bool:
         """Whether the source is a file of a graph, and another one than when it was looked at last."""
@@ -120,7 +126,9 @@ class ServedSource:
         changed, begun = None if self._all_changed else {*self._graphs_changed}, monotonic()
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
-        others = await self.graphs.refresh(changed)
+        # A log without a graph is not read once more to find none.
+        runs = None if self.log is None else self._with_graphs(self.logged)
+        others = await self.graphs.refresh(changed, runs)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
         first, self.graphs_listed = not self.graphs_listed, True
         if others or first:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from graphviz_tb.diff import diff
@@ -17,13 +17,17 @@ from graphviz_tb.read import contents
 from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
 
+FEW_RUNS = 20  # that are read one by one: each walks through the folders anew
+
 Choices = Mapping[str, Any]
 
 
-def listed(told: ReportStage, source: str) -> tuple[Entry, ...]:
-    """Every graph of a source, before one is chosen."""
+def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tuple[Entry, ...]:
+    """Every graph of a source, or of some of its runs, before one is chosen."""
     told("read", 0, None)
-    return tuple(entry for entry in contents(source, ReadOptions()) if entry.kind != "profile")
+    few = sorted(runs) if runs is not None and len(runs) <= FEW_RUNS else [None]
+    entries = [entry for run in few for entry in contents(source, ReadOptions(run=run))]
+    return tuple(entry for entry in entries if entry.kind != "profile")
 
 
 def page(told: ReportStage, source: str, choices: Choices, picture: Choices) -> ServedPage:

@@ -219,7 +219,7 @@ class GraphChooser {
       else this.wake();
     }
     if (name !== "graph") return;
-    if (this.anew) return void this.again(data.graphs, true);
+    if (this.anew) return void this.again(data.graphs);
     this.set(data.graphs);
     const own = this.get(this.own());
     if (!this.id && this.graphs.length) this.first();
@@ -229,11 +229,10 @@ class GraphChooser {
     }
   }
 
-  /** The server began anew: its numbers mean other graphs. What was shown is shown again, when it has them listed.
-   * @param {GraphTold[]} graphs @param {boolean} ready */
-  again(graphs, ready) {
-    this.anew = !ready;
-    if (!ready) return Promise.resolve();
+  /** The server began anew: its numbers mean other graphs. What was shown is shown again, now that it has them listed.
+   * @param {GraphTold[]} graphs */
+  again(graphs) {
+    this.anew = false;
     this.graphs = graphs;
     const id = this.meant(this.means);
     if (this.app && id !== undefined) return this.show(id, this.app.state()).catch(fault);

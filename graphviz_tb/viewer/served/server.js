@@ -70,7 +70,8 @@ class Server {
     const [before, now] = [this.generation, data.generation];
     this.generation = now;
     // A server that began anew, or one that forgot what was missed: everything is asked for again.
-    if (name === "hello" && before && before !== now) this.say("again", data);
+    const anew = before.split("-")[0] !== now.split("-")[0];
+    if (name === "hello" && before && before !== now) this.say("again", { ...data, anew });
     else if (name !== "hello") this.say(name, data);
   }
 

@@ -10,7 +10,10 @@ begin(async () => {
   const bare = new Bare(title);
   server.listen((name, data) => {
     graphs.heard(name, data);
-    if (name === "again") server.state().then((state) => graphs.again(state.graphs, state.ready), fault);
+    if (name === "again") {
+      graphs.anew ||= data.anew;
+      server.state().then((state) => (graphs.anew ? state.ready && graphs.again(state.graphs) : graphs.set(state.graphs)), fault);
+    }
   });
   let state = await server.state();
   for (const end = performance.now() + FIRST_WAIT; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, PAUSE));
