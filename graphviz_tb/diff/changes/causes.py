@@ -31,16 +31,15 @@ from graphviz_tb.diff.changes.items import Item, LayerKey, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
+from graphviz_tb.diff.changes.places import at_once, at_places
 from graphviz_tb.diff.changes.replaced import Renames, replaced
-from graphviz_tb.diff.changes.several import edits_of, without, wording
+from graphviz_tb.diff.changes.several import without, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
 from graphviz_tb.model.change import Change, in_order
-from graphviz_tb.model.paths import last_segment
 
-MANY = 3  # numbered members of one series that came or went: fewer are reported one by one
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
 
@@ -98,7 +97,7 @@ def folded(
     if causes:
         behind += names
         others = without(others, names)
-    return [*others, *with_consequences(at_places(causes), [*behind, *derived])]
+    return [*others, *with_consequences(at_places(m, causes), [*behind, *derived])]
 
 
 def alike(m: Matching, found: Sequence[Change]) -> list[Change]:
@@ -169,35 +168,6 @@ def main_part(derived: Sequence[Change]) -> Sequence[Change]:
         around, _, leaf = change.name.rpartition("/")
         groups[COUNTED.sub("", leaf) if change.detail["scope"] else around].append(change)
     return max(groups.values(), key=lambda group: (sum(part.ops for part in group), group[0].name))
-
-
-def at_places(causes: Sequence[Change]) -> list[Change]:
-    """The same edit at several places as one change."""
-    groups: dict[str, list[Change]] = defaultdict(list)
-    for change in in_order(causes):
-        groups[wording(change)].append(change)
-    merged = []
-    for members in groups.values():
-        merged += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
-    return merged
-
-
-def are_numbered(members: Sequence[Change]) -> bool:
-    """Whether things that came or went have one name but for their numbers."""
-    return "op_types" in members[0].detail and len({last_segment(change.name) for change in members}) > 1
-
-
-def at_once(members: Sequence[Change]) -> Change:
-    """One change for all."""
-    first = members[0]
-    # Without the first place, which the change itself names.
-    also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
-    detail = dict(first.detail)
-    if "op_types" in detail:
-        detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
-    behind = in_order(inner for member in members for inner in member.consequences)
-    ops = sum(member.ops for member in members)
-    return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)
 
 
 def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Change]:

@@ -42,6 +42,10 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     """What the change is about, in one line, with the most frequent op types of what came or went."""
     detail = change.detail
     if change.kind in ("added", "removed"):
+        if named_apart(change):
+            listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
+            shown = ", ".join(listed[:MOST_PLACES]) + (", …" if len(listed) > MOST_PLACES else "")
+            return f"{next(iter(detail['op_types']))} ×{len(listed)}: {shown}"
         reads = ", ".join(detail.get("reads", ())[:MOST_PLACES])
         return f"{chain(change)}{f' on {reads}' if reads else ''}  {_what(change, types)}"
     if change.kind == "renamed":
@@ -60,6 +64,13 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     if change.kind == "function-changed":
         return f"function {detail['function']}  {counted(len(change.inside), 'change')} inside"
     return f"signature of {_both(change)}  changed"
+
+
+def named_apart(change: Change) -> bool:
+    """Whether ops of one type came, or went, at places that have other names than the first: no name is that of all."""
+    alone = len(change.detail.get("op_types", ())) == 1 and not change.detail["scope"] and "parts" not in change.detail
+    leaves = {COUNTED.sub("", last_segment(name)) for place in change.also for name in place if name}
+    return alone and change.places == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
 
 
 def chain(change: Change) -> str:
@@ -176,7 +187,7 @@ def facts(change: Change) -> Iterator[str]:
         if word in detail:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
     # What moved counts its children in its head.
-    if change.also and change.kind != "moved":
+    if change.also and change.kind != "moved" and not named_apart(change):
         yield _also(change)
 
 

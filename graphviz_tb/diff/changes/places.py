@@ -1,0 +1,114 @@
+"""The same edit at several places is one change; what differs in some of the places only stays a change of its own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graphviz_tb.diff.changes.several import edits_of, wording
+from graphviz_tb.diff.columns.meaning import CALLS, settings_alone
+from graphviz_tb.diff.columns.wording import fingerprint
+from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.change import Change, Edits, in_order
+from graphviz_tb.model.paths import last_segment
+
+MANY = 3  # numbered members of one series, or layers of one class, that came or went: fewer are reported one by one
+
+
+def at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
+    """The same edit at several places as one change."""
+    apart = [part for members in by_wording(in_order(causes)) for part in split(members)]
+    groups = by_wording(in_order(apart))
+    merged = []
+    for members in layers_alike(m, groups):
+        merged += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
+    return merged
+
+
+def by_wording(changes: Iterable[Change]) -> list[list[Change]]:
+    """Changes that read alike, in the order of the first of each."""
+    groups: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[wording(change)].append(change)
+    return list(groups.values())
+
+
+def split(members: Sequence[Change]) -> list[Change]:
+    """The members of a group with only what all have beside their first difference, and the rest of each as changes of
+    their own. What follows from the first difference has no attribute of its own and stays where it is."""
+    parts = [{part_wording(part): part for part in member.detail.get("with", ())} for member in members]
+    common = frozenset(parts[0]).intersection(*parts[1:])
+    found: list[Change] = []
+    for member, own in zip(members, parts, strict=True):
+        edited = {which for *_, which in member.edits.attributes}
+        rest = [part for word, part in own.items() if word not in common and part["key"] in edited]
+        found += [without_parts(member, rest), *(of_part(member, part) for part in rest)] if rest else [member]
+    return found
+
+
+def part_wording(part: dict[str, Any]) -> str:
+    """What a difference is, wherever it is."""
+    return fingerprint([part["key"], part["old"], part["new"]])
+
+
+def without_parts(member: Change, parts: Sequence[dict[str, Any]]) -> Change:
+    """A change without some of the differences beside the first."""
+    gone = {part["key"] for part in parts}
+    left = [part for part in member.detail["with"] if part["key"] not in gone]
+    detail = {
+        **{key: value for key, value in member.detail.items() if key != "with"},
+        **({"with": left} if left else {}),
+    }
+    attributes = tuple(each for each in member.edits.attributes if each[2] not in gone)
+    return replace(member, detail=detail, edits=replace(member.edits, attributes=attributes))
+
+
+def of_part(member: Change, part: dict[str, Any]) -> Change:
+    """A difference beside the first as a change."""
+    attributes = tuple(each for each in member.edits.attributes if each[2] == part["key"])
+    detail = {key: part[key] for key in ("key", "old", "new")}
+    edits = Edits(attributes=attributes)
+    return Change("changed", "attribute", member.old, member.new, len(attributes), detail, edits=edits)
+
+
+def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
+    """Groups with Keras layers of one class and configuration that came, or went, at `MANY` places put together,
+    whatever their names."""
+    alike: dict[str, list[list[Change]]] = defaultdict(list)
+    for number, members in enumerate(groups):
+        alike[layer_wording(m, members[0]) or str(number)].append(members)
+    found: list[list[Change]] = []
+    for several in alike.values():
+        together = [change for members in several for change in members]
+        found += [together] if len(together) >= MANY else several
+    return found
+
+
+def layer_wording(m: Matching, change: Change) -> str:
+    """What a Keras layer is that came or went alone, without its name; "" for any other change."""
+    side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
+    settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
+    if change.kind not in ("added", "removed") or settings is None:
+        return ""
+    plain = {key: value for key, value in settings_alone(settings).items() if key != CALLS}
+    return fingerprint([change.kind, change.severity, plain])
+
+
+def are_numbered(members: Sequence[Change]) -> bool:
+    """Whether things that came or went have one name but for their numbers."""
+    return "op_types" in members[0].detail and len({last_segment(change.name) for change in members}) > 1
+
+
+def at_once(members: Sequence[Change]) -> Change:
+    """One change for all."""
+    first = members[0]
+    # Without the first place, which the change itself names.
+    also = [place for member in members for place in ((member.old, member.new), *member.also)][1:]
+    detail = dict(first.detail)
+    if "op_types" in detail:
+        detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
+    behind = in_order(inner for member in members for inner in member.consequences)
+    ops = sum(member.ops for member in members)
+    return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)

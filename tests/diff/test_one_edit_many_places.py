@@ -1,0 +1,68 @@
+"""One edit at many places is one change with its places; what differs only in some of these is a change of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graphviz_tb import diff
+
+
+def stack(*layers: tuple[str, str, dict[str, Any]]) -> bytes:
+    """A sequence of (class, name, settings)."""
+    listed = [{"class_name": kind, "config": {"name": name, **config}} for kind, name, config in layers]
+    return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": listed}}).encode()
+
+
+def dense(name: str, units: int, activation: str = "relu", **more: Any) -> tuple[str, str, dict[str, Any]]:
+    return "Dense", name, {"units": units, "activation": activation, **more}
+
+
+def told(old: bytes, new: bytes) -> set[tuple[Any, ...]]:
+    return {(change.detail.get("key"), change.name, change.places) for change in diff(old, new)}
+
+
+def test_what_differs_at_one_of_many_places_is_told() -> None:
+    old = stack(dense("stem", 4), dense("body", 4), dense("neck", 4), ("Softmax", "out", {}))
+    new = stack(dense("stem", 8), dense("body", 8, "gelu"), dense("neck", 8), ("Softmax", "out", {}))
+    assert told(old, new) == {("units", "m/body", 3), ("activation", "m/body", 1)}
+    assert told(new, old) == {("units", "m/body", 3), ("activation", "m/body", 1)}
+
+
+def test_what_differs_at_some_places_is_one_change_with_these() -> None:
+    old = stack(dense("stem", 4), dense("body", 4), dense("neck", 4), dense("head", 2))
+    new = stack(dense("stem", 8), dense("body", 8, "gelu"), dense("neck", 8, "gelu"), dense("head", 2, "gelu"))
+    assert told(old, new) == {("units", "m/body", 3), ("activation", "m/body", 3)}
+
+
+def test_what_differs_at_all_places_stays_beside_the_first() -> None:
+    old = stack(dense("stem", 4), dense("body", 4), ("Softmax", "out", {}))
+    new = stack(dense("stem", 8, "gelu"), dense("body", 8, "gelu"), ("Softmax", "out", {}))
+    (change,) = diff(old, new)
+    assert (change.places, [part["key"] for part in change.detail["with"]]) == (2, ["activation"])
+
+
+def network(normed: bool, epsilon: float = 1e-3) -> bytes:
+    layers = []
+    for at, name in enumerate(("stem", "proj", "wide", "neck")):
+        layers.append(dense(f"{name}_fc", 4 + at))
+        if normed:
+            settings = {"axis": -1, "epsilon": epsilon if at else 1e-3}
+            layers.append(("BatchNormalization", f"{name}_normal", settings))
+        layers.append(("ReLU", f"{name}_act", {}))
+    return stack(*layers)
+
+
+def test_layers_of_one_class_that_went_are_one_change_whatever_their_names() -> None:
+    (change,) = diff(network(True), network(False))
+    assert (change.kind, change.places, change.ops) == ("removed", 4, 4)
+    assert (
+        "− BatchNormalization ×4: m/neck_normal, m/proj_normal, m/stem_normal, …"
+        in diff(network(True), network(False)).explain()
+    )
+    (back,) = diff(network(False), network(True))
+    assert (back.kind, back.places) == ("added", 4)
+
+
+def test_layers_of_one_class_with_other_settings_are_other_edits() -> None:
+    assert {change.places for change in diff(network(True, 0.1), network(False))} == {1, 3}
