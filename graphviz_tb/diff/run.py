@@ -15,6 +15,7 @@ from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.changes.outputs import other_outputs
 from graphviz_tb.diff.changes.promised import with_signatures
 from graphviz_tb.diff.changes.totals import other_totals
+from graphviz_tb.diff.changes.traced_widths import other_widths
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -25,6 +26,7 @@ from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
+from graphviz_tb.model.change import in_order
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
@@ -79,6 +81,7 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
     m = match(a, b)
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
+    changes = in_order([*changes, *other_widths(m)])
     promised = signatures(m, before.signatures, after.signatures)
     # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):

@@ -6,8 +6,10 @@ from collections import Counter
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.roles import is_trained
+from graphviz_tb.diff.changes.traced_widths import is_traced
 
 INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
+SHAPES_OF_WEIGHTS = "shapes of weights"  # a trace of PyTorch has none
 COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
 
 
@@ -22,5 +24,7 @@ def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
             f"what {kind}{f' ×{count}' if count > 1 else ''} computes" for kind, count in sorted(unseen.items())
         )
         return (*(key for key in COMPILED if key not in said), *computed)
+    if all(map(is_traced, graphs)):
+        return (SHAPES_OF_WEIGHTS,)
     trained = any(is_trained(side.side) for side in layers)
     return INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()
