@@ -112,7 +112,7 @@ def serving(graph: Graph, users: Bools) -> Bools:
 
 
 def shared(graph: Graph, uses: Bools) -> Bools:
-    """Which nodes take the value of a weight that ops of `uses` take too: a counter that only a metric takes is none."""
+    """Which nodes take the value of a weight that ops of `uses` take: a counter that only a metric takes is none."""
     origin = graph.meaning.origin
     taken = (origin[graph.source] >= 0) & ~graph.control
     trained = np.zeros(len(graph), bool)
