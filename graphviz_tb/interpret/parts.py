@@ -46,9 +46,7 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
         weighed = spread(uses, graph.source[data], graph.target[data])
         before = spread(uses, graph.target[data], graph.source[data])
         part[flow.forward & weighed & ~before] = Part.LOSS
-        part[copies(graph, model & ~flow.forward & ~flow.behind, shared(graph, uses), weighed & flow.forward)] = (
-            Part.COPY
-        )
+        part[copies(graph, model & ~flow.forward & ~flow.behind, uses_weight, weighed & flow.forward)] = Part.COPY
     part.setflags(write=False)
     return part
 
@@ -109,17 +107,6 @@ def serving(graph: Graph, users: Bools) -> Bools:
                 found[before] = True
                 todo.append(before)
     return found
-
-
-def shared(graph: Graph, uses: Bools) -> Bools:
-    """Which nodes take the value of a weight that ops of `uses` take: a counter that only a metric takes is none."""
-    origin = graph.meaning.origin
-    taken = (origin[graph.source] >= 0) & ~graph.control
-    trained = np.zeros(len(graph), bool)
-    trained[origin[graph.source[taken & uses[graph.target]]]] = True
-    users = np.zeros(len(graph), bool)
-    users[graph.target[taken & trained[origin[graph.source]]]] = True
-    return users
 
 
 def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> Bools:
