@@ -19,6 +19,7 @@ def label(edge: Line) -> str:
     shape.
 
     >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.metagraph import Metaedge
     >>> label(Metaedge(0, 1, 1, 0, 0, given(Tensor((None, 28, 28, 32), "float32"))))
     '?×28×28×32'
     >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, given(Tensor((), "int32"))))
@@ -47,6 +48,7 @@ def account(edge: Line, source: str, target: str) -> str:
     """The full account of an edge on one line.
 
     >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.metagraph import Metaedge
     >>> account(Metaedge(0, 1, 1, 2, 0, given(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
@@ -56,6 +58,7 @@ def account(edge: Line, source: str, target: str) -> str:
 def contents(edge: Line) -> str:
     """What an edge represents.
 
+    >>> from graphviz_tb.model.metagraph import Metaedge
     >>> contents(Metaedge(0, 1, 2, 0, 1))
     '3 tensors, 1 reference edge'
     """

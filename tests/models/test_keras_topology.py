@@ -255,3 +255,16 @@ def test_many_calls_of_many_runs_are_listed_once() -> None:
     loaded = made(described)
     assert len(shapes(loaded, "n/n/n/n/n/d")) == 50
     assert loaded.costs()["n/n/n/n/n/d"].flops == 50**5 * (2 * 2 * 2 + 2)
+
+
+def test_models_in_models_that_are_each_called_twice_end() -> None:
+    # 60 models in each other, each called twice: 2^60 runs of the innermost, whose layer gives nothing that is known
+    layer: dict[str, Any] = {"class_name": "Mine", "name": "x", "config": {"name": "x"}, "inbound_nodes": []}
+    for depth in range(60):
+        name, inner = f"n{depth}", layer["name"]
+        given = {"class_name": "InputLayer", "name": "i", "config": {"name": "i", "batch_shape": 64}}
+        layer["inbound_nodes"] = [[["i", 0, 0, {}]], [["i", 0, 0, {}]]]
+        config = {"name": name, "layers": [{**given, "inbound_nodes": []}, layer]}
+        config |= {"input_layers": [["i", 0, 0]], "output_layers": [[inner, 0, 0], [inner, 1, 0]]}
+        layer = {"class_name": "Functional", "name": name, "config": config, "inbound_nodes": []}
+    assert load(json.dumps(layer).encode()).hierarchy

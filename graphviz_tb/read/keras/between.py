@@ -110,7 +110,9 @@ class LayerOutputs:
         room: int = CLAIMED_OUTPUTS
         for layer in layers:
             each = len(between.gives[layer][0])
-            fitting = (count for count in (layer.runs, layer.called) if count * each <= min(MOST_OUTPUTS, room))
+            # A layer without outputs costs a look for each of its calls.
+            most = min(MOST_OUTPUTS, room)
+            fitting = (count for count in (layer.runs, layer.called) if count * max(each, 1) <= most)
             self.listed[layer] = next(fitting, 1)
             room -= each * (self.listed[layer] - 1)
 
