@@ -3,13 +3,53 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from graphviz_tb import load
+from graphviz_tb.annotate.costs.formulas import cost_rule, types_with_costs
+from graphviz_tb.annotate.costs.formulas import rule_of as formula_rule
+from graphviz_tb.annotate.costs.steps import CostStep, Imagined
+from graphviz_tb.annotate.infer.op import Op
+from graphviz_tb.annotate.infer.signatures import rule_for, types_with_rules
+from graphviz_tb.annotate.infer.signatures import rule_of as signature_rule
+from graphviz_tb.annotate.infer.symbols import Symbols
+from graphviz_tb.annotate.infer.values import Dims, Out
 from graphviz_tb.ops.inputs import input_names, weight_names
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANTS, TYPES, VARIABLES, Role, has_role, roles
 from graphviz_tb.ops.table import LINES, TableRow, row
+from graphviz_tb.proto import AttrValue, NodeDef
+from graphviz_tb.read.pbtxt import parse
+from tests.each import each
+
+FORMULAS = [
+    ("0", 0, 0),
+    ("2*out", 0, 2 * 6),
+    ("in0-out", 0, 8 - 6),
+    ("out-in1", 0, 0),
+    ("macs(out*inner)", 6 * 4, 2 * 6 * 4),
+    ("macs(out*in1[:-1])+3*out", 6 * 4, 2 * 6 * 4 + 3 * 6),
+    ("in1[1:]*attr(ksize)", 0, 3 * 25),
+    ("in0*(inputs-1)+most", 0, 8 + 12),
+]
+# Each size that is not known is -1.
+SIGNATURES = [
+    ("same same(1)", [(2, 3), (4,)], [(2, 3), (4,)]),
+    ("broadcast", [(2, 1), (3,)], [(2, 3)]),
+    ("agree(0,1)", [(2, 3), None], [(2, 3)]),
+    ("mk,kn -> mn", [(2, 3), (3, 4)], [(2, 4)]),
+    ("mk^turned,kn^other -> mn", [(2, 3), (2, 4)], [(3, 4)]),
+    ("mk,kn -> mn", [None, (3, 4)], [(-1, 4)]),
+    ("...mk,...kn -> ...mn", [(7, 1, 2, 3), (5, 3, 4)], [(7, 5, 2, 4)]),
+    ("...n -> ...nn [... 3]", [(2, 3)], [(2, 3, 3), (2, 3)]),
+    ("...n -> ...", [None], [None]),
+    ("[] [2 ? r0 @k #0.1] unknown", [(2,)], [(), (2, -1, 1, 7, 6), None]),
+    ("target(0) none", [(2,)], [(5, 6)]),
+    ("same*2 []*N", [(2,)], [(2,), (2,), (), ()]),
+    ("as(Relu) []", [(2,)], [(2,), ()]),
+]
 
 
 def test_every_line_can_be_read() -> None:
@@ -46,18 +86,67 @@ def test_types_that_are_not_listed_are_known_by_their_names() -> None:
     assert not has_role("Conv2DBackpropInput", Role.GRADIENT)
 
 
-def test_a_line_makes_a_type_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(
-        LINES, "MyDense", "\t".join(TableRow("product", "1:kernel", "y:$T", defaults='{"T":"float32"}'))
+KNOWN = (roles, op_def, input_names, weight_names, rule_for, cost_rule)
+
+
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, TableRow], None]]:
+    """Adds a line to the table for one test."""
+
+    def add(op: str, row: TableRow) -> None:
+        monkeypatch.setitem(LINES, op, "\t".join(row))
+        forget()
+
+    def forget() -> None:
+        for known in KNOWN:
+            known.cache_clear()
+
+    yield add
+    monkeypatch.undo()
+    forget()
+
+
+def test_an_op_is_added_by_one_line(line: Callable[[str, TableRow], None]) -> None:
+    """Role, dtype, weight, shape and operations of a dense layer in one op, which no code names."""
+    graph = parse(
+        b"""node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+                   attr { key: "shape" value { shape { dim { size: 2 } dim { size: 3 } } } } }
+            node { name: "w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+                   attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 5 } }
+                                                        float_val: 1 } } } }
+            node { name: "y" op: "MyDense" input: "x" input: "w" attr { key: "T" value { type: DT_FLOAT } } }
+            node { name: "z" op: "Relu" input: "y" attr { key: "T" value { type: DT_FLOAT } } }"""
     )
-    roles.cache_clear()
-    definition = op_def("MyDense")
+    before = load(graph)
+    assert before.costs()["y"].uncounted == 1
+    line("MyDense", TableRow("product", "1:kernel", "y:$T", "mk,kn -> mn", "macs(out*in1[:1])+out", '{"T":"float32"}'))
+    model = load(graph)
     assert has_role("MyDense", Role.PRODUCT)
     assert weight_names("MyDense") == {1: "kernel"}
-    assert definition is not None
-    assert definition.outputs[0].attr == "T"
-    for known in (roles, op_def, weight_names, input_names):
-        known.cache_clear()
+    assert model.shapes()["y", 0] == (2, 5)
+    cost = model.costs()["y"]
+    assert (cost.macs, cost.flops) == (2 * 5 * 3, 2 * 2 * 5 * 3 + 2 * 5)
+
+
+def test_every_signature_and_formula_can_be_read() -> None:
+    assert len(types_with_rules()) > 800
+    assert len(types_with_costs()) > 600
+
+
+@each(("formula", "macs", "flops"), FORMULAS)
+def test_formulas(formula: str, macs: int, flops: int) -> None:
+    """Of an op with an output of 2×3 and inputs of 2×4 and 4×3."""
+    step = CostStep("MyOp", [(2, 4), (4, 3)], (2, 3), {"ksize": [1, 5, 5, 1]})
+    assert formula_rule(formula)(Imagined(step)) == (macs, flops)  # type: ignore[arg-type]
+
+
+@each(("signature", "inputs", "outputs"), SIGNATURES)
+def test_signatures(signature: str, inputs: Sequence[Dims], outputs: Sequence[Dims]) -> None:
+    symbols = Symbols()
+    node = NodeDef(op="MyOp", attr={"turned": AttrValue(b=True), "k": AttrValue(i=7), "N": AttrValue(i=2)})
+    op = Op(node, [Out(shape, (5, 6)) for shape in inputs], symbols)
+    shapes = [each.shape if isinstance(each, Out) else each for each in signature_rule(signature)(op)]
+    assert [None if shape is None else tuple(max(size, -1) for size in shape) for shape in shapes] == outputs
 
 
 def test_sets_hold_listed_types() -> None:

@@ -12,33 +12,11 @@ from graphviz_tb.model.columns import span
 from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Origin, Shape, Tensor, shape_of
+from graphviz_tb.ops.outputs import lists_shapes, shape_attribute
+from graphviz_tb.ops.roles import READS, VARIABLES
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
-
-# Attributes by which some ops state the shape of their one output.
-STATED = {
-    "Placeholder": "shape",
-    "PlaceholderV2": "shape",
-    "PlaceholderWithDefault": "shape",
-    "Variable": "shape",
-    "VariableV2": "shape",
-    "TemporaryVariable": "shape",
-    "ImmutableConst": "shape",
-    "_Arg": "_output_shapes",
-    "Const": "value",
-    "HostConst": "value",
-    "prim::Constant": "value",
-}
-
-# Ops whose attribute `output_shapes` lists the shapes of their own outputs (of datasets, those of the elements).
-LISTING = frozenset(
-    (
-        *("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "MapDefun", "ReduceDataset"),
-        *("IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement"),
-        *("OptionalGetValue", "GetElementAtIndex"),
-    )
-)
 
 TensorOfKey = Callable[[str], Tensor]
 
@@ -76,7 +54,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
         return argument_of(graph, node)
     shapes, origin = listed(definition)
     # TensorFlow writes the shape of a variable at its handle only.
-    if shapes is None and definition.op == "ReadVariableOp":
+    if shapes is None and definition.op in READS:
         shapes, origin = [read_shape(graph, node)], "stated"
     dtypes = output_dtypes(definition)
 
@@ -108,7 +86,7 @@ def enumerated(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
     shapes = declared(definition)
     if shapes is not None:
         return shapes, "declared"
-    if definition.op in LISTING and "output_shapes" in definition.attr:
+    if lists_shapes(definition.op) and "output_shapes" in definition.attr:
         shapes = [shape_of(shape) for shape in definition.attr["output_shapes"].list.shape]
         return (shapes, "stated") if shapes else (None, "")
     return None, ""
@@ -121,7 +99,7 @@ def read_shape(graph: Graph, node: int) -> Shape:
     if edge == stop:
         return None
     handle = graph.node_def(int(graph.source[edge]))
-    if handle is None or handle.op != "VarHandleOp" or "shape" not in handle.attr:
+    if handle is None or handle.op not in VARIABLES or "shape" not in handle.attr:
         return None
     return shape_of(handle.attr["shape"].shape)
 
@@ -185,8 +163,8 @@ def declared(definition: NodeDef) -> list[Shape] | None:
 
 def stated_shape(definition: NodeDef) -> Shape:
     """The shape that the op's own attribute states, or None."""
-    attr = STATED.get(definition.op)
-    if attr is None or attr not in definition.attr:
+    attr = shape_attribute(definition.op)
+    if attr not in definition.attr:
         return None
     value = definition.attr[attr]
     if value.HasField("tensor"):

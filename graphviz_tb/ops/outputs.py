@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from graphviz_tb.ops.roles import Role, has_role
 from graphviz_tb.ops.table import row
+
+STATED = re.compile(r"(?:attr|tensor)\((\w+)\)")
+LISTED = "attrs(output_shapes)"
 
 
 class Output(NamedTuple):
@@ -48,6 +53,27 @@ def op_def(op: str) -> OpDef | None:
         tuple(read_output(text) for text in line.outputs.split()),
         MappingProxyType(json.loads(line.defaults) if line.defaults else {}),
     )
+
+
+def shape_attribute(op: str) -> str:
+    """The attribute that states the shape of an op's one output, or holds the tensor that it gives; "" for none.
+
+    >>> shape_attribute("Placeholder"), shape_attribute("Const"), shape_attribute("Relu")
+    ('shape', 'value', '')
+    """
+    line = row(op)
+    match = STATED.fullmatch(line.shape) if line is not None else None
+    return match[1] if match is not None else ""
+
+
+def lists_shapes(op: str) -> bool:
+    """Whether `output_shapes` of an op lists the shapes of its own outputs: that of a dataset those of the elements.
+
+    >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
+    (True, True, False)
+    """
+    line = row(op)
+    return has_role(op, Role.LOOP, Role.BRANCH) or (line is not None and line.shape == LISTED)
 
 
 def read_output(text: str) -> Output:

@@ -1,6 +1,6 @@
 """What ops cost, from their shapes.
 
-rules.py        operations of each op type
+formulas.py     operations of each op type, by the table of ops
 weights.py      parameters, and the op that each counts at
 sums.py         every op of a graph; calls by what their functions do
 """

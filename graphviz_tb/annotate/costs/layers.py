@@ -1,4 +1,4 @@
-"""What a Keras layer takes, as the ops that it runs: each counts by the rule of that op (rules.py).
+"""What a Keras layer takes, as the ops that it runs: each counts by the formula of that op (formulas.py).
 
 Steps are those of Keras's own `call` without training: dropout and noise take nothing, a batch normalisation scales.
 A recurrent layer counts all of its steps.
@@ -7,7 +7,7 @@ A recurrent layer counts all of its steps.
 from __future__ import annotations
 
 from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, OpCost, Sizes, Unknown, elements
-from graphviz_tb.annotate.costs.rules import RULES
+from graphviz_tb.annotate.costs.formulas import cost_rule
 from graphviz_tb.annotate.costs.steps import (
     CostStep,
     CostSteps,
@@ -47,11 +47,18 @@ def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
         return None
     try:
         steps = steps_of(layer, [sized(each, batch) for each in call.takes], sized(call.gives[0], batch))
-        done = [(RULES[step.op](Imagined(step)), step.times) for step in steps]  # type: ignore[arg-type]
+        done = [(cost_of(step), step.times) for step in steps]
     except ILL_FORMED:
         return None  # a class without a rule, or a configuration that it would refuse
     # Steps are run `times` times in one call of the layer.
     return OpCost(*(sum(work[part] * times for work, times in done) for part in (0, 1)))
+
+
+def cost_of(step: CostStep) -> OpCost:
+    """What one op takes."""
+    rule = cost_rule(step.op)
+    assert rule is not None  # the ops of layers are in the table
+    return rule(Imagined(step))  # type: ignore[arg-type]
 
 
 def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> CostSteps:

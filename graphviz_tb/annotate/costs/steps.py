@@ -1,4 +1,4 @@
-"""One op that a Keras layer runs, counted by the rule of that op (rules.py), and the steps that many layers have."""
+"""One op that a Keras layer runs, counted by the formula of that op, and the steps that many layers have."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LayerCostRule = Callable[[Config, list[Sizes], Sizes], CostSteps]
 
 
 class Imagined:
-    """A step as the rules of ops see it (`Counted`)."""
+    """A step as formulas see an op (`CountedOp`)."""
 
     __slots__ = ("_step", "ins")
 

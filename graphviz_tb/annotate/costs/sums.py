@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.formulas import work
 from graphviz_tb.annotate.costs.layers import layer_work
-from graphviz_tb.annotate.costs.rules import work
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference

@@ -2,7 +2,8 @@
 
 symbols    numbers that are not known, each with an identity
 values     what is known of one output
-rules/     one rule for each op, by families; fold.py the elements of small integer tensors
+signatures shapes that the table of ops says
+rules/     a function for each op whose shapes no signature says; folds the elements of small integer tensors
 engine     asks for what is needed, each node once
 calls      functions, branches, loops of TensorFlow 2; loops those of TensorFlow 1
 """

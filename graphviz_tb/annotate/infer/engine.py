@@ -2,7 +2,7 @@
 
 ask       an output that something shows
 wait      its inputs, theirs, and so on: a stack of our own, for chains may be a million long
-apply     the rule of the op (rules/), its fold (fold.py), or the function that it calls (calls.py)
+apply     the signature or rule of the op, its fold (rules/folds.py), or the function that it calls (calls.py)
 settle    what loops were assumed to carry is compared with what they carry (loops.py)
 """
 
@@ -12,11 +12,11 @@ from threading import RLock
 
 from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.evaluator import Declared
-from graphviz_tb.annotate.infer.fold import FOLDS
 from graphviz_tb.annotate.infer.frame import CallFrame, Task
 from graphviz_tb.annotate.infer.loops import Loops
 from graphviz_tb.annotate.infer.op import Op, RuleResult
-from graphviz_tb.annotate.infer.rules import RULES
+from graphviz_tb.annotate.infer.rules.folds import FOLDS
+from graphviz_tb.annotate.infer.signatures import rule_for
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
@@ -154,7 +154,7 @@ class Inference:
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
         """What the rule of an op says of its outputs, with the elements where they fold."""
-        rule = RULES.get(op.definition.op)
+        rule = rule_for(op.definition.op)
         if rule is None:
             return ()
         try:

@@ -1,4 +1,4 @@
-"""What each op makes of the shapes of its inputs: TensorFlow's documented definition of the op, one rule each.
+"""Ops whose shapes no signature of the table says (`ops/ops.tsv`, `infer/signatures.py`): a function each.
 
 A rule gives the outputs in order: shapes, or `Out` where a handle holds something. An op without a rule gives nothing.
 """

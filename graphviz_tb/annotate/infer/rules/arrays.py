@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, same, shape_from_input, unknown
+from graphviz_tb.annotate.infer.rules.common import agreed, axis_of, is_known, replaced, unknown
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims, Out
-
-
-def constant(op: Op) -> RuleResult:
-    """`Const`: the shape of its tensor."""
-    if "value" not in op.definition.attr:
-        return [None]  # asking a message for what it has not would add it
-    return [op.dims(op.definition.attr["value"].tensor.tensor_shape)]
 
 
 def reshape(op: Op) -> RuleResult:
@@ -180,17 +173,6 @@ def tile(op: Op) -> RuleResult:
     return [tuple(op.symbols.product([size, time]) for size, time in zip(shape, times, strict=True))]
 
 
-def broadcast_to(op: Op) -> RuleResult:
-    """The target, which is at least as long as the input."""
-    return [op.target(1)]
-
-
-def shape_of(op: Op) -> RuleResult:
-    """`Shape`: as long as the rank."""
-    rank = op.rank(0)
-    return [(op.symbols.fresh() if rank is None else rank,)]
-
-
 def shapes_of(op: Op) -> RuleResult:
     """`ShapeN`: the same for each input, and the elements too."""
     return [
@@ -206,37 +188,12 @@ def span(op: Op) -> RuleResult:
     return [(op.symbols.calc("span", *(number[0] for number in numbers if number)),)]
 
 
-def line_space(op: Op) -> RuleResult:
-    """`LinSpace`: as many as input 2 says."""
-    return [(op.size(2),)]
-
-
-def list_difference(op: Op) -> RuleResult:
-    """`ListDiff`: what is left, and where it was."""
-    left = op.symbols.fresh()
-    return [(left,), (left,)]
-
-
-def placeholder(op: Op) -> RuleResult:
-    """`Placeholder`: its attribute; a shape without dimensions meant nothing before graphs of version 24."""
-    return [op.attr("shape")]
-
-
 def concat_offset(op: Op) -> RuleResult:
     """`ConcatOffset`: one vector for each shape."""
     return [each.shape for each in op.ins[1:]]
 
 
 RULES: dict[str, Rule] = {
-    "Const": constant,
-    "HostConst": constant,
-    "_EagerConst": same,
-    "ImmutableConst": lambda op: [op.attr("shape")],
-    "Placeholder": placeholder,
-    "PlaceholderV2": placeholder,
-    "_Arg": lambda op: [(op.attr("_output_shapes") or [None])[0]],
-    "_DeviceArg": lambda op: [(op.attr("_output_shapes") or [None])[0]],
-    "_Retval": lambda op: [],
     "Reshape": reshape,
     "ExpandDims": expand_dims,
     "Squeeze": squeeze,
@@ -244,7 +201,6 @@ RULES: dict[str, Rule] = {
     "ConjugateTranspose": transpose,
     "Concat": concat,
     "ConcatV2": concat_v2,
-    "ParallelConcat": lambda op: [op.attr("shape")],
     "ConcatOffset": concat_offset,
     "Pack": pack,
     "Unpack": unpack,
@@ -255,14 +211,6 @@ RULES: dict[str, Rule] = {
     "MirrorPad": pad,
     "MirrorPadGrad": pad_gradient,
     "Tile": tile,
-    "BroadcastTo": broadcast_to,
-    "Shape": shape_of,
     "ShapeN": shapes_of,
-    "Rank": lambda op: [()],
-    "Size": lambda op: [()],
     "Range": span,
-    "LinSpace": line_space,
-    "Fill": shape_from_input(0),
-    "Empty": shape_from_input(0),
-    "ListDiff": list_difference,
 }

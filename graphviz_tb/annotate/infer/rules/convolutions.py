@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import shape_from_input
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Dims
 
@@ -177,11 +176,6 @@ RULES: dict[str, Rule] = {
     "_FusedDepthwiseConv2dNative": convolution(2, depthwise=True),
     "Dilation2D": dilation,
     "Conv2DBackpropInput": input_gradient,
-    "Conv3DBackpropInputV2": shape_from_input(0),
-    "DepthwiseConv2dNativeBackpropInput": shape_from_input(0),
-    "Conv2DBackpropFilter": shape_from_input(1),
-    "Conv3DBackpropFilterV2": shape_from_input(1),
-    "DepthwiseConv2dNativeBackpropFilter": shape_from_input(1),
     **dict.fromkeys(["MaxPool", "AvgPool"], pooling(2)),
     **dict.fromkeys(["MaxPool3D", "AvgPool3D"], pooling(3)),
     "MaxPoolV2": pool_v2,

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import same
 from graphviz_tb.annotate.infer.values import merge
-
-
-def diagonal(op: Op) -> RuleResult:
-    """`Diag`: the shape twice."""
-    shape = op.shape(0)
-    return [None if shape is None else shape + shape]
 
 
 def diagonal_part(op: Op) -> RuleResult:
@@ -19,12 +12,6 @@ def diagonal_part(op: Op) -> RuleResult:
     if shape is None or len(shape) % 2:
         return [None]
     return [merge(shape[: len(shape) // 2], shape[len(shape) // 2 :])]
-
-
-def matrix_diagonal(op: Op) -> RuleResult:
-    """`MatrixDiag`: the last dimension twice."""
-    shape = op.shape(0)
-    return [(*shape, shape[-1]) if shape else None]
 
 
 def matrix_diagonals(op: Op) -> RuleResult:
@@ -45,15 +32,9 @@ def matrix_diagonal_part(op: Op) -> RuleResult:
 
 
 RULES: dict[str, Rule] = {
-    "Diag": diagonal,
     "DiagPart": diagonal_part,
-    "MatrixDiag": matrix_diagonal,
-    "BatchMatrixDiag": matrix_diagonal,
     "MatrixDiagV2": matrix_diagonals,
     "MatrixDiagV3": matrix_diagonals,
     "MatrixDiagPart": matrix_diagonal_part,
     "BatchMatrixDiagPart": matrix_diagonal_part,
-    "MatrixSetDiag": same,
-    "MatrixSetDiagV2": same,
-    "MatrixSetDiagV3": same,
 }

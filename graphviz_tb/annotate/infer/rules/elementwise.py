@@ -3,35 +3,9 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import agreed, as_input, elementwise, merged, passed, same
-from graphviz_tb.annotate.infer.values import Dims, Out, broadcast
+from graphviz_tb.annotate.infer.rules.common import agreed
+from graphviz_tb.annotate.infer.values import Dims
 from graphviz_tb.model.dtypes import SIZES
-
-
-def select(op: Op) -> RuleResult:
-    """`Select`: condition (a scalar, a vector over the first dimension, or as the others), then, else."""
-    # The condition may be a vector beside matrices: it says nothing of the result.
-    return [agreed([op.shape(1), op.shape(2)])]
-
-
-def select_v2(op: Op) -> RuleResult:
-    """`SelectV2`: all three are stretched."""
-    return [broadcast(broadcast(op.shape(1), op.shape(2), op.symbols), op.shape(0), op.symbols)]
-
-
-def all_agree(op: Op) -> RuleResult:
-    """`AddN`: every input is as the others."""
-    return [agreed([each.shape for each in op.ins])]
-
-
-def each_passed(op: Op) -> RuleResult:
-    """`IdentityN`: outputs are the inputs."""
-    return op.ins
-
-
-def gathered(op: Op) -> RuleResult:
-    """`BroadcastGradientArgs`: the axes along which each operand was stretched."""
-    return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
 
 
 def shape_of_broadcast(op: Op) -> RuleResult:
@@ -45,11 +19,6 @@ def shape_of_broadcast(op: Op) -> RuleResult:
 def checked(op: Op) -> RuleResult:
     """`EnsureShape`: the input, which is of the stated shape."""
     return [agreed([op.attr("shape"), op.shape(0)])]
-
-
-def complex_part(op: Op) -> RuleResult:
-    """`Complex`: two parts, stretched."""
-    return [broadcast(op.shape(0), op.shape(1), op.symbols)]
 
 
 def bitcast(op: Op) -> RuleResult:
@@ -67,11 +36,6 @@ def accumulate(op: Op) -> RuleResult:
     """`AccumulateNV2`: the stated shape, or that of the inputs."""
     shape: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
     return [shape]
-
-
-def print_input(op: Op) -> RuleResult:
-    """`Print`: its first input."""
-    return [Out(op.shape(0), op.value(0))]
 
 
 UNARY = """
@@ -103,37 +67,10 @@ GRADIENTS = """
     InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad
     SoftplusGrad SoftsignGrad
 """
-PASSING = """
-    Identity RefIdentity StopGradient Enter RefEnter Exit RefExit NextIteration RefNextIteration PlaceholderWithDefault
-    ReadOnlyIdentity DisableCopyOnRead
-"""
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(UNARY.split(), same),
-    **dict.fromkeys(BINARY.split(), elementwise),
-    **dict.fromkeys(GRADIENTS.split(), merged(0, 1)),
-    **dict.fromkeys(PASSING.split(), passed),
-    "PlaceholderWithDefault": lambda op: [op.attr("shape")],
-    "Print": print_input,
-    "PrintV2": lambda op: [],
-    "Assert": lambda op: [],
-    "NoOp": lambda op: [],
-    "ControlTrigger": lambda op: [],
-    "LoopCond": lambda op: [()],
-    # Each output is the input; when the graph runs, only one of them comes.
-    "Switch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
-    "RefSwitch": lambda op: [op.ins[0], op.ins[0]] if op.ins else [],
-    "IdentityN": each_passed,
-    "Select": select,
-    "SelectV2": select_v2,
-    "AddN": all_agree,
     "AccumulateNV2": accumulate,
-    "BroadcastGradientArgs": gathered,
     "BroadcastArgs": shape_of_broadcast,
     "EnsureShape": checked,
-    "Complex": complex_part,
     "Bitcast": bitcast,
-    "Betainc": elementwise,
-    "ClipByValue": as_input(0),
-    "QuantizeAndDequantizeV4": same,
 }

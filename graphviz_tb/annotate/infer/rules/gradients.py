@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import as_input, layouts_channels, shape_from_input
+from graphviz_tb.annotate.infer.rules.common import layouts_channels
 
 
 def bias_gradient(op: Op) -> RuleResult:
@@ -23,11 +23,6 @@ def batch_norm_gradient(op: Op) -> RuleResult:
     return [shape, channels, channels, (0,), (0,)]
 
 
-def pool_gradient_shape(op: Op) -> RuleResult:
-    """`AvgPoolGrad`: the shape of the pooled tensor is an input."""
-    return [op.target(0)]
-
-
 def loss_gradient(op: Op) -> RuleResult:
     """`SymbolicGradient`: one for each input of the function, before the gradients that come in."""
     count = op.count("Tout")
@@ -37,29 +32,10 @@ def loss_gradient(op: Op) -> RuleResult:
 RULES: dict[str, Rule] = {
     "BiasAddGrad": bias_gradient,
     **dict.fromkeys(["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"], batch_norm_gradient),
-    # As what was pooled; the gradient of this gradient as what came of pooling.
-    **dict.fromkeys(["MaxPoolGrad", "MaxPool3DGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax"], as_input(0)),
-    **dict.fromkeys(["MaxPoolGradGrad", "MaxPool3DGradGrad", "MaxPoolGradGradV2"], as_input(1)),
-    **dict.fromkeys(["AvgPoolGrad", "AvgPool3DGrad"], pool_gradient_shape),
-    "LRNGrad": as_input(0),
-    "Dilation2DBackpropInput": as_input(0),
-    "Dilation2DBackpropFilter": as_input(1),
     "ResizeBilinearGrad": lambda op: [resized_gradient(op)],
     "ResizeBicubicGrad": lambda op: [resized_gradient(op)],
     "ResizeNearestNeighborGrad": lambda op: [nearest_gradient(op)],
-    "FakeQuantWithMinMaxArgsGradient": as_input(0),
-    "FakeQuantWithMinMaxVarsGradient": lambda op: [op.shape(0), (), ()],
-    "FakeQuantWithMinMaxVarsPerChannelGradient": as_input(0, 2, 3),
     "SymbolicGradient": loss_gradient,
-    "BlockLSTMGrad": as_input(1, 2, 3, 4, 5, 6, 7, 8),
-    "BlockLSTMGradV2": as_input(1, 2, 3, 4, 5, 6, 7, 8),
-    "CudnnRNNBackpropV3": as_input(0, 1, 2, 3),
-    "CudnnRNNBackpropV2": as_input(0, 1, 2, 3),
-    "CudnnRNNBackprop": as_input(0, 1, 2, 3),
-    "CropAndResizeGradImage": shape_from_input(3),
-    "CropAndResizeGradBoxes": as_input(2),
-    "FractionalMaxPoolGrad": as_input(0),
-    "FractionalAvgPoolGrad": shape_from_input(0),
 }
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import axis_of, batch_of, is_known, same, shape_from_input
+from graphviz_tb.annotate.infer.rules.common import axis_of, is_known
 from graphviz_tb.annotate.infer.strided import strided
 from graphviz_tb.annotate.infer.symbols import HIDDEN
-from graphviz_tb.annotate.infer.values import Dims
 
 
 def slice_(op: Op) -> RuleResult:
@@ -90,18 +89,6 @@ def one_hot(op: Op) -> RuleResult:
     return [(*shape[:place], op.size(1), *shape[place:])]
 
 
-def where(op: Op) -> RuleResult:
-    """`Where`: the positions of what is true."""
-    rank = op.rank(0)
-    return [(op.symbols.fresh(), op.symbols.fresh() if rank is None else rank)]
-
-
-def unique(op: Op) -> RuleResult:
-    """`Unique`: values, then where each element is among them (and counts)."""
-    new = op.symbols.fresh()
-    return [(new,), op.shape(0), (new,)]
-
-
 def unique_v2(op: Op) -> RuleResult:
     """`UniqueV2`: the same along axes; without any, of a vector."""
     shape, axes = op.shape(0), op.shape(1)
@@ -110,25 +97,6 @@ def unique_v2(op: Op) -> RuleResult:
         return [None, (op.symbols.fresh(),), (op.symbols.fresh(),)]
     new = op.symbols.fresh()
     return [(new,), shape, (new,)]
-
-
-def top_k(op: Op) -> RuleResult:
-    """`TopKV2`: the last dimension becomes k."""
-    shape = op.shape(0)
-    result: Dims = None if not shape else (*shape[:-1], op.size(1))
-    return [result, result]
-
-
-def top_k_by_attribute(op: Op) -> RuleResult:
-    """`TopK`: k is an attribute."""
-    shape = op.shape(0)
-    result: Dims = None if not shape else (*shape[:-1], int(op.attr("k")))
-    return [result, result]
-
-
-def in_top_k(op: Op) -> RuleResult:
-    """One answer for each target."""
-    return [op.shape(1)]
 
 
 def dynamic_partition(op: Op) -> RuleResult:
@@ -158,42 +126,18 @@ def dynamic_stitch(op: Op) -> RuleResult:
     return [(max(every) + 1 if whole else op.symbols.fresh(), *tails.pop())]
 
 
-def searched(op: Op) -> RuleResult:
-    """`SearchSorted`: one position for each value."""
-    return [op.shape(1)]
-
-
-def scatter_nd(op: Op) -> RuleResult:
-    """`ScatterNd`: indices, updates, shape."""
-    return [op.target(2)]
-
-
 RULES: dict[str, Rule] = {
     "Slice": slice_,
     "StridedSlice": strided_slice,
-    "StridedSliceGrad": shape_from_input(0),
     "Gather": gather,
     "GatherV2": gather_v2,
     "GatherNd": gather_nd,
     "ResourceGather": resource_gather,
     "ResourceGatherNd": resource_gather_nd,
-    "ScatterNd": scatter_nd,
-    "ScatterNdNonAliasingAdd": same,
     "OneHot": one_hot,
-    "Where": where,
-    "Unique": unique,
-    "UniqueWithCounts": unique,
     "UniqueV2": unique_v2,
     "UniqueWithCountsV2": unique_v2,
-    "TopK": top_k_by_attribute,
-    "TopKV2": top_k,
-    "NthElement": lambda op: [batch_of(op.shape(0), 1)],
-    "InTopK": in_top_k,
-    "InTopKV2": in_top_k,
     "DynamicPartition": dynamic_partition,
     "DynamicStitch": dynamic_stitch,
     "ParallelDynamicStitch": dynamic_stitch,
-    "LowerBound": searched,
-    "UpperBound": searched,
-    "Bincount": lambda op: [(op.size(1),)],
 }

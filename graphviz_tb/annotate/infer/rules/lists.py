@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import handle, scalar
+from graphviz_tb.annotate.infer.rules.common import handle
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.values import Contradiction, Dims, Out, merge
 
@@ -86,30 +86,15 @@ def new_array(op: Op) -> RuleResult:
     return [Out((2,), None, element), Out((), None, element)]
 
 
-def array_read(op: Op) -> RuleResult:
-    """`TensorArrayReadV3`: handle, index, flow."""
-    return [op.held(0)]
-
-
 def array_gathered(op: Op) -> RuleResult:
     """`TensorArrayGatherV3`: handle, indices, flow."""
     element, indices = both(op.held(0), op.attr("element_shape")), op.shape(1)
     return [None if element is None or not indices else (indices[0], *element)]
 
 
-def array_concatenated(op: Op) -> RuleResult:
-    """`TensorArrayConcatV3`: rows of all elements, and how many each had."""
-    return [None, (op.symbols.fresh(),)]
-
-
 def array_gradient(op: Op) -> RuleResult:
     """`TensorArrayGradV3`: an array as the first."""
     return [Out((2,), None, op.held(0)), Out((), None, op.held(0))]
-
-
-def flow(op: Op) -> RuleResult:
-    """What writes to an array gives a scalar on."""
-    return [()]
 
 
 RULES: dict[str, Rule] = {
@@ -126,24 +111,12 @@ RULES: dict[str, Rule] = {
     "TensorListGather": gathered,
     "TensorListConcat": concatenated,
     "TensorListConcatV2": concatenated,
-    "TensorListLength": scalar,
     "TensorListResize": lambda op: [handle(op.held(0))],
     "TensorListElementShape": lambda op: [(op.symbols.fresh() if op.held(0) is None else len(op.held(0) or ()),)],
     "TensorArrayV3": new_array,
     "TensorArrayV2": new_array,
     "TensorArray": new_array,
     "TensorArrayGradV3": array_gradient,
-    "TensorArrayReadV3": array_read,
-    "TensorArrayReadV2": array_read,
     "TensorArrayGatherV3": array_gathered,
     "TensorArrayGatherV2": array_gathered,
-    "TensorArrayConcatV3": array_concatenated,
-    **dict.fromkeys(["TensorArrayWriteV3", "TensorArrayScatterV3", "TensorArraySplitV3", "TensorArrayWriteV2"], flow),
-    "TensorArraySizeV3": scalar,
-    "TensorArraySizeV2": scalar,
-    **dict.fromkeys(["Stack", "StackV2"], lambda op: [(2,)]),  # as TensorFlow has it, of the newer one too
-    "StackPushV2": lambda op: [op.shape(1)],
-    "StackPush": lambda op: [op.shape(1)],
-    "StackPopV2": lambda op: [None],
-    "StackPop": lambda op: [None],
 }

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import same
 from graphviz_tb.annotate.infer.values import Dims, broadcast
-
-
-def matmul(op: Op) -> RuleResult:
-    """`MatMul`: two matrices, either transposed."""
-    return [product(op, op.shape(0), op.shape(1), flag(op, "transpose_a", "adj_a"), flag(op, "transpose_b", "adj_b"))]
 
 
 def flag(op: Op, *names: str) -> bool:
@@ -22,17 +16,6 @@ def product(op: Op, a: Dims, b: Dims, turn_a: bool, turn_b: bool) -> Dims:
     rows = op.symbols.fresh() if a is None or len(a) != 2 else a[1 if turn_a else 0]
     columns = op.symbols.fresh() if b is None or len(b) != 2 else b[0 if turn_b else 1]
     return (rows, columns)
-
-
-def batch_matmul(op: Op) -> RuleResult:
-    """`BatchMatMulV2`: matrices in the last two dimensions, the others stretched."""
-    a, b = op.shape(0), op.shape(1)
-    if a is None or b is None or len(a) < 2 or len(b) < 2:
-        return [None]
-    around = broadcast(a[:-2], b[:-2], op.symbols)
-    turn_a, turn_b = flag(op, "adj_x"), flag(op, "adj_y")  # `grad_x` only says what the product is for
-    inner = product(op, a[-2:], b[-2:], turn_a, turn_b)
-    return [None if around is None or inner is None else around + inner]
 
 
 def matvec_sparse(op: Op) -> RuleResult:
@@ -63,26 +46,6 @@ def einsum(op: Op) -> RuleResult:
     if stretched is None or any(letter not in letters for letter in before + after):
         return [None]
     return [(*(letters[name] for name in before), *(stretched if dots else ()), *(letters[name] for name in after))]
-
-
-def solve(op: Op) -> RuleResult:
-    """`MatrixSolve`: square, then right-hand sides."""
-    a, b = op.shape(0), op.shape(1)
-    if a is None or b is None or len(a) < 2 or len(b) < 2:
-        return [None]
-    around = broadcast(a[:-2], b[:-2], op.symbols)
-    return [None if around is None else (*around, a[-1], b[-1])]
-
-
-def determinant(op: Op) -> RuleResult:
-    """One number for each matrix."""
-    shape = op.shape(0)
-    return [None if shape is None or len(shape) < 2 else shape[:-2]]
-
-
-def log_determinant(op: Op) -> RuleResult:
-    """Sign and logarithm of it."""
-    return [*determinant(op), *determinant(op)]
 
 
 def eigen(op: Op) -> RuleResult:
@@ -118,34 +81,11 @@ def svd(op: Op) -> RuleResult:
     return [(*around, least), (*around, rows, u), (*around, columns, v)]
 
 
-def cross(op: Op) -> RuleResult:
-    """`Cross`: as the first."""
-    return [op.shape(0)]
-
-
 RULES: dict[str, Rule] = {
-    "MatMul": matmul,
-    "SparseMatMul": lambda op: [
-        product(op, op.shape(0), op.shape(1), flag(op, "transpose_a"), flag(op, "transpose_b"))
-    ],
-    "_FusedMatMul": matmul,
-    "BatchMatMul": batch_matmul,
-    "BatchMatMulV2": batch_matmul,
-    "BatchMatMulV3": batch_matmul,
     "SparseTensorDenseMatMul": matvec_sparse,
     "Einsum": einsum,
     "XlaEinsum": einsum,
-    "MatrixSolve": solve,
-    "MatrixTriangularSolve": solve,
-    "BatchMatrixTriangularSolve": solve,
-    "MatrixSolveLs": solve,
-    "MatrixDeterminant": determinant,
-    "LogMatrixDeterminant": log_determinant,
     "SelfAdjointEigV2": eigen,
     "Qr": qr,
     "Svd": svd,
-    "Cross": cross,
-    "TridiagonalMatMul": lambda op: [op.shape(3)],
-    "TridiagonalSolve": lambda op: [op.shape(1)],
-    "MatrixInverse": same,
 }

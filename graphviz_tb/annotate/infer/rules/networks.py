@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import agreed, same
 from graphviz_tb.annotate.infer.values import Dims, broadcast
 
 
@@ -15,22 +14,10 @@ def softmax_loss(op: Op) -> RuleResult:
     return [shape[:1], shape]
 
 
-def sparse_softmax_loss(op: Op) -> RuleResult:
-    """`SparseSoftmaxCrossEntropyWithLogits`: labels are one number for each row."""
-    logits, labels = op.shape(0), op.shape(1)
-    rows: Dims = agreed([labels, logits[:1] if logits is not None else None])
-    return [rows, logits]
-
-
 def cell(op: Op) -> Dims:
     """(batch, cell size): x gives the first, the state before the second."""
     x, state = op.shape(0), op.shape(1)
     return (x[0], state[1]) if x is not None and state is not None and len(x) == len(state) == 2 else state
-
-
-def lstm_cell(op: Op) -> RuleResult:
-    """`LSTMBlockCell`: seven tensors of (batch, cell size)."""
-    return [cell(op)] * 7
 
 
 def lstm_cell_gradient(op: Op) -> RuleResult:
@@ -51,11 +38,6 @@ def block_lstm(op: Op) -> RuleResult:
     return [(*shape[:2], op.symbols.quotient(bias, [4]))] * 7
 
 
-def gru_cell(op: Op) -> RuleResult:
-    """`GRUBlockCell`: r, u, c, h of (batch, cell size)."""
-    return [cell(op)] * 4
-
-
 def cudnn_rnn(op: Op) -> RuleResult:
     """`CudnnRNNV3`: outputs of (time, batch, directions * units), the last states, the gradient's space."""
     shape, state = op.shape(0), op.shape(1)
@@ -68,12 +50,6 @@ def cudnn_rnn(op: Op) -> RuleResult:
     return [(shape[0], shape[1], units), state, last, None, None]
 
 
-def ctc_loss(op: Op) -> RuleResult:
-    """`CTCLoss`: a loss for each row of the batch, and the gradient of the inputs (time, batch, classes)."""
-    shape = op.shape(0)
-    return [(shape[1],) if shape is not None and len(shape) == 3 else (op.symbols.fresh(),), shape]
-
-
 def candidate_sampler(op: Op) -> RuleResult:
     """Sampled classes, how often the true ones and the sampled ones are expected."""
     shape, count, true = op.shape(0), op.attr("num_sampled"), op.attr("num_true")  # sizes: no outputs are counted
@@ -81,24 +57,12 @@ def candidate_sampler(op: Op) -> RuleResult:
     return [(count,), (rows, true), (count,)]
 
 
-def accidental_hits(op: Op) -> RuleResult:
-    """`ComputeAccidentalHits`: indices, ids and weights of the hits."""
-    hits = op.symbols.fresh()
-    return [(hits,), (hits,), (hits,)]
-
-
 RULES: dict[str, Rule] = {
     "SoftmaxCrossEntropyWithLogits": softmax_loss,
-    "SparseSoftmaxCrossEntropyWithLogits": sparse_softmax_loss,
-    "L2Loss": lambda op: [()],
-    "LSTMBlockCell": lstm_cell,
     "LSTMBlockCellGrad": lstm_cell_gradient,
     "BlockLSTM": block_lstm,
     "BlockLSTMV2": block_lstm,
-    "GRUBlockCell": gru_cell,
     **dict.fromkeys(["CudnnRNN", "CudnnRNNV2", "CudnnRNNV3"], cudnn_rnn),
-    "CTCLoss": ctc_loss,
-    "CTCLossV2": ctc_loss,
     **dict.fromkeys(
         [
             "LogUniformCandidateSampler",
@@ -110,7 +74,4 @@ RULES: dict[str, Rule] = {
         ],
         candidate_sampler,
     ),
-    "ComputeAccidentalHits": accidental_hits,
-    "DataFormatVecPermute": same,
-    "DataFormatDimMap": same,
 }

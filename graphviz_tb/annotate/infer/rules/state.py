@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules.common import as_input, fixed_shapes, handle, held, nothing, scalar, scalars
+from graphviz_tb.annotate.infer.rules.common import handle
 from graphviz_tb.annotate.infer.values import Out, merge
-
-
-def variable(op: Op) -> RuleResult:
-    """`VariableV2`: a reference to the value."""
-    return [op.attr("shape")]
-
-
-def variable_handle(op: Op) -> RuleResult:
-    """`VarHandleOp`: a scalar that holds a tensor of the stated shape."""
-    return [handle(op.attr("shape"))]
 
 
 def variable_shape(op: Op) -> RuleResult:
@@ -29,16 +19,6 @@ def assigned(op: Op) -> RuleResult:
     if op.attr("validate_shape") is False:
         return [op.shape(1)]
     return [merge(op.shape(0), op.shape(1))]
-
-
-def listed(attr: str) -> Rule:
-    """The shapes of all outputs are an attribute."""
-
-    def rule(op: Op) -> RuleResult:
-        shapes = op.attr(attr)
-        return list(shapes) if isinstance(shapes, list) else []
-
-    return rule
 
 
 def dequeued(op: Op) -> RuleResult:
@@ -72,102 +52,13 @@ def looked_up(op: Op) -> RuleResult:
     return [keys if default == () else None]
 
 
-def exported(op: Op) -> RuleResult:
-    """`LookupTableExportV2`: all keys, all values."""
-    return [(op.symbols.fresh(),), None]
-
-
-def scattered(op: Op) -> RuleResult:
-    """`ScatterUpdate`: the variable."""
-    return [op.shape(0)]
-
-
-def restored(op: Op) -> RuleResult:
-    """`RestoreV2`: whatever was saved."""
-    return [None] * op.count("dtypes")
-
-
-# Ops of TensorFlow 1 that give the variable which they change; ops that give nothing; ops that give a handle.
-REFERENCES = """
-    AssignAdd AssignSub ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdSub
-    ScatterNdUpdate ScatterSub ScatterUpdate CountUpTo ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2
-    ApplyAdaMax ApplyAdam ApplyAddSign ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum
-    ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp SparseApplyAdadelta
-    SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp SparseApplyFtrl
-    SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad SparseApplyProximalGradientDescent
-    SparseApplyRMSProp DestroyTemporaryVariable StridedSliceAssign
-"""
-SILENT = """
-    AssignVariableOp AssignAddVariableOp AssignSubVariableOp DestroyResourceOp ResourceScatterAdd ResourceScatterDiv
-    ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub ResourceScatterUpdate
-    ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate ResourceApplyAdadelta ResourceApplyAdagrad
-    ResourceApplyAdagradV2 ResourceApplyAdagradDA ResourceApplyAdaMax ResourceApplyAdam ResourceApplyAdamWithAmsgrad
-    ResourceApplyAddSign ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyFtrlV2
-    ResourceApplyGradientDescent ResourceApplyKerasMomentum ResourceApplyMomentum ResourceApplyPowerSign
-    ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent ResourceApplyRMSProp
-    ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad ResourceSparseApplyAdagradV2
-    ResourceSparseApplyAdagradDA ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl
-    ResourceSparseApplyFtrlV2 ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum
-    ResourceSparseApplyProximalAdagrad ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp
-    ResourceStridedSliceAssign SaveV2 Save SaveSlices MergeV2Checkpoints QueueEnqueueV2 QueueEnqueueManyV2 QueueEnqueue
-    QueueEnqueueMany QueueClose QueueCloseV2 InitializeTable InitializeTableV2 InitializeTableFromTextFileV2
-    LookupTableInsertV2 LookupTableImportV2 LookupTableRemoveV2 MakeIterator WriteSummary WriteScalarSummary
-    WriteHistogramSummary WriteImageSummary WriteGraphSummary FlushSummaryWriter CloseSummaryWriter
-    CreateSummaryFileWriter TensorArrayCloseV3 StackCloseV2 TensorArrayClose TensorArrayCloseV2 StackClose Abort
-    DeleteSessionTensor DeleteIterator DeleteMemoryCache DeleteMultiDeviceIterator ReaderResetV2 ReaderRestoreStateV2
-    WriteFile WriteAudioSummary WriteRawProtoSummary WriteSummary ImportEvent BoostedTreesCreateEnsemble
-"""
-HANDLES = """
-    HashTableV2 MutableHashTableV2 MutableHashTableOfTensorsV2 MutableDenseHashTableV2 Iterator IteratorV2
-    OneShotIterator AnonymousIterator SummaryWriter MutexV2 StatefulRandomSeed
-    TextLineReaderV2 FixedLengthRecordReaderV2 TFRecordReaderV2 WholeFileReaderV2 IdentityReaderV2
-    IteratorFromStringHandle IteratorFromStringHandleV2 AnonymousHashTable AnonymousMutableHashTable DummySeedGenerator
-    AnonymousSeedGenerator AnonymousRandomSeedGenerator DummyMemoryCache AnonymousMemoryCache MultiDeviceIterator
-"""
-OLD_HANDLES = (
-    "HashTable MutableHashTable MutableHashTableOfTensors MutableDenseHashTable ConditionalAccumulator Barrier"
-)
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(OLD_HANDLES.split(), fixed_shapes((2,))),  # a container and a name
-    **dict.fromkeys(REFERENCES.split(), scattered),
-    **dict.fromkeys(SILENT.split(), nothing),
-    **dict.fromkeys(HANDLES.split(), scalar),
-    **dict.fromkeys(["Variable", "VariableV2", "TemporaryVariable"], variable),
-    **dict.fromkeys(["VarHandleOp", "_VarHandlesOp"], variable_handle),
-    **dict.fromkeys(["ReadVariableOp"], held),
     **dict.fromkeys(["FIFOQueueV2", "RandomShuffleQueueV2", "PaddingFIFOQueueV2", "PriorityQueueV2"], queue),
     **dict.fromkeys(["FIFOQueue", "RandomShuffleQueue", "PaddingFIFOQueue", "PriorityQueue"], old_queue),
     **dict.fromkeys(["QueueDequeue", "QueueDequeueV2"], dequeued),
     **dict.fromkeys(["QueueDequeueMany", "QueueDequeueManyV2"], dequeued_many),
-    **dict.fromkeys(
-        ["IteratorGetNext", "IteratorGetNextSync", "DatasetToSingleElement", "OptionalGetValue"],
-        listed("output_shapes"),
-    ),
     "VariableShape": variable_shape,
     "Assign": assigned,
-    "VarIsInitializedOp": scalar,
-    "IsVariableInitialized": scalar,
-    **dict.fromkeys(["TensorMapHasKey", "ToBool", "ExperimentalBytesProducedStatsDataset"], scalar),
-    "QueueSize": scalar,
-    "QueueSizeV2": scalar,
-    "QueueIsClosedV2": scalar,
     "LookupTableFindV2": looked_up,
     "LookupTableFind": looked_up,
-    "LookupTableSizeV2": scalar,
-    "LookupTableExportV2": exported,
-    "RestoreV2": restored,
-    "Restore": lambda op: [None],
-    "RestoreSlice": lambda op: [None],
-    "ShardedFilename": scalar,
-    "ShardedFilespec": scalar,
-    "IteratorGetNextAsOptional": scalar,
-    "IteratorToStringHandle": scalar,
-    "OptionalFromValue": scalar,
-    "OptionalNone": scalar,
-    "OptionalHasValue": scalar,
-    "ReaderReadV2": scalars(2),
-    "ReaderRead": scalars(2),
-    "ReaderReadUpToV2": lambda op: [(op.symbols.fresh(),)] * 2,
-    "ReadFile": as_input(0),
-    "MatchingFiles": lambda op: [(op.symbols.fresh(),)],
 }

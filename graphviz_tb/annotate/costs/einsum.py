@@ -1,0 +1,24 @@
+"""The operations of an `Einsum`, whose equation is an attribute."""
+
+from __future__ import annotations
+
+from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, elements
+
+
+def einsum(op: CountedOp) -> OpCost:
+    """All letters together; no product where there is one operand."""
+    left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
+    # Letter ─▶ size; dims that `...` stands for are stretched together, so the largest product of them counts.
+    letters: dict[str, int] = {}
+    dotted = 1
+    for operand, term in enumerate(left.split(",")):
+        shape, (before, dots, after) = op.shape(operand), term.partition("...")
+        if dots:
+            # What lies between the letters before the dots and those after.
+            dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
+        ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
+        for letter, size in zip(before + after, ends, strict=False):
+            # A size of 1 is stretched to the other operand's.
+            letters[letter] = max(size, letters.get(letter, 1))
+    macs = elements(tuple(letters.values())) * dotted if "," in left else 0
+    return OpCost(macs, 2 * macs)

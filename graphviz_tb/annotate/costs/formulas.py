@@ -1,0 +1,145 @@
+"""Formulas of the table of ops (`graphviz_tb/ops/ops.tsv`): how many floating point operations an op takes.
+
+    out  out1  in0  in2        elements of output 0, of output 1, of input 0, of input 2
+    in1[:-1]  out[:2]          the product of some sizes of a shape
+    inner                      of a product of matrices the size along which is summed up
+    inputs                     how many inputs there are
+    most                       elements of the largest input behind the first
+    attr(ksize)                an attribute: a number, the product of a list; 1 where there is none
+    macs(…)                    so many multiply-adds, which are two operations each
+
+A formula adds, subtracts and multiplies these and whole numbers; what comes out below zero is none.
+
+A multiply-add is two operations. Where TensorFlow's own profiler has a formula this is it (tensorflow/python/profiler/
+internal/flops_registry.py), but for two that it gets wrong: gradients of strided convolutions, which it counts by the
+input's size divided by the stride, and `BatchMatMul` with `adj_x`, whose turned operand it does not see. What only
+moves elements takes none. Transcendental functions count as one operation for each element.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache
+
+from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements
+from graphviz_tb.annotate.costs.einsum import einsum
+from graphviz_tb.ops.table import LINES, row
+
+CostRule = Callable[[CountedOp], OpCost]
+Number = Callable[[CountedOp], int]
+PRODUCTS = {"Einsum": einsum, "XlaEinsum": einsum}  # along letters that an attribute names
+TENSOR = re.compile(r"(in|out)(\d*)")
+
+
+@cache
+def cost_rule(op: str) -> CostRule | None:
+    """What counts the operations of an op; None where nobody counts it."""
+    line = row(op)
+    return PRODUCTS.get(op) or (rule_of(line.flops) if line is not None and line.flops else None)
+
+
+def types_with_costs() -> list[str]:
+    """The op types whose operations are counted."""
+    return sorted(op for op in LINES if cost_rule(op) is not None)
+
+
+def work(op: CountedOp) -> OpCost | None:
+    """What an op takes; None where nobody counts it. Raises `Unknown` where a shape is missing."""
+    rule = cost_rule(op.op.definition.op)
+    return None if rule is None else rule(op)
+
+
+def rule_of(formula: str) -> CostRule:
+    """The rule that a formula says."""
+    multiplied, added = parts_of(ast.parse(formula, mode="eval").body)
+
+    def rule(op: CountedOp) -> OpCost:
+        macs = multiplied(op)
+        return OpCost(macs, max(0, 2 * macs + added(op)))
+
+    return rule
+
+
+def parts_of(node: ast.expr) -> tuple[Number, Number]:
+    """Multiply-adds, and what a formula adds to them."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and is_macs(node.left):
+        return parts_of(node.left)[0], number_of(node.right)
+    if is_macs(node):
+        assert isinstance(node, ast.Call)
+        return number_of(node.args[0]), lambda op: 0
+    return (lambda op: 0), number_of(node)
+
+
+def is_macs(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "macs"
+
+
+def number_of(node: ast.expr) -> Number:
+    """What calculates a part of a formula."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return lambda op: value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = number_of(operand)
+            return lambda op: -inner(op)
+        case ast.BinOp(left=left, op=operator, right=right):
+            return calculated(number_of(left), operator, number_of(right))
+        case ast.Subscript(value=ast.Name(id=tensor), slice=ast.Slice(lower=lower, upper=upper)):
+            bounds = slice(*(None if bound is None else ast.literal_eval(bound) for bound in (lower, upper)))
+            shape = shape_of(tensor)
+            return lambda op: elements(shape(op)[bounds])
+        case ast.Call(func=ast.Name(id="attr"), args=[ast.Name(id=name)]):
+            return lambda op: attribute(op, name)
+        case ast.Name(id=word) if word in WORDS:
+            return WORDS[word]
+        case ast.Name(id=tensor):
+            shape = shape_of(tensor)
+            return lambda op: elements(shape(op))
+    raise ValueError(f"not part of a formula: {ast.unparse(node)}")
+
+
+def calculated(left: Number, operator: ast.operator, right: Number) -> Number:
+    if isinstance(operator, ast.Mult):
+        return lambda op: left(op) * right(op)
+    if isinstance(operator, ast.Sub):
+        return lambda op: left(op) - right(op)
+    return lambda op: left(op) + right(op)
+
+
+def shape_of(tensor: str) -> Callable[[CountedOp], Sizes]:
+    """The shape of an input or an output."""
+    match = TENSOR.fullmatch(tensor)
+    if match is None:
+        raise ValueError(f"no input or output: {tensor}")
+    kind, index = match[1], int(match[2] or 0)
+    return (lambda op: op.shape(index)) if kind == "in" else (lambda op: op.out(index))
+
+
+def attribute(op: CountedOp, name: str) -> int:
+    """A number, or the product of a list of sizes."""
+    value = op.op.attr(name)
+    if value is None:
+        return 1
+    if isinstance(value, list | tuple):
+        if not all(type(size) is int and size > 0 for size in value):
+            raise Unknown
+        return elements(tuple(value))
+    if not isinstance(value, int):
+        raise Unknown
+    return int(value)
+
+
+def inner(op: CountedOp) -> int:
+    """The last size of the first factor, or the one before where it is transposed."""
+    shape = op.shape(0)
+    turned = bool(op.op.attr("transpose_a") or op.op.attr("adj_x"))
+    return shape[-2 if turned else -1] if len(shape) > 1 else 0
+
+
+def most(op: CountedOp) -> int:
+    return max((elements(op.shape(index)) for index in range(1, len(op.ins))), default=0)
+
+
+WORDS: dict[str, Number] = {"inner": inner, "most": most, "inputs": lambda op: len(op.ins)}

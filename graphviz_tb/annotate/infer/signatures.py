@@ -1,0 +1,258 @@
+"""Shape signatures of the table of ops (`graphviz_tb/ops/ops.tsv`): outputs apart by blanks, each in one of these ways.
+
+    same  same(2)              as input 0, as input 2
+    pass  pass(1)  pass*       input 0 itself, with its elements and what it holds; input 1; every input
+    broadcast  broadcast(0,1)  inputs stretched to one another: all, or some
+    agree  agree(1,2)          as inputs that are all of one shape
+    attr(shape)                an attribute;  attrs(output_shapes)  a list of them, one for each output
+    tensor(value)              as the tensor that is an attribute
+    target(0)                  the elements of an input are the shape
+    drop(1)                    input 0 without the axes that input 1 lists, or with 1 for them where `keep_dims` is set
+    held  held(1)              what the handle at an input holds;  handle(shape)  a handle that holds an attribute
+    as(Conv2D)                 the outputs of another op
+    none  unknown              no output; an output of which nothing is known
+    [b 3 ? #1 #2.0 r0 @k]      sizes: a letter, a number, any, the one element of input 1, element 0 of input 2, the
+                               rank of input 0, an attribute (`@k?`: any where it is 0)
+    mk,kn -> mn                letters name the sizes of inputs, `...` all others, `_` an input that says nothing
+    mk^adj_a|transpose_a       with the last two sizes exchanged where one of the attributes is set
+
+A letter that no input binds is any size, the same in all outputs. `*7` or `*dtypes` behind an output repeats it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
+from graphviz_tb.annotate.infer.rules import RULES
+from graphviz_tb.annotate.infer.rules.common import agreed, axis_of
+from graphviz_tb.annotate.infer.values import Dims, Out, broadcast, merged
+from graphviz_tb.ops.table import LINES, row
+
+Bound = dict[str, int]  # sizes by letter, and by the token of a size that is the same wherever it stands
+OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last is what `...` is
+ENTRY = re.compile(r"(\[[^\]]*\]|[^\s(*]+(?:\([^)]*\))?)(?:\*(\w*))?")
+
+
+@cache
+def rule_for(op: str) -> Rule | None:
+    """The rule of an op: its own function (rules/), else its signature; None where it has neither."""
+    line = row(op)
+    return RULES.get(op) or (rule_of(line.shape) if line is not None and line.shape else None)
+
+
+def types_with_rules() -> list[str]:
+    """The op types whose outputs are inferred."""
+    return sorted(op for op in {*RULES, *LINES} if rule_for(op) is not None)
+
+
+def rule_of(text: str) -> Rule:
+    """The rule of a signature."""
+    inputs, arrow, outputs = text.rpartition("->")
+    terms = [term_of(term.strip(), outputs) for term in inputs.split(",")] if arrow else []
+    makers = [output_of(*match.groups()) for match in ENTRY.finditer(outputs)]
+
+    def rule(op: Op) -> RuleResult:
+        bound: Bound = {}
+        rest: Dims = ()
+        for index, term in enumerate(terms):
+            rest = term(op, op.shape(index), bound, rest)
+        return [each for maker in makers for each in maker(op, bound, rest)]
+
+    return rule
+
+
+def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
+    """What binds the letters of an input that `outputs` need, and gives what `...` is with what it was so far."""
+    letters, _, attributes = text.partition("^")
+    before, dots, after = letters.partition("...")
+    flags = attributes.split("|") if attributes else []
+    named = len(before) + len(after)
+
+    def bind(op: Op, shape: Dims, bound: Bound, rest: Dims) -> Dims:
+        if letters == "_":
+            return rest
+        # An input that does not fit says nothing: its letters are any sizes.
+        if shape is None or len(shape) < named or (len(shape) > named and not dots):
+            return None if dots else rest
+        stop = len(shape) - len(after)
+        sizes = [*shape[: len(before)], *shape[stop:]]
+        if any(op.attr(flag) for flag in flags):
+            sizes[-2:] = sizes[:-3:-1]
+        for letter, size in zip(before + after, sizes, strict=True):
+            if letter in outputs:
+                bound[letter] = merged(bound[letter], size) if letter in bound else size
+        return broadcast(rest, shape[len(before) : stop], op.symbols) if dots else rest
+
+    return bind
+
+
+def output_of(text: str, times: str | None) -> OutputMaker:
+    """What makes the output, or outputs, of one entry."""
+    word, _, arguments = text.rstrip(")").partition("(")
+    if text.startswith("["):
+        maker = sizes_of(text[1:-1].split())
+    elif word in WORDS:
+        maker = WORDS[word](arguments)
+    else:
+        maker = sizes_of(re.findall(r"\.\.\.|[a-z]", word))
+    if times is None:
+        return maker
+    if not times:  # `pass*`
+        return lambda op, bound, rest: op.ins
+    if times.isdecimal():
+        return lambda op, bound, rest: [*maker(op, bound, rest)] * int(times)
+    return lambda op, bound, rest: [*maker(op, bound, rest)] * op.count(times)
+
+
+def sizes_of(tokens: Sequence[str]) -> OutputMaker:
+    """A shape that is put together of sizes."""
+
+    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+        if rest is None and "..." in tokens:
+            return [None]
+        return [tuple(size for token in tokens for size in each(op, token, bound, rest))]
+
+    return maker
+
+
+def each(op: Op, token: str, bound: Bound, rest: Dims) -> Iterator[int]:
+    """The size of a token; the sizes of `...`."""
+    if token == "...":
+        yield from rest or ()
+    elif token.isdecimal():
+        yield int(token)
+    elif token == "?":
+        yield op.symbols.fresh()
+    else:
+        if token not in bound:
+            bound[token] = size_of(op, token)
+        yield bound[token]
+
+
+def size_of(op: Op, token: str) -> int:
+    """The size that an input or an attribute states; any for a letter that no input bound."""
+    if token[0] == "#":
+        index, dot, element = token[1:].partition(".")
+        if not dot:
+            return op.size(int(index))
+        value = op.value(int(index))
+        known = value is not None and int(element) < len(value) and value[int(element)] != -1
+        return value[int(element)] if value is not None and known else op.symbols.fresh()
+    if token[0] == "@":
+        size = op.attr(token[1:].rstrip("?"))
+        return int(size) if size or (size == 0 and token[-1] != "?") else op.symbols.fresh()
+    rank = op.rank(int(token[1:])) if len(token) > 1 else None
+    return op.symbols.fresh() if rank is None else rank
+
+
+def stretched(op: Op, shapes: Sequence[Dims]) -> Dims:
+    """Shapes stretched to one another."""
+    whole: Dims = shapes[0] if shapes else None
+    for shape in shapes[1:]:
+        whole = broadcast(whole, shape, op.symbols)
+    return whole
+
+
+def reduced(op: Op, shape: Dims, axes: list[int] | None, keep: bool) -> Dims:
+    """A shape without some axes, or with 1 in their places.
+
+    How many axes go is not known where they are not: only with `keep` the rank stays."""
+    if shape is None:
+        return None
+    if axes is None:
+        return op.symbols.several(len(shape)) if keep else None
+    gone = {axis_of(axis, len(shape)) for axis in axes}
+    if None in gone:
+        return None
+    if keep:
+        return tuple(1 if dim in gone else size for dim, size in enumerate(shape))
+    return tuple(size for dim, size in enumerate(shape) if dim not in gone)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")] if text else []
+
+
+def by_input(make: Callable[[Op, int], Dims | Out]) -> Callable[[str], OutputMaker]:
+    """An output that follows from one input, the first by default."""
+
+    def word(arguments: str) -> OutputMaker:
+        index = int(arguments or 0)
+        return lambda op, bound, rest: [make(op, index)]
+
+    return word
+
+
+def by_inputs(make: Callable[[Op, Sequence[Dims]], Dims]) -> Callable[[str], OutputMaker]:
+    """An output that follows from several inputs, all by default."""
+
+    def word(arguments: str) -> OutputMaker:
+        if not arguments:
+            return lambda op, bound, rest: [make(op, [each.shape for each in op.ins])]
+        indices = numbers(arguments)
+        return lambda op, bound, rest: [make(op, [op.shape(index) for index in indices])]
+
+    return word
+
+
+def passed(arguments: str) -> OutputMaker:
+    index = int(arguments or 0)
+    return lambda op, bound, rest: op.ins[index : index + 1]
+
+
+def of_attribute(arguments: str) -> OutputMaker:
+    return lambda op, bound, rest: [op.attr(arguments)]
+
+
+def of_tensor(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+        attrs = op.definition.attr
+        # Asking a message for what it has not would add it.
+        return [op.dims(attrs[arguments].tensor.tensor_shape) if arguments in attrs else None]
+
+    return maker
+
+
+def of_attributes(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+        shapes = op.attr(arguments)
+        return list(shapes) if isinstance(shapes, list) else []
+
+    return maker
+
+
+def as_other(arguments: str) -> OutputMaker:
+    def maker(op: Op, bound: Bound, rest: Dims) -> RuleResult:
+        rule = rule_for(arguments)
+        return rule(op) if rule is not None else []
+
+    return maker
+
+
+def handle(arguments: str) -> OutputMaker:
+    return lambda op, bound, rest: [Out((), None, op.attr(arguments))]
+
+
+def fixed(*outputs: Dims) -> Callable[[str], OutputMaker]:
+    return lambda arguments: lambda op, bound, rest: outputs
+
+
+WORDS: dict[str, Callable[[str], OutputMaker]] = {
+    "same": by_input(lambda op, index: op.shape(index)),
+    "pass": passed,
+    "broadcast": by_inputs(stretched),
+    "agree": by_inputs(lambda op, shapes: agreed(shapes)),
+    "attr": of_attribute,
+    "attrs": of_attributes,
+    "tensor": of_tensor,
+    "target": by_input(lambda op, index: op.target(index)),
+    "drop": by_input(lambda op, index: reduced(op, op.shape(0), op.numbers(index), bool(op.attr("keep_dims")))),
+    "held": by_input(lambda op, index: op.held(index)),
+    "handle": handle,
+    "as": as_other,
+    "none": fixed(),
+    "unknown": fixed(None),
+}
