@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.annotate.costs import layers
 from graphviz_tb.annotate.costs.formulas import cost_rule, types_with_costs
 from graphviz_tb.annotate.costs.formulas import rule_of as formula_rule
 from graphviz_tb.annotate.costs.steps import CostStep, Imagined
@@ -16,11 +17,14 @@ from graphviz_tb.annotate.infer.signatures import rule_for, types_with_rules
 from graphviz_tb.annotate.infer.signatures import rule_of as signature_rule
 from graphviz_tb.annotate.infer.symbols import Symbols
 from graphviz_tb.annotate.infer.values import Dims, Out
+from graphviz_tb.model.layers import Layer, LayerCall
 from graphviz_tb.ops.inputs import input_names, weight_names
+from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, layer_row, usual_config
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANTS, TYPES, VARIABLES, Role, has_role, roles
 from graphviz_tb.ops.table import LINES, TableRow, row
 from graphviz_tb.proto import AttrValue, NodeDef
+from graphviz_tb.read.keras import parameters, shapes
 from graphviz_tb.read.pbtxt import parse
 from tests.each import each
 
@@ -153,3 +157,26 @@ def test_sets_hold_listed_types() -> None:
     assert {"Variable", "VariableV2", "VarHandleOp"} <= VARIABLES
     assert "Const" in CONSTANTS
     assert VARIABLES.isdisjoint(CONSTANTS)
+
+
+def test_words_of_the_table_of_layers_are_rules() -> None:
+    for kind in LAYER_CLASSES:
+        row = layer_row(kind)
+        assert set(row.roles.split()) <= set(LayerRole), kind
+        assert row.shape in {"", *shapes.RULES}, kind
+        assert row.parameters in {"", parameters.KEEPS_NOTHING, *parameters.RULES}, kind
+        assert row.flops in {"", layers.MOVES} or layers.rule_for(kind) is not None, kind
+        usual_config(kind)
+    assert list(LAYER_CLASSES) == sorted(LAYER_CLASSES)
+
+
+def test_a_layer_is_added_by_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A class that is as `Dense`: its shape, what it keeps, what it takes."""
+    monkeypatch.setitem(LAYER_CLASSES, "MyDense", "\tdense\tdense\tdense")
+    layers.rule_for.cache_clear()
+    assert shapes.output_shapes("MyDense", {"units": 10}, [(None, 784)]) == [(None, 10)]
+    assert parameters.parameter_count("MyDense", {"units": 10}, [(None, 784)]) == 784 * 10 + 10
+    called = LayerCall(takes=((None, 784),), gives=((None, 10),))
+    work = layers.layer_work(Layer("MyDense", {"units": 10}, calls=(called,)), batch=1)
+    assert work == (784 * 10, 2 * 784 * 10 + 10)
+    layers.rule_for.cache_clear()

@@ -14,9 +14,8 @@ import pytest
 from graphviz_tb import Model, load
 from graphviz_tb.commands import run
 from graphviz_tb.errors import MalformedText
-from graphviz_tb.read.keras.parameters import COUNTS
+from graphviz_tb.ops.layers import LAYER_CLASSES
 from graphviz_tb.read.keras.possible import OF_EACH, SIZES
-from graphviz_tb.read.keras.shapes import RULES
 from graphviz_tb.read.keras_model import conceptual_graph
 from tests.each import each
 from tests.timing import slowness
@@ -66,7 +65,7 @@ def test_a_value_that_no_class_takes_in_every_place_of_every_class(odd: Any) -> 
     numbers = count()
     layers = [
         layer(kind, {**GOOD, key: odd}, number := next(numbers), list(INPUTS)[number % len(INPUTS)])
-        for kind in sorted({*RULES, *COUNTS})
+        for kind in sorted({*LAYER_CLASSES})
         for key in sorted(SIZES | OF_EACH)
     ]
     content = conceptual_graph(model(layers), "m.json")

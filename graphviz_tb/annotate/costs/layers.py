@@ -6,6 +6,9 @@ A recurrent layer counts all of its steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from graphviz_tb.annotate.costs.counted import MOST_ELEMENTS, OpCost, Sizes, Unknown, elements
 from graphviz_tb.annotate.costs.formulas import cost_rule
 from graphviz_tb.annotate.costs.steps import (
@@ -22,6 +25,7 @@ from graphviz_tb.annotate.costs.steps import (
     sized,
 )
 from graphviz_tb.model.layers import Config, Layer, LayerCall
+from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
 
 
 def layer_work(layer: Layer, batch: int) -> OpCost | None:
@@ -31,7 +35,7 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
     OpCost(macs=7840, flops=15690)
     """
-    if layer.class_name in NOTHING:
+    if layer_row(layer.class_name).flops == MOVES:
         return OpCost()
     works = [call_work(layer, call, batch) for call in layer.calls]
     known = [work for work in works if work is not None]
@@ -65,18 +69,22 @@ def steps_of(layer: Layer, takes: list[Sizes], out: Sizes) -> CostSteps:
     """The ops of a layer. One that wraps another runs both ways, or with the steps as part of the batch."""
     kind, config, times = layer.class_name, layer.config, 1
     # A wrapper may wrap a wrapper.
-    while kind in WRAPPERS:
+    while is_layer(kind, LayerRole.WRAPPER):
         if kind == "Bidirectional":
             times *= 2
         else:
             # (batch, steps, …) ─▶ (batch * steps, …)
             takes, out = ([(shape[0] * shape[1], *shape[2:]) for shape in takes[:1]], (out[0] * out[1], *out[2:]))
         kind, config = config["layer"]["class_name"], config["layer"]["config"]
-    for step in LAYERS[kind](config, takes, out) if kind not in NOTHING else ():
+    if layer_row(kind).flops == MOVES:
+        return
+    rule = rule_for(kind)
+    if rule is None:
+        raise LookupError(kind)
+    for step in rule(config, takes, out):
         yield step._replace(times=times * step.times)
 
 
-WRAPPERS = ("Bidirectional", "TimeDistributed")
 # MemoryError: text where a size is wanted, so many times.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError, Unknown)
 
@@ -149,12 +157,13 @@ def on_each(ops: str) -> LayerCostRule:
     return lambda config, takes, out: elementwise(ops, out)
 
 
-def merged(ops: str, last: str = "") -> LayerCostRule:
-    """An op for each input but the first."""
+def merged(ops: str) -> LayerCostRule:
+    """An op for each input but the first, then one for all together (`AddV2,RealDiv`)."""
+    each_one, _, last = ops.partition(",")
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
         for _ in takes[1:]:
-            yield from elementwise(ops, out)
+            yield from elementwise(each_one, out)
         yield from elementwise(last, out)
 
     return steps
@@ -224,9 +233,9 @@ def attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 
 # https://keras.io/api/layers/recurrent_layers: gates, and the ops on each unit beside them.
 GATES = {
-    "LSTM": (4, "Sigmoid Sigmoid Sigmoid Tanh Mul Mul AddV2 Tanh Mul"),
-    "GRU": (3, "Sigmoid Sigmoid Tanh Mul AddV2 Mul Sub Mul AddV2"),
-    "SimpleRNN": (1, "Tanh"),
+    "lstm": (4, "Sigmoid Sigmoid Sigmoid Tanh Mul Mul AddV2 Tanh Mul"),
+    "gru": (3, "Sigmoid Sigmoid Tanh Mul AddV2 Mul Sub Mul AddV2"),
+    "simple_rnn": (1, "Tanh"),
 }
 
 
@@ -239,7 +248,7 @@ def recurrent(kind: str) -> LayerCostRule:
         units = config["units"]
         gate_shape, state_shape = (batch, gates * units), (batch, units)
         # Keras's GRU with `reset_after` has one bias for what comes in and one for the state.
-        twice = 2 if kind == "GRU" and config.get("reset_after", True) else 1
+        twice = 2 if kind == "gru" and config.get("reset_after", True) else 1
         parts = [
             product((batch, width), gate_shape),
             product(state_shape, gate_shape),
@@ -251,57 +260,41 @@ def recurrent(kind: str) -> LayerCostRule:
     return steps
 
 
-def resized(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-    if config.get("interpolation", "nearest") == "bilinear":
-        yield CostStep("ResizeBilinear", [takes[0]], out)
+def resized(usual: str) -> LayerCostRule:
+    """A resized image; `usual` is the interpolation where the configuration says none."""
+
+    def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+        if config.get("interpolation", usual) == "bilinear":
+            yield CostStep("ResizeBilinear", [takes[0]], out)
+
+    return steps
 
 
-NOTHING = frozenset(
-    (
-        *("InputLayer", "Flatten", "Reshape", "Permute", "RepeatVector", "Concatenate", "Embedding", "Identity"),
-        *("Masking", "StringLookup", "IntegerLookup", "TextVectorization", "CategoryEncoding", "Hashing"),
-        *("Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise", "ActivityRegularization", "StochasticDepth"),
-        *(f"{kind}{many}D" for kind in ("ZeroPadding", "Cropping", "SpatialDropout") for many in (1, 2, 3)),
-        *(f"Random{kind}" for kind in ("Flip", "Rotation", "Translation", "Zoom", "Contrast", "Brightness", "Crop")),
-        *("CenterCrop", "FixedDropout"),
+def activation(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield from activated(config, out)
+
+
+# Words of the column `flops`; in brackets, an argument.
+RULES: dict[str, LayerCostRule] = {
+    rule.__name__: rule
+    for rule in (
+        *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
+        *(multi_head, attention, activation),
     )
-)
-LAYERS: dict[str, LayerCostRule] = {
-    "Dense": dense,
-    "EinsumDense": einsum_dense,
-    **{f"Conv{many}D": convolution for many in (1, 2, 3)},
-    **{f"Conv{many}DTranspose": transposed for many in (1, 2, 3)},
-    **{f"DepthwiseConv{many}D": depthwise for many in (1, 2)},
-    **{f"SeparableConv{many}D": separable for many in (1, 2)},
-    **{f"MaxPooling{many}D": pooling("MaxPool") for many in (1, 2, 3)},
-    **{f"AveragePooling{many}D": pooling("AvgPool") for many in (1, 2, 3)},
-    **{f"GlobalMaxPooling{many}D": reduced("Max") for many in (1, 2, 3)},
-    **{f"GlobalAveragePooling{many}D": reduced("Mean") for many in (1, 2, 3)},
-    **{f"UpSampling{many}D": resized for many in (1, 2, 3)},
-    "Resizing": lambda config, takes, out: resized({"interpolation": "bilinear", **config}, takes, out),
-    "Add": merged("AddV2"),
-    "Subtract": merged("Sub"),
-    "Multiply": merged("Mul"),
-    "Maximum": merged("Maximum"),
-    "Minimum": merged("Minimum"),
-    "Average": merged("AddV2", "RealDiv"),
-    "Dot": dotted,
-    "BatchNormalization": batch_norm,
-    "SyncBatchNormalization": batch_norm,
-    "LayerNormalization": layer_norm,
-    "GroupNormalization": layer_norm,
-    "RMSNormalization": rms_norm,
-    "UnitNormalization": rms_norm,
-    "Normalization": on_each("Sub RealDiv"),
-    "Rescaling": on_each("Mul AddV2"),
-    "LayerScale": on_each("Mul"),
-    "Activation": lambda config, takes, out: activated(config, out),
-    "ReLU": on_each("Relu"),
-    "LeakyReLU": on_each("LeakyRelu"),
-    "PReLU": on_each("Relu Neg Relu Mul AddV2"),
-    "ELU": on_each("Elu"),
-    "Softmax": on_each("Softmax"),
-    "MultiHeadAttention": multi_head,
-    "Attention": attention,
-    **{kind: recurrent(kind) for kind in GATES},
 }
+MAKERS: dict[str, Callable[[str], LayerCostRule]] = {
+    "pooling": pooling,
+    "reduced": reduced,
+    "each": on_each,
+    "merged": merged,
+    "resized": resized,
+    "recurrent": recurrent,
+}
+MOVES = "0"
+
+
+@cache
+def rule_for(kind: str) -> LayerCostRule | None:
+    """What gives the ops of a layer of some class; None where they are not known."""
+    word, _, argument = layer_row(kind).flops.rstrip(")").partition("(")
+    return MAKERS[word](argument) if word in MAKERS else RULES.get(word)

@@ -43,9 +43,10 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
 from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.ops.layers import LayerRole, classes_of
 from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS
 
-PLACEHOLDERS = INPUTS | {"InputLayer"}
+PLACEHOLDERS = INPUTS | classes_of(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
 HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known

@@ -9,7 +9,8 @@ from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
-from graphviz_tb.ops.roles import LOOKUPS, READS, ROW_READS, VARIABLES
+from graphviz_tb.ops.layers import LayerRole, is_layer
+from graphviz_tb.ops.roles import LOOKUPS, READS, ROW_READS, VARIABLES, Role, has_role
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
@@ -17,7 +18,6 @@ ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old 
 GATES = (3, 4)  # of a GRU, of an LSTM: what each keeps one matrix for
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
 EMBEDDING = LOOKUPS | ROW_READS
-CONVOLUTION = ("Conv", "DepthwiseConv", "FusedConv", "_FusedConv")
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
@@ -106,7 +106,8 @@ def telling(ops: Iterable[str]) -> list[str]:
 
 def is_convolution(op: str) -> bool:
     """Whether an op, or a layer, is a convolution."""
-    return op.startswith(CONVOLUTION)
+    layer = is_layer(op, LayerRole.CONVOLUTION)
+    return layer or has_role(op, Role.CONVOLUTION, Role.TRANSPOSED_CONVOLUTION)
 
 
 def words(ops: Sequence[str], old: str, new: str) -> ValueChange:

@@ -12,6 +12,7 @@ from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import common
 from graphviz_tb.model.hierarchy import Hierarchy, How
+from graphviz_tb.ops.layers import LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
@@ -26,10 +27,13 @@ WORK = re.compile(
 )
 SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
 # Op types, layers and scopes that every part of a network has: they say nothing about one.
-EVERYWHERE = COMMON | {
-    *("InputLayer", "Activation", "Dropout", "Concatenate"),
-    *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
-}
+EVERYWHERE = (
+    COMMON
+    | classes_of(LayerRole.COMMON)
+    | {
+        *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
+    }
+)
 MOST_DIGITS = 500  # of a number; Python refuses to read one of 4,300
 # How others are worked out: a product of any shape reckons with shapes, a norm with means.
 PLUMBING = {

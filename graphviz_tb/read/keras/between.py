@@ -12,6 +12,7 @@ from typing import Any
 
 from graphviz_tb.limits import CLAIMED_OUTPUTS
 from graphviz_tb.model.tensors import MOST_OUTPUTS, Shape
+from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.read.keras.possible import possible_shape
 from graphviz_tb.read.keras.shapes import output_shapes, shape_in
 from graphviz_tb.read.keras.tree import LayerNode, LayerOutput, config_of
@@ -96,7 +97,7 @@ class LayerShapes:
     def _given(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
         """What a call gives by the rule of the class."""
         computed = output_shapes(class_of(layer.json), config_of(layer.json), self.taken(layer, call))
-        if class_of(layer.json) == "InputLayer" and computed:
+        if is_layer(class_of(layer.json), LayerRole.INPUT) and computed:
             return [filled(computed[0], [self.seen(each, layer) for call in self.takes[layer] for each in call])]
         return computed
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from graphviz_tb.read.keras.parameters import COUNTS
-from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.ops.layers import LAYER_CLASSES
 
 Json = dict[str, Any]
 
@@ -58,4 +57,4 @@ class Holders:
 def own_class(layer: Json) -> bool:
     """Whether a layer is of a class of Keras itself: what it holds is no part of the program."""
     kind = layer["class_name"]
-    return isinstance(kind, str) and (kind in RULES or kind in COUNTS)
+    return isinstance(kind, str) and kind in LAYER_CLASSES

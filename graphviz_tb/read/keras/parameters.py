@@ -7,10 +7,12 @@ from math import prod
 
 from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import layer_row
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_count, sound
-from graphviz_tb.read.keras.shapes import DIMENSIONS, RULES, product
+from graphviz_tb.read.keras.shapes import product
 from graphviz_tb.read.keras.windows import KerasDims, each, spatial
 
+KEEPS_NOTHING = "0"
 ParameterRule = Callable[[Config, list[KerasDims]], int | None]
 
 
@@ -20,13 +22,13 @@ def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int |
     >>> parameter_count("Dense", {"units": 10}, [(None, 784)]), parameter_count("Flatten", {}, [])
     (7850, 0)
     """
-    rule = COUNTS.get(kind)
-    if rule is None:
-        return 0 if kind in RULES or kind in WITHOUT else None
+    word = layer_row(kind).parameters
+    if word in ("", KEEPS_NOTHING):
+        return 0 if word else None
     if not sound(config):
         return None
     try:
-        return possible_count(rule(config, [shape for shape in inputs if shape is not None]))
+        return possible_count(RULES[word](config, [shape for shape in inputs if shape is not None]))
     except IMPOSSIBLE:
         return None
 
@@ -185,40 +187,16 @@ def additive_attention(config: Config, inputs: list[KerasDims]) -> int:
     return known(inputs[0][-1]) if config.get("use_scale", True) else 0
 
 
-WITHOUT = frozenset(
-    (
-        "Lambda",
-        "TFOpLambda",
-        "SlicingOpLambda",
-        "TensorFlowOpLayer",
-        "StringLookup",
-        "IntegerLookup",
-        "TextVectorization",
-    )
-)
-COUNTS: Mapping[str, ParameterRule] = {
-    "Dense": dense,
-    "EinsumDense": einsum,
-    "Embedding": embedding,
-    **{f"Conv{many}": convolution for many in DIMENSIONS},
-    **{f"Conv{many}Transpose": transposed for many in DIMENSIONS},
-    **{f"DepthwiseConv{many}": depthwise for many in DIMENSIONS},
-    **{f"SeparableConv{many}": separable for many in DIMENSIONS},
-    "BatchNormalization": batch_normalization,
-    "SyncBatchNormalization": batch_normalization,
-    "LayerNormalization": layer_normalization,
-    "GroupNormalization": layer_normalization,
-    "RMSNormalization": rms_normalization,
-    "Normalization": normalization,
-    "LSTM": recurrent(4),
-    "GRU": recurrent(3),
-    "SimpleRNN": recurrent(1),
-    "RNN": of_cell,
-    "Bidirectional": both_ways,
-    "TimeDistributed": at_each_step,
-    "MultiHeadAttention": multi_head,
-    "PReLU": prelu,
-    "LayerScale": layer_scale,
-    "Attention": attention,
-    "AdditiveAttention": additive_attention,
+RULES: Mapping[str, ParameterRule] = {
+    "recurrent(4)": recurrent(4),
+    "recurrent(3)": recurrent(3),
+    "recurrent(1)": recurrent(1),
+    **{
+        rule.__name__: rule
+        for rule in (
+            *(dense, einsum, embedding, convolution, transposed, depthwise, separable, batch_normalization),
+            *(layer_normalization, rms_normalization, normalization, of_cell, both_ways, at_each_step, multi_head),
+            *(prelu, layer_scale, attention, additive_attention),
+        )
+    },
 }

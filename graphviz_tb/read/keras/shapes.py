@@ -12,6 +12,7 @@ from typing import Any
 
 from graphviz_tb.model.layers import Config
 from graphviz_tb.model.tensors import Shape
+from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_shape, sound
 from graphviz_tb.read.keras.windows import (
     KerasDims,
@@ -35,9 +36,14 @@ def output_shapes(kind: str, config: Config, inputs: Sequence[Shape]) -> list[Sh
     >>> output_shapes("Dense", {"units": 10}, [(None, 784)]), output_shapes("Mine", {}, [(None, 3)])
     ([(None, 10)], [])
     """
-    rule = RULES.get(kind)
+    rule = RULES.get(layer_row(kind).shape)
     known = [shape for shape in inputs if shape is not None]
-    if rule is None or len(known) < len(inputs) or (not known and kind != "InputLayer") or not sound(config):
+    if (
+        rule is None
+        or len(known) < len(inputs)
+        or (not known and not is_layer(kind, LayerRole.INPUT))
+        or not sound(config)
+    ):
         return []
     try:
         return [possible_shape(shape) for shape in rule(config, known)]
@@ -184,7 +190,7 @@ def _units(config: Config) -> int:
 def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     inner = config["layer"]
     # Of a recurrent layer alone, as Keras has it: one of both ways in another would double its states again and again.
-    if RULES[inner["class_name"]] not in (recurrent, long_short):
+    if RULES[layer_row(inner["class_name"]).shape] not in (recurrent, long_short):
         return []
     first, *states = output_shapes(inner["class_name"], inner["config"], inputs)
     mode = config.get("merge_mode", "concat")
@@ -217,14 +223,6 @@ def encoded(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [(*rest, wide)] if config.get("output_mode") == "one_hot" else [(*inputs[0][:-1], wide)]
 
 
-SAME = (
-    *("Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax", "ThresholdedReLU", "Identity", "Masking"),
-    *("BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization", "RMSNormalization"),
-    *("SyncBatchNormalization", "Normalization", "Rescaling", "Hashing", "Discretization", "ActivityRegularization"),
-    *("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout"),
-    *("GaussianNoise", "StochasticDepth", "LayerScale", "RandomFlip", "RandomRotation", "RandomTranslation"),
-    *("RandomZoom", "RandomContrast", "RandomBrightness", "Solarization", "SpectralNormalization", "FixedDropout"),
-)
 ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)` or an operator of tensors
     (
         *("add", "add_v2", "subtract", "sub", "multiply", "mul", "divide", "truediv", "floordiv", "mod", "pow"),
@@ -234,41 +232,11 @@ ELEMENTWISE = frozenset(  # functions called by `tf.add(…)`, `tf.math.add(…)
         *("log_softmax", "dropout", "identity", "stop_gradient", "cast", "clip_by_value"),
     )
 )
-DIMENSIONS = ("1D", "2D", "3D")
-
-
-def _for_each(names: Sequence[str], rule: LayerShapeRule) -> dict[str, LayerShapeRule]:
-    return {name + many: rule for name in names for many in DIMENSIONS}
-
-
 RULES: dict[str, LayerShapeRule] = {
-    "InputLayer": given,
-    **dict.fromkeys(SAME, same),
-    **dict.fromkeys(("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum", "CustomScaleLayer"), merged),
-    **_for_each(("Conv", "SeparableConv", "Convolution"), convolution),
-    **_for_each(("DepthwiseConv",), depthwise),
-    **{f"Conv{many}Transpose": transposed for many in DIMENSIONS},
-    **_for_each(("MaxPooling", "AveragePooling", "MaxPool", "AvgPool"), pooling),
-    **_for_each(("GlobalMaxPooling", "GlobalAveragePooling", "GlobalMaxPool", "GlobalAvgPool"), global_pooling),
-    **_for_each(("ZeroPadding",), padded),
-    **_for_each(("Cropping",), cropped),
-    **_for_each(("UpSampling",), upsampled),
-    **dict.fromkeys(("Resizing", "CenterCrop", "RandomCrop"), resized),
-    "Flatten": flattened,
-    "Reshape": reshaped,
-    "Permute": permuted,
-    "RepeatVector": repeated,
-    "TFOpLambda": called,
-    "Concatenate": joined,
-    "Dot": dotted,
-    "Dense": dense,
-    "EinsumDense": einsum,
-    "Embedding": embedded,
-    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"), attention_heads),
-    **dict.fromkeys(("Attention", "AdditiveAttention"), attention),
-    **dict.fromkeys(("GRU", "SimpleRNN", "RNN"), recurrent),
-    "LSTM": long_short,
-    "Bidirectional": both_ways,
-    "TimeDistributed": at_each_step,
-    "CategoryEncoding": encoded,
+    rule.__name__: rule
+    for rule in (
+        *(given, same, merged, convolution, depthwise, transposed, pooling, global_pooling, padded, cropped, upsampled),
+        *(resized, flattened, reshaped, permuted, repeated, called, joined, dotted, dense, einsum, embedded, encoded),
+        *(attention_heads, attention, recurrent, long_short, both_ways, at_each_step),
+    )
 }

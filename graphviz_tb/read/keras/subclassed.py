@@ -11,10 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphviz_tb.ops.layers import LAYER_CLASSES
 from graphviz_tb.read.keras.facts import HELD, KEPT
 from graphviz_tb.read.keras.objects import Holders, Json, hung, own_class
-from graphviz_tb.read.keras.parameters import COUNTS, WITHOUT
-from graphviz_tb.read.keras.shapes import RULES
 from graphviz_tb.read.keras.tree import snake
 from graphviz_tb.read.keras.weights_file import Kept
 
@@ -106,4 +105,4 @@ def give(objects: dict[str, Json], weights: Mapping[str, Kept]) -> None:
         objects[outermost[owner] or owner].setdefault(KEPT, []).extend(map(list, kept_object.shapes))
 
 
-CLASSES = {snake(kind): kind for kind in (*RULES, *COUNTS, *sorted(WITHOUT), "Sequential", "Functional")}
+CLASSES = {snake(kind): kind for kind in (*LAYER_CLASSES, "Sequential", "Functional")}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphviz_tb.limits import WORDS_TOLD
+from graphviz_tb.ops.layers import usual_config
 
 # Said first, in this order, and as they are: `32 · 3×3 · relu`.
 PLAIN = (
@@ -61,20 +62,6 @@ DEFAULTS: Mapping[str, Any] = {
     "pad_to_aspect_ratio": False,
     "output_mode": "int",
 }
-OF_CLASS: Mapping[str, Mapping[str, Any]] = {
-    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), {"activation": "tanh"}),  # noqa: RUF024
-    "LeakyReLU": {"negative_slope": 0.3, "alpha": 0.3},
-    "ELU": {"alpha": 1.0},
-    "ZeroPadding1D": {"padding": 1},
-    "ZeroPadding2D": {"padding": 1},
-    "ZeroPadding3D": {"padding": 1},
-    "GroupNormalization": {"groups": 32},
-    "AdditiveAttention": {"use_scale": True},
-    "Normalization": {"axis": [-1]},
-    **{f"{kind}Pooling{many}D": {"pool_size": 2} for kind in ("Max", "Average") for many in (1, 2, 3)},
-    **{f"UpSampling{many}D": {"size": 2} for many in (1, 2, 3)},
-    "Cropping1D": {"cropping": 1},
-}
 
 
 def telling(kind: str, config: Mapping[str, Any]) -> str:
@@ -91,7 +78,7 @@ def telling(kind: str, config: Mapping[str, Any]) -> str:
 
 def _words(kind: str, config: Mapping[str, Any]) -> Iterator[str]:
     # The defaults of the class before those of all classes; what follows from another option before both.
-    usual = {**DEFAULTS, **OF_CLASS.get(kind, {}), **_by_rule(config)}
+    usual = {**DEFAULTS, **usual_config(kind), **_by_rule(config)}
     for key in (*(key for key in PLAIN if key in config), *(key for key in config if key not in PLAIN)):
         value = config[key]
         if key in SILENT or value is None or is_usual(value, usual.get(key)):

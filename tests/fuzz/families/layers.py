@@ -11,8 +11,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from graphviz_tb.read.keras.parameters import COUNTS
-from graphviz_tb.read.keras.shapes import RULES
+from graphviz_tb.ops.layers import LAYER_CLASSES
 from tests.fuzz.families.grown_json import LIES, models, spots
 from tests.fuzz.families.names import run_of
 
@@ -40,7 +39,7 @@ def vocabulary() -> dict[str, tuple[Any, ...]]:
 
 def classes() -> list[str]:
     """The classes of layers of which anything is known, and one of which nothing is."""
-    return sorted({*RULES, *COUNTS, "RNN", "StackedRNNCells", "Lambda", "Mine>X"})
+    return sorted({*LAYER_CLASSES, "RNN", "StackedRNNCells", "Lambda", "Mine>X"})
 
 
 def value(key: str, random: Random, deepest: int) -> Any:
