@@ -111,10 +111,8 @@ class LayerOutputs:
         room: int = CLAIMED_OUTPUTS
         for layer in layers:
             each = len(between.gives[layer][0])
-            # A layer without outputs costs a look for each of its calls.
-            most = min(MOST_OUTPUTS, room)
-            fitting = (count for count in (layer.runs, layer.called) if count * max(each, 1) <= most)
-            self.listed[layer] = next(fitting, 1)
+            fitting = (count for count in (layer.runs, layer.called) if count * each <= min(MOST_OUTPUTS, room))
+            self.listed[layer] = next(fitting, 1) if each else 1  # a layer without outputs has none to list
             room -= each * (self.listed[layer] - 1)
 
     def number(self, source: LayerOutput) -> int:
