@@ -175,7 +175,16 @@ def generated(count: int) -> list[Model]:
     return found
 
 
-@pytest.mark.parametrize("name", ["numbered_series.pb", "gan_scopes.pb", "cifar10_shapes.pb", "func_library_v2.pb"])
+WHOLE = "a closed box counts its parts with the series whole, though they came apart"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("numbered_series.pb", "gan_scopes.pb", "cifar10_shapes.pb"),
+        pytest.param("func_library_v2.pb", marks=pytest.mark.xfail(reason=WHOLE, strict=True)),
+    ],
+)
 def test_series_come_apart_as_python_ungroups_them(name: str, require: Callable[..., None], tmp_path: Path) -> None:
     require("node")
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
