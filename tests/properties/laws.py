@@ -46,8 +46,9 @@ def well_formed(hierarchy: Hierarchy) -> None:
 
 
 def narrow(hierarchy: Hierarchy, most: int) -> None:
-    """No level has more children than wanted."""
-    assert max((len(hierarchy.children(row)) for row in range(len(hierarchy))), default=0) <= most
+    """No level has more children than wanted; a series of numbered names is one box, however many members it has."""
+    levels = (row for row in range(len(hierarchy)) if hierarchy.kind[row] != RowKind.SERIES)
+    assert max((len(hierarchy.children(row)) for row in levels), default=0) <= most
 
 
 def levels(picture: Picture) -> Iterator[tuple[Path, View, int]]:

@@ -33,7 +33,7 @@ def call_arguments(json_layer: Mapping[str, Any]) -> Iterator[Arguments]:
     >>> list(call_arguments({"inbound_nodes": [{"args": [x, [part, 0]], "kwargs": {"training": False}}]}))
     [{'1': [':3', 0], 'training': False, 'tensors': [0]}]
     """
-    nodes, attends = json_layer.get("inbound_nodes"), json_layer.get("class_name") in HEADS
+    nodes, attends = json_layer.get("inbound_nodes"), str(json_layer.get("class_name")) in HEADS
     for node, taken in zip(nodes if isinstance(nodes, list) else (), inbound(json_layer) or (), strict=True):
         found = keras_3(node) if isinstance(node, dict) and KEYS & node.keys() else keras_2(node)
         values = {key: hashed(value) if is_deep(value) else in_plain_values(value) for key, value in found}
