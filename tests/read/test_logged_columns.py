@@ -106,9 +106,9 @@ def test_never_five_times_slower_than_protobuf(make: Callable[[Path], Path], tmp
         return time.process_time() - start
 
     open_log(tmp_path)  # modules are loaded
-    ours = min(seconds(lambda: open_log(tmp_path)) for _ in range(3))
-    theirs = min(seconds(lambda: slowly(path)) for _ in range(3))
-    assert ours < 5 * theirs
+    # In pairs, and the best of them: what a busy machine adds to one of a pair says nothing of the other.
+    pairs = ((seconds(lambda: open_log(tmp_path)), seconds(lambda: slowly(path))) for _ in range(5))
+    assert min(ours / theirs for ours, theirs in pairs) < 5
 
 
 def test_a_file_that_grows_is_read_on(tmp_path: Path) -> None:
