@@ -13,8 +13,8 @@ from graphviz_tb.limits import MARKS_DEEP
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph, Mark, MarkPairs
+from graphviz_tb.ops.roles import CONSTANTS
 
-CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst", "prim::Constant"})
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
 ORDINARY = frozenset({"MergeSummary"})
 

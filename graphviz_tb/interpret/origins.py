@@ -15,19 +15,17 @@ from math import prod
 import numpy as np
 
 from graphviz_tb.interpret.standardised import standardised
-from graphviz_tb.interpret.weight_slots import PRODUCTS, WEIGHT_SLOTS
 from graphviz_tb.limits import CARRIERS_FOLLOWED
 from graphviz_tb.model.columns import Bools, Ints, distinct
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG, Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.model.wiring import wiring
+from graphviz_tb.ops.inputs import weight_names
+from graphviz_tb.ops.roles import CONSTANTS, PRODUCTS, READS, ROW_READS, VARIABLES
 
-VARIABLES = frozenset({"VarHandleOp", "_VarHandlesOp", "Variable", "VariableV2", "AutoReloadVariable"})
+HANDLE_READS = READS | ROW_READS  # all that give the value, or rows of it, behind a handle
 HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a variable from outside
-READS = frozenset(
-    {"ReadVariableOp", "_ReadVariablesOp", "ResourceGather", "ResourceGatherNd", "ReadVariableXlaSplitND"}
-)
 WRITES = re.compile(r"Assign.*|(?>.*Apply)(?!.*Summary).*|Resource(Scatter|Strided|CountUp).*|Var(iable)?IsInit.*|"
                     r"IsVariableInitialized|Scatter(Add|Sub|Update|Mul|Div|Min|Max|Nd.*)|.*[Ss]ave.*|.*Restore.*|"
                     r"DestroyResourceOp|DisableCopyOnRead|VariableShape", re.DOTALL)  # fmt: skip
@@ -37,7 +35,6 @@ CARRIERS = frozenset(
         *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
     )
 )
-CONSTANTS = frozenset({"Const", "HostConst", "ImmutableConst"})
 FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
 RESOURCE = 20  # DT_RESOURCE
 
@@ -59,7 +56,7 @@ def find_weights(graph: Graph) -> ValueOrigins:
     Nothing is one in what PyTorch wrote: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
-    if graph.of_pytorch or not any(op in VARIABLES | READS | CONSTANTS for op in graph.op_types):
+    if graph.of_pytorch or not any(op in VARIABLES | HANDLE_READS | CONSTANTS for op in graph.op_types):
         return ValueOrigins(none, {})
     bindings = bind(graph)
     made = makers(graph, bindings)
@@ -80,7 +77,7 @@ def makers(graph: Graph, bindings: list[tuple[int, int]]) -> Bools:
     handed = np.flatnonzero(graph.of_types(HANDED_IN.__contains__))
     if not len(handed):
         return made
-    uses = graph.of_types(lambda op: op in READS or bool(WRITES.fullmatch(op)))
+    uses = graph.of_types(lambda op: op in HANDLE_READS or bool(WRITES.fullmatch(op)))
     used = np.zeros(len(graph), bool)
     # The handle is the first input of all that reads or writes a variable.
     used[graph.source[uses[graph.target] & ~graph.control & (graph.slot == 0)]] = True
@@ -215,7 +212,7 @@ def in_weight_slots(graph: Graph) -> Bools:
     slots = np.zeros((len(graph.op_types) or 1, 16), bool)
     for index, op in enumerate(graph.op_types):
         # Slot 15 stands for all from 15 on; no op has a weight there.
-        slots[index, list(WEIGHT_SLOTS.get(op, ()))] = True
+        slots[index, list(weight_names(op))] = True
     fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
     return fits
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.interpret.lazily import Lazily
-from graphviz_tb.interpret.origins import CONSTANTS, HANDED_IN, WRITES, ValueOrigins, argument_of
+from graphviz_tb.interpret.origins import HANDED_IN, WRITES, ValueOrigins, argument_of
 from graphviz_tb.interpret.weight_shapes import constant_shape, handled_shape, used_shapes
-from graphviz_tb.interpret.weight_slots import WEIGHT_SLOTS
 from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.weights import Weight
+from graphviz_tb.ops.inputs import weight_names
+from graphviz_tb.ops.roles import CONSTANTS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, NodeDef
@@ -84,7 +85,7 @@ def roles_of(graph: Graph) -> dict[int, str]:
         (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
     ).tolist():
         # The first op in file order decides.
-        words = WEIGHT_SLOTS.get(graph.op_types[graph.op[graph.target[edge]]], {})
+        words = weight_names(graph.op_types[graph.op[graph.target[edge]]])
         word = "" if graph.control[edge] else words.get(int(graph.slot[edge]), "")
         if word:
             roles.setdefault(int(graph.source[edge]), word)

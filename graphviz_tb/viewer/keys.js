@@ -6,6 +6,7 @@ const SHORTCUTS = [
   ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
 const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
+const OF_LOGS = [["help.pages", "1  2"], ["help.tags", "/"], ["help.cards", "j  k"]]; // beside the pages of a log
 
 /** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
 const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");
@@ -87,7 +88,7 @@ class Hands {
 
   help() {
     const dialog = byId("help");
-    const rows = [...SHORTCUTS, ...(this.app.changes ? [OF_CHANGES] : [])].map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
+    const rows = [...SHORTCUTS, ...(this.app.changes ? [OF_CHANGES] : []), ...(byId("logs") ? OF_LOGS : [])].map(([key, keys]) => el("tr", {}, el("td", {}, ...keys.split("  ").flatMap((one) => [el("kbd", {}, one), " "])), el("td", {}, t(key))));
     dialog.replaceChildren(el("h2", {}, t("help")), el("table", {}, el("tbody", {}, ...rows)), el("button", { onclick: () => dialog.close(), autofocus: true }, t("close")));
     if (!dialog.open) dialog.showModal();
   }

@@ -1,7 +1,6 @@
 // The pages of a log beside the graph: tabs, the list of runs, and what comes while a run goes on.
 
 const PAGES = ["graph", "scalar"]; // in the order of their tabs; `1` … `9` go to them
-const LOG_KEYS = ["page", "runs", "tags", "smooth", "axis", "log", "pin"];
 
 class Logs {
   /**

@@ -1,8 +1,6 @@
 // The page of scalars: a card for each tag, in groups, with one crosshair for all.
 
-const GROUPED_ABOVE = 10; // single tags above which they have a group of their own
 const AXES = ["step", "relative", "wall"];
-const SMOOTH_STEP = 0.05;
 const USUAL_SMOOTH = 0.6;
 const TIP_ROWS = 12;
 
@@ -53,7 +51,7 @@ class ScalarPage {
 
   /** @param {LogTag[]} tags */
   set(tags) {
-    this.tags = tags.sort((a, b) => naturalOrder(a.name, b.name));
+    this.tags = tags;
     for (const tag of tags) {
       const card = this.cards.get(tag.name);
       if (card) card.tag = tag;
@@ -61,23 +59,14 @@ class ScalarPage {
     this.draw();
   }
 
-  /** Tags by the text before their first slash; many single ones come last. @returns {[string, LogTag[]][]} */
+  /** Tags in their groups, in the order in which they were given; what is pinned comes first. @returns {[string, LogTag[]][]} */
   grouped() {
     const shown = this.tags.filter((tag) => this.good.test(tag.name));
     const pinned = shown.filter((tag) => this.pins.has(tag.name));
     /** @type {Map<string, LogTag[]>} */
     const found = new Map();
-    for (const tag of shown) {
-      const name = tag.name.split("/", 1)[0];
-      found.set(name, [...(found.get(name) ?? []), tag]);
-    }
-    const names = [...found.keys()].sort(naturalOrder);
-    const single = names.filter((name) => found.get(name)?.length === 1);
-    const others = single.length > GROUPED_ABOVE ? new Set(single) : new Set();
-    /** @type {[string, LogTag[]][]} */
-    const out = names.filter((name) => !others.has(name)).map((name) => [name, found.get(name) ?? []]);
-    if (others.size) out.push([t("log.other"), single.flatMap((name) => found.get(name) ?? [])]);
-    return pinned.length ? [[t("log.pinned"), pinned], ...out] : out;
+    for (const tag of shown) found.set(tag.group, [...(found.get(tag.group) ?? []), tag]);
+    return pinned.length ? [[t("log.pinned"), pinned], ...found] : [...found];
   }
 
   draw() {
