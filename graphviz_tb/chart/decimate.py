@@ -36,7 +36,7 @@ def decimated(x: Floats, values: Floats, pixels: int) -> Indices:
 
 def _columns(x: Floats, values: Floats, pixels: int) -> Indices:
     """First, least, greatest and last of each run of points that fall into one column."""
-    low, high = float(x.min()), float(x.max())
+    low, high = float(np.min(x)), float(np.max(x))
     span = (high - low) or 1.0
     column = np.minimum((x - low) / span * pixels, pixels - 1).astype(np.int64)
     begins = np.flatnonzero(np.diff(column, prepend=-1))

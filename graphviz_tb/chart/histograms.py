@@ -51,8 +51,8 @@ def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tup
     [[1.0, 1.0, 1.0]]
     """
     filled = [edges for edges, _ in histograms if len(edges)]
-    low = min((float(edges[:, 0].min()) for edges in filled), default=0.0)
-    high = max((float(edges[:, 1].max()) for edges in filled), default=0.0)
+    low = min((float(np.min(edges[:, 0])) for edges in filled), default=0.0)
+    high = max((float(np.max(edges[:, 1])) for edges in filled), default=0.0)
     if high <= low:
         low, high = low - 0.5, low + 0.5
     borders = low + (high - low) * np.arange(bins + 1) / bins

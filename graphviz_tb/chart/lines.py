@@ -110,7 +110,7 @@ def along(line: ChartLine, kind: AxisKind) -> Floats:
     if kind == "step":
         return line.step.astype(np.float64)
     finite = line.wall[np.isfinite(line.wall)]
-    return line.wall - (finite.min() if kind == "relative" and len(finite) else 0)
+    return line.wall - (np.min(finite) if kind == "relative" and len(finite) else 0)
 
 
 def _plot(xs: Sequence[Floats], values: Sequence[Floats], look: ChartLook) -> Plot:

@@ -43,7 +43,7 @@ def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
         return "f4", array.astype("<f4", copy=False)
     if array.dtype.kind in "iu":
         info = np.iinfo(np.int32)
-        if not array.size or (array.min() >= info.min and array.max() <= info.max):
+        if not array.size or (np.min(array) >= info.min and np.max(array) <= info.max):
             return "i4", array.astype("<i4", copy=False)
     return "f8", array.astype("<f8", copy=False)
 

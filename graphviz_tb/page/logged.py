@@ -161,8 +161,15 @@ def extent(series: Series) -> list[Any]:
         return [0, None, None, None, None, 0]
     steps, walls = series.step, series.wall
     odd = int(np.count_nonzero(~np.isfinite(series.value)))
-    ends = [whole(int(steps.min())), whole(int(steps.max())), finite(float(walls.min())), finite(float(walls.max()))]
-    return [len(series), *ends, odd]
+    first, last = np.min(walls), np.max(walls)
+    return [
+        len(series),
+        whole(int(np.min(steps))),
+        whole(int(np.max(steps))),
+        finite(float(first)),
+        finite(float(last)),
+        odd,
+    ]
 
 
 def whole(number: int | None) -> int | str | None:

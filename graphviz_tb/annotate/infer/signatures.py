@@ -33,7 +33,7 @@ from graphviz_tb.ops.table import LINES, row
 
 Bound = dict[str, int]  # sizes by letter, and by the token of a size that is the same wherever it stands
 OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last is what `...` is
-ENTRY = re.compile(r"(\[[^\]]*\]|[^\s(*]+(?:\([^)]*\))?)(?:\*(\w*))?")
+ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
 
 
 @cache
