@@ -96,6 +96,7 @@ def test_what_is_unlike_is_read_all_the_same(make: Callable[[Path], Path], tmp_p
     assert_equal(open_log(tmp_path), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", HARD)
 def test_never_five_times_slower_than_protobuf(make: Callable[[Path], Path], tmp_path: Path) -> None:
     path = make(tmp_path)

@@ -35,11 +35,18 @@ from graphviz_tb.view.node_labels import NodeLabels
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
 PARTS = 5  # of a long test, so that several processes share it
+pytestmark = pytest.mark.machine
 PICTURES: list[dict[str, Any]] = [
     {"depth": 0},
     {"direction": "LR"},
     {"open_all": True, "max_open": 300, "direction": "TB"},
 ]
+
+
+@pytest.fixture(autouse=True)
+def node(require: Callable[..., None]) -> None:
+    """What the viewer's script runs in."""
+    require("node")
 
 
 def test_the_script_is_current() -> None:
@@ -59,8 +66,7 @@ def plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_fixture_is_placed_alike(require: Callable[..., None], tmp_path: Path, part: int) -> None:
-    require("node")
+def test_every_fixture_is_placed_alike(tmp_path: Path, part: int) -> None:
     models = [(path.name, model) for path in FILES[part::PARTS] for model in loaded(path)]
     cases, expected = [], []
     for name, model in models:
@@ -93,10 +99,8 @@ def groups(model: Model, path: tuple[int, ...]) -> Paths:
     return [child for child in children if model.hierarchy.opens(child[-1]) and not nested(child)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "lstm_dynamic_rnn.pb", "func_library_recursive.pbtxt"])
-def test_fifty_open_sets_are_placed_alike(name: str, require: Callable[..., None], tmp_path: Path) -> None:
-    require("node")
+def test_fifty_open_sets_are_placed_alike(name: str, tmp_path: Path) -> None:
     model = graphviz_tb.load(FIXTURES / "real" / name)
     chance = random.Random(name)
     sets = [opened_by_chance(model, chance) for _ in range(50)]
@@ -105,8 +109,7 @@ def test_fifty_open_sets_are_placed_alike(name: str, require: Callable[..., None
         assert plain(scene_of(model, opened)) == one, opened
 
 
-def test_columns_of_a_long_chain_are_placed_alike(require: Callable[..., None], tmp_path: Path) -> None:
-    require("node")
+def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
     nodes = [
         f'node {{ name: "a{at}" op: "Op{at % 7}" input: "a{at - 1}" input: "a{at - at % 4}" }}' for at in range(60)
     ]
@@ -116,10 +119,7 @@ def test_columns_of_a_long_chain_are_placed_alike(require: Callable[..., None], 
     assert plain(scene) == scenes([(model, [[]], model.options.picture)], tmp_path)[0]
 
 
-def test_plain_rows_are_placed_alike(
-    require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    require("node")
+def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphviz_tb.arrange.large.LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
     cases = [replace(model.options.picture, direction=direction) for direction in ("BT", "LR")]
@@ -143,11 +143,7 @@ def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None)
     )
 
 
-@pytest.mark.slow
-def test_a_thousand_generated_cases_are_placed_alike(
-    require: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    require("node")
+def test_a_thousand_generated_cases_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "properties")
     cases = []
     for number, model in enumerate(generated(250)):
@@ -185,8 +181,7 @@ WHOLE = "a closed box counts its parts with the series whole, though they came a
         pytest.param("func_library_v2.pb", marks=pytest.mark.xfail(reason=WHOLE, strict=True)),
     ],
 )
-def test_series_come_apart_as_python_ungroups_them(name: str, require: Callable[..., None], tmp_path: Path) -> None:
-    require("node")
+def test_series_come_apart_as_python_ungroups_them(name: str, tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
     held = Held(model.hierarchy, TextTable(), 1 << 30)
     levels = sorted(put_apart(model, held, {}, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
@@ -237,10 +232,7 @@ def without_rows(scene: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["mnist_cnn.pbtxt", "xor.pbtxt", "cifar10_shapes.pb"])
-def test_what_is_put_away_by_hand_stands_where_aux_puts_it(
-    name: str, require: Callable[..., None], tmp_path: Path
-) -> None:
-    require("node")
+def test_what_is_put_away_by_hand_stands_where_aux_puts_it(name: str, tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
     cases = [case for _ in range(30) for case in put_away_by_chance(model, chance)][:10]
     found = scenes(
