@@ -1,4 +1,4 @@
-"""`python -m graphviz_tb`, and the command `tbgraph`: so small that Ctrl-C is understood while the rest is imported."""
+"""Entry point of `python -m graphviz_tb` and `tbgraph`; small, so that Ctrl-C is handled while the rest is imported."""
 
 import gc
 import sys
@@ -7,7 +7,7 @@ ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
 
 
 class Ended(BaseException):
-    """The command was told to end: nothing may catch it, and half-written files go."""
+    """A signal asked the command to end. Nothing may catch it, and half-written files are removed."""
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Counts through calls: what lies under a row and in all functions that are called below it."""
+"""Counts through calls: the ops below a row and in all functions that are called there."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class OpsThroughCalls:
         number = {row: index for index, row in enumerate(rows)}
         callers: list[list[int]] = [[] for _ in rows]
         for index, function in enumerate(rows):
-            # In any order: each has a list of its own.
+            # The order does not matter: each callee has a separate list.
             for callee in {body for call in self._calls_below(function) for _, body in hierarchy.calls[call]}:
                 callers[number[callee]].append(index)
         return [rows[index] for index in topological(callers)]

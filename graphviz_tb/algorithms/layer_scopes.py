@@ -64,7 +64,7 @@ def tree_of_scopes(names: Iterable[str]) -> ScopeMembers:
 
 
 def tree_of_layers(layers: Collection[str]) -> ScopeMembers:
-    """The names of the layers in each model; "" holds the outermost model. A name may have a slash of its own."""
+    """Return the names of the layers in each model; the key "" is the outermost model. A name may contain a slash."""
     tree: dict[str, dict[str, None]] = defaultdict(dict)
     # The model around a layer is the longest path before it that is a layer: a slash may be part of a name.
     for path in layers:

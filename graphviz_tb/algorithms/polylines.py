@@ -25,7 +25,7 @@ def straightened(points: Sequence[Vertex]) -> list[Vertex]:
 
 
 def is_between(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    """Whether b lies on the straight way from a to c.
+    """Return whether b is on the straight line between a and c.
 
     >>> is_between((0, 0), (1, 1), (2, 2)), is_between((0, 0), (2, 2), (1, 1)), is_between((0, 0), (1, 0), (2, 2))
     (True, False, False)

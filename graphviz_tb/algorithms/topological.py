@@ -16,8 +16,8 @@ def topological(after: Sequence[Sequence[int]]) -> list[int]:
 
 
 def topological_cut(after: Sequence[Sequence[int]]) -> list[int]:
-    """All nodes, as `topological` orders them; where all that are left lie on circles or behind them, the first of them
-    goes on.
+    """Return all nodes in the order of `topological`; where only cycles and nodes behind them are left, take the first
+    node.
 
     >>> topological_cut([[1], [0], [], [1]])
     [2, 3, 0, 1]

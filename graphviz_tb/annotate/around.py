@@ -13,14 +13,14 @@ from graphviz_tb.model.stats import Measure
 
 
 class MeasuredChains:
-    """Every row that something was measured at or under, once for each step.
+    """Every row at or below which something was measured, once for each step.
 
     Rows that hold the same measured rows, as scopes that each hold only the next, are one chain: their figures are the
     same in every step.
 
     Before: entries, each with its `step` and its `row`, in this order and none twice. After: of place i, `chain[i]`
-    lies at or around the entries `first[i] … stop[i]-1` of one step; places are in the order of steps; `chain_of[row]`
-    is that of a row, -1 where nothing was measured.
+    contains the entries `first[i] … stop[i]-1` of one step; places are in the order of steps; `chain_of[row]` is the
+    chain of a row, -1 where nothing was measured.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -64,7 +64,7 @@ class MeasuredChains:
             entries.append(entry)
         first = np.concatenate(entries)
         order = np.argsort(step[first], kind="stable")
-        # The entry that a chain was found from is the first under it: those before lie before it.
+        # The entry from which a chain was reached is the first in it: earlier entries are before the chain.
         self.chain, self.first = np.concatenate(found)[order], first[order]
         self.stop = np.searchsorted(key, step[self.first] * len(measured) + stops[self.chain])
 

@@ -1,4 +1,4 @@
-"""Samples become columns over the rows: an op's own, then what lies under each group."""
+"""Turn samples into columns over the rows: first the value of each op, then the sum below each group."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ FIELDS = ("step", "row", *QUANTITIES, "start", "end")
 def sum_up(hierarchy: Hierarchy, steps: list[SamplesByPath], loose: list[SamplesByPath]) -> Stats:
     """Columns of all steps.
 
-    Before: for each step what was measured by path, and the machinery of calls (`loose`). After: in every column a
-    group has what lies under it, a call what lies inside it; the means of siblings add up to their group's.
+    Before: for each step the samples by path, and the machinery of calls (`loose`). After: in every column the value
+    of a group is the sum of the rows below it, that of a call the sum of its function; the means of siblings add up
+    to the mean of their group.
     """
     inside: list[SamplesByPath] = []
     entries = [np.zeros((0, len(FIELDS)), np.int64)]

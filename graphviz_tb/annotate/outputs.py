@@ -30,7 +30,7 @@ def output_index(definition: NodeDef, key: str) -> int:
 
 
 def length(definition: NodeDef, output: Output) -> int:
-    """How many outputs an entry of the op's definition represents.
+    """Return how many outputs an entry of the op's definition represents.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> split = op_def("Split").outputs[0]
@@ -43,7 +43,7 @@ def length(definition: NodeDef, output: Output) -> int:
     if attr in definition.attr:
         # A list of dtypes has as many outputs as entries; a number says how many.
         value = definition.attr[attr]
-        # Below zero the next output would lie before the first.
+        # A negative length would put the next output before the first.
         return len(value.list.type) if value.HasField("list") else max(0, int(value.i))
     known = op_def(definition.op)
     usual = known.defaults.get(attr) if known is not None else None

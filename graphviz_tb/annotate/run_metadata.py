@@ -64,8 +64,8 @@ def join_statistics(
 ) -> Stats:
     """The statistics of every row.
 
-    Before: one trace for each step (`names` are their tags). After: sums over an op's executions, means over the
-    steps; what no op of the graph bears the name of is in `strangers`.
+    Before: one trace for each step (`names` are their tags). After: sums over the executions of an op, means over the
+    steps; executions whose name no op of the graph has are in `strangers`.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -83,7 +83,7 @@ def join_statistics(
     # `reads` has all devices, for what each of them did; only those that count are joined.
     every = [{device: executions for device, executions in read.items() if wanted(device, options)} for read in reads]
     finder = TraceNames(hierarchy, options.tensorboard)
-    # The names of all steps together: which function ran by itself is decided by most of them.
+    # The names of all steps together: most of them decide which function ran outside of any call.
     places = finder.places(execution.name for read in every for executions in read.values() for execution in executions)
     steps = [gather(count(read, options), places) for read in every]
     labels = tuple(names) or tuple(str(number) for number in range(len(traces)))

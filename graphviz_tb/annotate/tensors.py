@@ -1,4 +1,4 @@
-"""Tensors: what the file says of an output, and what is inferred where it says less."""
+"""Tensors: the shape and dtype of an output as the file declares them, and as inferred where it does not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTRADICTION = "shape-contradiction"
 
 
 class TensorDecoder:
-    """The tensors of a graph; nothing is looked at before it is asked for."""
+    """The tensors of a graph, each decoded when it is asked for."""
 
     def __init__(self, graph: Graph, infer: bool = True) -> None:
         self.graph = graph
@@ -35,22 +35,22 @@ class TensorDecoder:
 
     @cached_property
     def inference(self) -> Inference:
-        """What infers, begun at the first tensor of which the file says too little."""
+        """The inference, made for the first tensor whose shape the file leaves unknown."""
         from graphviz_tb.annotate.infer import Inference  # the rules of all ops
 
         return Inference(self.graph, self.declared)
 
     def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
-        """What the file says of a node's outputs beside what the op's own rule reads."""
+        """Return the shapes that the file declares for the outputs of a node, apart from those that its rule reads."""
         return [argument_of(self.graph, node)("0").shape] if definition is None else enumerated(definition)[0]
 
     def decode(self, node: int) -> TensorOfKey:
-        """A lookup from an output key of a node to its tensor."""
+        """Return a lookup from an output key of a node to its tensor."""
         said = self._calls(node)
         return (lambda key: self._completed(node, key, said(key))) if self.infer else said
 
     def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
-        """A tensor whose unknown sizes are inferred; what was said stays."""
+        """Fill in the unknown sizes of a tensor by inference; declared sizes stay."""
         # Most shapes: nothing is inferred for them.
         if said.shape is not None and None not in said.shape:
             return said
@@ -59,8 +59,8 @@ class TensorDecoder:
         return said if shape == said.shape else Tensor(shape, said.dtype, "inferred")
 
     def odd(self) -> tuple[Notice, ...]:
-        """Nodes whose declared shapes contradict what their inputs make of them, as far as was looked, and whether
-        inference met its limits.
+        """Report nodes whose declared shapes contradict the inferred ones, as far as they were inferred, and whether
+        inference reached its limits.
         """
         if "inference" not in self.__dict__:  # to ask for it would make one
             return ()

@@ -26,11 +26,11 @@ class Top:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What `info` says of run statistics.
+    """The run statistics that `info` shows.
 
     `measured` of `ops` have statistics, counted in each place (`ops` is None where recursion makes it endless);
-    `joined` of `executions` of the traces bear the name of an op, `strangers` are the others with their time.
-    Each list is sorted, largest first; scopes that only hold one other of the list with the same value are left out.
+    `joined` of the `executions` of the traces have the name of an op, `strangers` are the others with their time.
+    Each list is sorted, largest first; a scope whose whole value is in one other entry of the list is left out.
     """
 
     steps: tuple[str, ...]
@@ -101,7 +101,7 @@ def scope_places(hierarchy: Hierarchy, stats: Stats) -> PathFigures:
 
 
 def calls_around(paths: Sequence[Path]) -> list[Path]:
-    """The calls that paths lead through, without the first, which lies in the main graph; both are in order.
+    """Return the calls on the way of each path, without the first row, which is in the main graph; both are sorted.
 
     >>> calls_around([(1, 5, 6, 7), (1, 5, 6, 8), (1, 5, 9), (2, 5)])
     [(1, 5), (1, 5, 6)]
@@ -120,7 +120,7 @@ def calls_around(paths: Sequence[Path]) -> list[Path]:
 
 
 def without_wrappers(hierarchy: Hierarchy, places: PathFigures, value: Callable[[Figures], float]) -> PathFigures:
-    """Leave out a scope whose whole value lies in the next one below it: it would say the same twice."""
+    """Leave out a scope whose whole value is that of the next scope below it: the list would repeat it."""
     # Places are in preorder: where there is one below a scope, the first of them comes next.
     wrappers = {
         path

@@ -4,7 +4,7 @@ call/inner                       a node of an inlined function
 while/body/_5/add                a node of a loop's body (also cond/_4, then/_29, else/_30, branch1/_61)
 while/merge/_12, Func/call/…     machinery of the call itself
 x/_0__cf__0                      a constant that optimization folded out of x
-inner                            a node of a function that runs by itself
+inner                            a node of a function that runs outside of any call
 conv/Conv2D:Conv2D               a kernel of conv/Conv2D
 model_1/conv_1/Conv2D            an op of the layer model/conv, where the graph has layers for nodes
 """

@@ -55,9 +55,9 @@ def arrange(
 ) -> Skeleton:
     """The order in which one open group is drawn.
 
-    Before: `outside` is what the level around it says of its bridges; `known` remembers the skeletons of one graph, so
-    that equal metagraphs share one.
-    After: every metaedge and drawable bridge of the core has a wire; ports lie side by side as their lines do outside.
+    Before: `outside` has the order and direction of the group's bridges in the level around it; `known` remembers the
+    skeletons of one graph, so that equal metagraphs share one.
+    After: every metaedge and drawable bridge of the core has a wire; ports have the order of their lines outside.
 
     >>> from graphviz_tb.model.metagraph import Metaedge
     >>> skeleton = arrange(Metagraph(0, (1, 2), (2, 2), (Metaedge(0, 1, 1, 0, 0),), ()))
@@ -73,7 +73,7 @@ def arrange(
     skeleton = known.recall(key, rows)
     if skeleton is None:
         skeleton = anew(metagraph, options, outside)
-        # Also where a level has too many bends: it is not laid out in vain a second time.
+        # Also a level with too many bends: its layout is not tried a second time.
         known.keep(key, rows, skeleton)
     return skeleton
 
@@ -85,7 +85,7 @@ def check_engine(options: ArrangeOptions) -> None:
 
 
 def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
-    """The same, not from memory; plain rows where lines bend too often."""
+    """Arrange a metagraph that is not in the cache; in plain rows where its lines would have too many bends."""
     try:
         return fresh(metagraph, options, outside)
     except TooManyBends:
@@ -93,7 +93,7 @@ def anew(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints
 
 
 def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraints) -> Skeleton:
-    """The same, unless lines bend too often."""
+    """Arrange a metagraph. Raises TooManyBends where its lines would have too many bends."""
     # The order is that of the automatic mask: what is moved by hand is put in afterwards, and moves nothing else.
     mask = metagraph.automatic
     bridges = core_bridges(metagraph, mask)

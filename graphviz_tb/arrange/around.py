@@ -1,4 +1,4 @@
-"""What the level around an open group says of its bridges: which run against the flow, and how they lie side by side.
+"""The bridges of an open group in the level around it: which of them run against the flow, and their order.
 
 It comes from the order of that level alone, not from what else is open.
 """

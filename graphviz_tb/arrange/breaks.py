@@ -1,4 +1,4 @@
-"""Where a long chain goes on in the next column, as the lines of a page do: at joints that few lines pass.
+"""Break a long chain into columns, as a newspaper breaks lines: at joints that few lines pass.
 
 Decided from nominal sizes, like all order, so that opening a box moves nothing to another column.
 """
@@ -32,7 +32,7 @@ def breaks(pieces: Sequence[tuple[Ranks, Sequence[int]]]) -> list[tuple[int, ...
     [(6, 13)]
     """
     sizes = [(depth(layers, widths), breadth(layers, widths)) for layers, widths in pieces]
-    # Pieces at least half as high as this one are drawn beside it, and make the whole wider: `room` sums their widths.
+    # Pieces at least half as high as this one are drawn next to it and make the whole wider: `room` sums their widths.
     tall = sorted((ranks, wide + PART) for ranks, wide in sizes if ranks > TALL)
     room = [0, *accumulate(wide for _, wide in tall)]
     broken = []
@@ -55,7 +55,7 @@ def breadth(layers: Ranks, widths: Sequence[int]) -> int:
 
 
 def in_columns(layers: Ranks, wide: int, beside: int) -> tuple[int, ...]:
-    """The breaks of one piece, `wide` px wide with others of `beside` px beside it; none where no joint is found."""
+    """Return the breaks of one piece, `wide` px wide and next to others of `beside` px; () where there is no joint."""
     ranks = len(layers.ranks)
     # Height against width, as it is; then as so many columns, with all divisions multiplied out.
     if ROW * ranks <= THIN * (wide + beside):

@@ -51,7 +51,7 @@ class Arrangements:
 
 
 def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
-    """The same, its ports leading to other rows."""
+    """Return the skeleton of an equal metagraph, its ports leading to that one's rows by `name`."""
     ports = tuple(
         PortSlot(slot.first, tuple([(name[row], inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )

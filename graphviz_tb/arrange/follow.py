@@ -98,7 +98,7 @@ def rank_of(draft: Draft, part: int, before: list[int], after: list[int]) -> int
     rows = draft.parts[part]
     low = 1 if rows[0][0] in draft.ports and draft.ports[rows[0][0]].first else 0
     high = len(rows) - (1 if rows[-1][0] in draft.ports and not draft.ports[rows[-1][0]].first else 0)
-    # What comes before may lie on the rank of the last ports: its line is turned.
+    # A predecessor may be on the rank of the last ports: its line is turned.
     bound = [r for r in before if r < high]
     rank = max(bound) + 1 if bound else min((r for r in after if r >= low), default=low) - 1
     if rank < low or rank >= high or rank in after:

@@ -31,7 +31,7 @@ def pieces(
     """
     head = {item: item for item in items}
     hung = [*first, *last]  # all ports
-    # All ports are joined, as they lie on one frame.
+    # All ports are joined, as they are on one frame.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
         join(head, source, target)
     members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # entered first, so that it comes first

@@ -11,7 +11,7 @@ from math import isqrt
 
 UNIT = 44  # half of a plain op's width and gap
 ROW = 72  # a box and the gap below it
-WAYPOINT = 8  # nominal px of a line that passes a rank: a line and half the gap beside it
+WAYPOINT = 8  # nominal px of a line that passes a rank: a line and half the gap next to it
 WIDEST = 3200  # px: two wide screens side by side
 PART = 32  # px between two unconnected parts, more than between two boxes of one
 

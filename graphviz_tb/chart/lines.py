@@ -78,7 +78,7 @@ def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, 
         _text(elide(clean(title), CARD[0] - 32, TITLE_SIZE, True), 16, 24, theme.text, TITLE_SIZE, semibold=True),
         *_grid(plot, look, theme),
     ]
-    for line, x in zip(lines, xs, strict=True):  # what is faint lies behind every line
+    for line, x in zip(lines, xs, strict=True):  # faint strokes are drawn behind every line
         shapes += _faint(line, x, plot, look, theme)
     for line, x, value in zip(lines, xs, shown, strict=True):
         shapes += _clear(line, x, value, plot, theme)

@@ -67,7 +67,7 @@ class Against(ByNumber):
         return now.of(self.quantity) - before.of(self.quantity) if now.known and before.known else None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """The same, its scale as wide as the largest difference of the nodes that are shown `closed`."""
+        """Return a copy whose scale is as wide as the largest difference of the nodes that are shown `closed`."""
         changes = [abs(change) for path in closed if (change := self.change(path)) is not None]
         return replace(self, top=max(changes, default=0.0))
 

@@ -1,4 +1,4 @@
-"""What every colouring says, and what it says where it has nothing to say."""
+"""The interface of all colourings, with the defaults for those that differ in nothing."""
 
 from __future__ import annotations
 
@@ -30,39 +30,39 @@ class Colouring:
     heading: str
 
     def fill(self, path: Path) -> Fill:
-        """How the box at `path` is filled: neutral, white for ops and for stacks of ops."""
+        """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
         return plain(self.theme, is_op(self.hierarchy, path[-1]))
 
     def alike(self, row: int) -> Hashable:
-        """Rows of one key look alike and have the same words: ask one of them for all."""
+        """Return a key that is equal for rows with the same fill and words; one of them is asked for all."""
         return row
 
     def second(self, path: Path) -> str | None:
-        """The second line of the box at `path`; None leaves the usual one."""
+        """Return the second line of the box at `path`; None for the usual one."""
         return None
 
     def account(self, path: Path) -> str:
-        """What a tooltip says beside the usual; "" for nothing."""
+        """Return the text that the colouring adds to the tooltip of the box at `path`; "" for none."""
         return ""
 
     def summary(self, ops: int, shown: int) -> str:
-        """What the title row says of a picture that shows so many boxes; "" for the usual counts."""
+        """Return the title row's text for a picture with `shown` of `ops`; "" for the usual counts."""
         return ""
 
     def in_theme(self, theme: Theme) -> Self | None:
-        """The same in another theme; None where it has to be made anew."""
+        """Return a copy in another theme; None where it has to be made anew."""
         return None
 
     def by_number(self) -> ByNumber | None:
-        """Itself, if it is a colouring by a number."""
+        """Return itself if it is a colouring by a number, else None."""
         return None
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """The same, its scale set by the boxes that are shown closed."""
+        """Return a copy whose scale fits the boxes that are shown closed."""
         return self
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """The colours of lines and of lines of stubs, where they are not the usual ones. `paths` are by box."""
+        """Return the colours of lines and of stubs' lines that are not the usual ones. `paths` are by box."""
         return Tints.none(scene)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:

@@ -42,11 +42,11 @@ class ByCost(ByNumber):
     top: int = 0
 
     def of(self, path: Path) -> Cost:
-        """The cost at `path`: of an op, or of all that lies under a group."""
+        """Return the cost at `path`: of an op, or of everything below a group."""
         return self.costs.under(path[-1])
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """The same, its scale from 0 to the largest of the boxes shown closed."""
+        """Return a copy whose scale goes from 0 to the largest value of the boxes shown closed."""
         return replace(self, top=max((self.value(self.of(path)) for path in closed), default=0))
 
     def fill(self, path: Path) -> Fill:

@@ -38,7 +38,7 @@ def first_seen(column: np.ndarray[tuple[int], np.dtype[np.int32]], count: int) -
 
 
 def accelerator(name: str) -> bool:
-    """Whether a device name speaks of an accelerator.
+    """Return whether a device name is that of an accelerator.
 
     >>> accelerator("/job:worker/task:0/device:GPU:0"), accelerator("/cpu:0"), accelerator("/job:ps/task:0")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Colours made from colours: strokes, and what every colouring gives to rows it says nothing about."""
+"""Colours derived from colours: strokes, and the fill of rows for which a colouring has no value."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ranked(rank: int, theme: Theme, lettered: bool) -> Fill:
     hue = theme.hues[rank % len(theme.hues)]
     if lettered:
         return hued(hue, theme, letters(rank))
-    # Two categories of one hue are told apart by the letter.
+    # The letter distinguishes two categories of one hue.
     turn = rank // len(theme.hues)
     return hued(hue, theme, letters(turn) if turn else "")
 

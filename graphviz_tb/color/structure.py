@@ -22,7 +22,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.ops.roles import VARIABLES
 
-RANGE = re.compile(r" \([^()]*\)$")  # of a group without a name of its own: its first and its last part
+RANGE = re.compile(r" \([^()]*\)$")  # in the name of a fold: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
 
 

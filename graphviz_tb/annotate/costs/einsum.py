@@ -6,15 +6,15 @@ from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, elements
 
 
 def einsum(op: CountedOp) -> OpCost:
-    """All letters together; no product where there is one operand."""
+    """Count the product of the sizes of all letters; nothing for a single operand, which is not multiplied."""
     left, _, _ = str(op.op.attr("equation") or "").replace(" ", "").partition("->")
-    # Letter ─▶ size; dims that `...` stands for are stretched together, so the largest product of them counts.
+    # Letter ─▶ size; the dims of `...` are broadcast together, so their largest product counts.
     letters: dict[str, int] = {}
     dotted = 1
     for operand, term in enumerate(left.split(",")):
         shape, (before, dots, after) = op.shape(operand), term.partition("...")
         if dots:
-            # What lies between the letters before the dots and those after.
+            # The dims between the letters before the dots and those after.
             dotted = max(dotted, elements(shape[len(before) : len(shape) - len(after)]))
         ends = (*shape[: len(before)], *shape[len(shape) - len(after) :])
         for letter, size in zip(before + after, ends, strict=False):

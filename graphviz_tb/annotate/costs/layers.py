@@ -97,7 +97,7 @@ def dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
 def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     left, _, result = str(config["equation"]).replace(" ", "").replace("...", "").partition("->")
     first, _, second = left.partition(",")
-    # From the right: dots, which stand for the batch, are on the left ("...x,xy->...y").
+    # From the right: the dots, which are the batch, are on the left ("...x,xy->...y").
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)

@@ -79,7 +79,7 @@ class Bill:
                 self._inside.setdefault(function, []).append(node)
 
     def nodes(self) -> list[Cost]:
-        """Every node by itself; one of a function's body as in the first call that leads to it."""
+        """Return the cost of each node alone; a node of a function is counted as in the first call that leads to it."""
         main = self.inference.main
         frames = {function: self.inference.calls.frames_of(function) for function in self._inside}
         costs = []

@@ -72,7 +72,7 @@ def picked(value: Elements, dims: tuple[int, ...], ranges: Sequence[Sequence[int
 
 
 def compared(same: bool | None, holds: Callable[[int, int], bool]) -> Callable[[Op, int, int], int]:
-    """A comparison; equal symbols are equal (`same` is what it says of them), others not known."""
+    """Return the fold of a comparison: `same` is its result for two equal symbols; for others it is unknown."""
 
     def calculate(op: Op, a: int, b: int) -> int:
         # Two known numbers; else only a symbol and itself can be compared.

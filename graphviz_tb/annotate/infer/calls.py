@@ -40,7 +40,7 @@ class CallInference:
         ] = {}  # symbols that results do not owe to arguments
 
     def argument(self, frame: CallFrame, node: int) -> Out:
-        """What is known of an argument: what the caller hands in and what the file says of it."""
+        """Merge the value that the caller passes for an argument with the shape that the file declares."""
         position = self.graph.functions[int(self.graph.function[node])].place(node)
         given = frame.args[position] if position < len(frame.args) else UNKNOWN
         declared = self.inference.with_declared(node, (given,), self.inference.declared(node, None))
@@ -62,7 +62,7 @@ class CallInference:
             return self._round(frame, node).results()
         subs = self._entered(frame, node)
         self.opened[frame, node] = tuple(subs)
-        # Each call of a function has symbols of its own for what the body makes.
+        # Each call of a function has separate symbols for the results of the body.
         each = [self.fresh(sub, self.given(sub)) for sub in subs]
         if not each or len(subs) < len(self._functions(node)):
             return ()  # one of the branches calls what we are in: it may give anything
@@ -272,7 +272,7 @@ def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> 
         if mine is None or other is None or len(mine) != len(other):
             return None
         dims = tuple(a if a == b or a in varying else symbols.fresh() for a, b in zip(mine, other, strict=True))
-        # Only what is new here: a symbol that was assumed before may stand for a size outside of the loop.
+        # Only new symbols: one that was assumed before may be a size outside of the loop.
         varying.update(symbol for symbol in dims if symbol not in mine)
         return dims
 

@@ -28,7 +28,7 @@ from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS
 
 
 class Inference:
-    """What can be inferred of the outputs of a graph. `declared` gives what the file says of a node's outputs."""
+    """Infers the outputs of a graph. `declared` returns the shapes that the file declares for the outputs of a node."""
 
     def __init__(self, graph: Graph, declared: Declared) -> None:
         self.graph = graph
@@ -153,7 +153,7 @@ class Inference:
         return self.with_declared(node, outs, self.declared(node, definition))
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
-        """What the rule of an op says of its outputs, with the elements where they fold."""
+        """Return the outputs by the rule of the op, with elements where it has a fold; () where neither applies."""
         rule = rule_for(op.definition.op)
         if rule is None:
             return ()
@@ -193,7 +193,7 @@ class Inference:
         for index, shape in enumerate(declared):
             if shape is None:
                 continue
-            # HIDDEN itself is "any size" while two shapes are merged; each that is left becomes a symbol of its own.
+            # HIDDEN itself is "any size" while two shapes are merged; each one left becomes a separate symbol.
             said = tuple(HIDDEN if size is None else size for size in shape)
             try:
                 both = merge(padded[index].shape, said)

@@ -33,7 +33,7 @@ class CallFrame:
         self.far = caller.far.far if step == next_step else caller
 
     def holds(self, other: CallFrame) -> bool:
-        """Whether another frame is this one or lies in it."""
+        """Return whether another frame is this one or inside it."""
         while other.depth > self.depth:
             caller = other.caller
             assert caller is not None, "only the outermost frame has none"

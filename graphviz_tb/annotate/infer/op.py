@@ -121,7 +121,7 @@ class Op:
         return [stated(number) for number in message.i] or list(message.b or message.f)
 
     def dims(self, message: Any) -> Dims:
-        """A shape message; each dimension of -1 is a number of its own."""
+        """Convert a shape message; each dimension of -1 becomes a new symbol. None for an unknown or excessive rank."""
         if message.unknown_rank or len(message.dim) > MOST_DIMENSIONS:
             return None
         return tuple(self.symbols.fresh() if dim.size < 0 else int(dim.size) for dim in message.dim)

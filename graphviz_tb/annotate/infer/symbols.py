@@ -83,12 +83,12 @@ class Symbols:
         self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
 
     def fresh(self) -> int:
-        """A number of which nothing is known."""
+        """Return a new symbol: a number of which nothing is known."""
         self._made.append(None)
         return HIDDEN - (len(self._made) - 1)
 
     def several(self, count: int) -> tuple[int, ...]:
-        """Numbers of which nothing is known. Raises ValueError for more than any op has outputs or sizes."""
+        """Return `count` new symbols. Raises ValueError for more than any op has outputs or sizes."""
         if count > MOST_OUTPUTS:
             raise ValueError(f"{count} sizes")
         if count > MOST_DIMENSIONS:
@@ -96,16 +96,16 @@ class Symbols:
         return tuple(self.fresh() for _ in range(count))
 
     def room_for(self, count: int) -> bool:
-        """Count so many numbers that a few bytes speak of; whether they leave memory."""
+        """Claim memory for `count` numbers that a few bytes of a file ask for; return whether there is enough."""
         return self._claimed.take(count)
 
     @property
     def full(self) -> bool:
-        """Whether numbers were not followed, as all that were asked for would fill memory."""
+        """Whether some numbers were not followed because all of them would fill memory."""
         return self._claimed.spent
 
     def claim(self, count: int) -> None:
-        """Count so many sizes of outputs that an attribute claims. Raises ValueError where they would fill memory."""
+        """Claim memory for `count` sizes that an attribute asks for. Raises ValueError where there is not enough."""
         if not self.room_for(count):
             raise ValueError(f"{count} sizes")
 

@@ -66,11 +66,11 @@ def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
 
 
 def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
-    """The same of an output: of values the elements that agree."""
+    """Keep the part of two outputs that agrees: sizes, and elements where the shapes are equal."""
     if a == b:
         return a
     value = None
-    # Elements are compared one by one only where they lie in equal shapes.
+    # Elements are compared one by one only where the shapes are equal.
     if a.value is not None and b.value is not None and a.shape == b.shape and len(a.value) == len(b.value):
         value = join(a.value, b.value, symbols)
     return Out(join(a.shape, b.shape, symbols), value, join(a.held, b.held, symbols))

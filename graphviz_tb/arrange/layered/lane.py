@@ -21,8 +21,8 @@ def lane_of(part: Component, layers: Ranks) -> list[int]:
 
 
 def keep_lane(state: RankState, lane: list[int], paths: list[list[int]]) -> None:
-    """Lead other paths round the lane where that costs few crossings; then set the lane in the middle of items that
-    could change places with it, and of those beside it that lead nowhere."""
+    """Lead other paths round the lane where that costs few crossings; then center the lane among the items that could
+    change places with it and among its neighbours that lead nowhere."""
     if not lane:
         return
     inside = set(lane)
@@ -57,8 +57,8 @@ def to_middle(state: RankState, item: int) -> None:
 
 
 def among_ends(state: RankState, item: int) -> None:
-    """Shift an item to the middle of those beside it that end where it goes on: they have its neighbours on one side,
-    and none on the other.
+    """Center an item among its neighbours in the rank that end where it goes on: they have the same adjacent items on
+    one side, and none on the other.
 
     >>> state = RankState(5, [[0], [1, 2, 3], [4]], [[0, 1], [0, 2], [0, 3, 4]])
     >>> among_ends(state, 3)

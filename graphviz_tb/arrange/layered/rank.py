@@ -32,7 +32,7 @@ def rank(part: Component) -> list[int]:
 
 @dataclass(slots=True)
 class Ranking:
-    """A part with its neighbours above and below each node; `free` nodes, no ports, lie on ranks `base` … `bottom`."""
+    """A part with the neighbours above and below each node; `free` nodes (no ports) have ranks `base` … `bottom`."""
 
     part: Component
     above: list[list[int]] = field(init=False)

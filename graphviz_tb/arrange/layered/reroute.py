@@ -106,7 +106,7 @@ class Rerouter:
         return known
 
     def parallel(self, gap: int) -> bool:
-        """The same, looked up."""
+        """Compute `clear` for a gap whose result is not cached."""
         place, below = self.state.place, self.state.below
         last = -1
         for item in self.state.ranks[gap]:

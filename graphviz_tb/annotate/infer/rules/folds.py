@@ -179,7 +179,7 @@ def chosen(op: Op) -> Elements | None:
     if len(condition) != len(yes) or len(yes) != len(no):
         return None
     each = zip(condition, yes, no, strict=True)
-    # Where both give the same, it does not matter which is chosen.
+    # Where both operands have the same element, the condition does not matter.
     return tuple(op.symbols.fresh() if known <= HIDDEN and a != b else a if known else b for known, a, b in each)
 
 

@@ -40,7 +40,7 @@ RULES: dict[str, Rule] = {
 
 
 def resized_gradient(op: Op) -> tuple[int, ...] | None:
-    """The gradient comes in, the image that was resized beside it."""
+    """Return the shape of the resized image: its inputs are the gradient and the original image."""
     gradient, image = op.shape(0), op.shape(1)
     if gradient is None or image is None or len(gradient) != 4 or len(image) != 4:
         return image

@@ -7,7 +7,7 @@ from graphviz_tb.annotate.infer.values import Dims, Out
 
 
 def joined(op: Op) -> RuleResult:
-    """`StringJoin`: scalars are repeated for those that are none."""
+    """`StringJoin`: scalars are broadcast to the shape of the other inputs."""
     shapes = [each.shape for each in op.ins]
     larger = [shape for shape in shapes if shape != ()]
     return [larger[0] if larger else ()]
