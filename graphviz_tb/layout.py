@@ -46,9 +46,9 @@ class Layout:
 
 
 def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
-    """Lay a picture out; `second` is what the second line of a closed box says of its colour.
+    """Lay a picture out; `second` gives the colouring's words for the second line of a closed box.
 
-    After: where nothing was said of which groups to open, the names are legible when the whole sheet is fitted to a
+    After: where the caller left the open groups unset, the names are legible when the whole sheet is fitted to a
     screen, if closing some of the groups is enough for that.
     """
     with model.report.stage("open"):

@@ -22,7 +22,7 @@ class ScopeCost:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """Everything `info` says of costs.
+    """The costs that `info` shows.
 
     `scopes` are the parts of the graph, or of the scope that holds nearly all of it (`within`, "" for the graph);
     `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that nobody counts.

@@ -81,7 +81,7 @@ def undecided(source: SourceArgument, options: ReadOptions, error: TbGraphError)
     if not isinstance(error, Ambiguous | NoGraph):
         raise error
     entries = matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
-    # A graph without nodes is no choice; statistics without a graph are told.
+    # A graph without nodes is no choice; statistics without a graph are one, and are listed.
     if not entries or (isinstance(error, NoGraph) and all(entry.kind != "profile" for entry in entries)):
         raise error
     return entries

@@ -76,7 +76,7 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
 
 
 def logged_in(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
-    """What the runs of a log came to; none for what is no log."""
+    """Return the runs of a log with their series; [] for a source that is not a log."""
     from graphviz_tb.commands.runs_text import log_of, runs_in
 
     return runs_in(log_of(source.value) if source.form in ("", "events") else None, options.read.run)

@@ -121,7 +121,7 @@ def spelling(command: click.Command) -> dict[str, str]:
 
 
 def collect(values: Mapping[str, Any]) -> Options:
-    """The options of a command line; what was not said keeps its default."""
+    """Return the options of a command line; an option that was not given keeps its default."""
     from graphviz_tb.choices import with_choices
     from graphviz_tb.errors import RequestError
 
@@ -129,7 +129,7 @@ def collect(values: Mapping[str, Any]) -> Options:
     try:
         return with_choices(Options.preset(values.get("preset", "default")), given)
     except RequestError as error:
-        # The library speaks of `page_max`.
+        # The library calls the option `page_max`.
         name = next((name for name in given if error.message.startswith(f"{name} is ")), None)
         if name is None:
             raise

@@ -110,7 +110,7 @@ def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]
     lines: list[str] = []
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
-        # What nothing joins has a list of its own, behind no arrow.
+        # Unconnected groups have a separate list, without arrows.
         text = head + "; ".join(filter(None, (flow_words(line.ranks), flow_words([line.loose]))))
         beside = flow_words([line.beside])
         indent = 2 * min(line.depth, OUTLINE_DEPTH)

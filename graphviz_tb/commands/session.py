@@ -57,7 +57,7 @@ def open_model(source: Any, options: Options, timing: bool = False, quiet: bool 
         session = Session(load(source, options, report), options.read.strict, timing)
         session.note(session.model.notices)
         yield session
-    # Also after an error: its message gets a line of its own.
+    # Also after an error: its message gets a separate line.
     finally:
         bar.clear()
     if not quiet:

@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def say(word: str, message: str, color: str, lines: bool = False) -> None:
-    """Print `word: message` on standard error, in one line, unless the message has `lines` of its own."""
+    """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
     head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
     safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
     print(f"{head} {shortened(safe)}", file=sys.stderr)

@@ -36,7 +36,7 @@ class Page:
             self.digits = max(self.digits, len(self.count(row)))
 
     def ops(self, row: int) -> int:
-        """Ops below a row through calls; where that is endless, those of its own."""
+        """Count the ops below a row, calls included; where recursion makes that endless, without calls."""
         through = self.through(row)
         return self.hierarchy.ops(row) if through is None else through
 
@@ -78,7 +78,7 @@ class Page:
         return "".join("   " if last else "│  " for last in trail[1:-1]) + joint
 
     def group(self, row: int, stem: str) -> str:
-        """The line of a group, a call, or an op that is listed by itself."""
+        """Return the line of a group, a call, or a single op."""
         name = one_line(self.called(row) if row else self.label) or "''"
         note = self.note(row)
         return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)

@@ -87,7 +87,7 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
     if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
     source = MatchedGraphs(m, layers)
-    # Equal nodes with another sum are not the same, whatever it is that the form does not show.
+    # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
     items = with_signatures(changes, promised) or other_totals(m, source.numbers)
     return Changes(
         items=items,

@@ -72,11 +72,11 @@ class MatchedGraphs:
         return NodeQuantities(old, new, self.to_new)
 
     def inverted(self) -> MatchedGraphs:
-        """The same, from the other side."""
+        """Return the diff seen from the other side: old and new exchanged."""
         return replace(self, turned=not self.turned)
 
     def rewires(self, old: int, new: int) -> list[Rewire]:
-        """How the inputs of two matched nodes differ."""
+        """Return how the inputs of two matched nodes differ."""
         if not self.turned:
             return rewires(self.matching, old, new)
         wires = rewires(self.matching, new, old)

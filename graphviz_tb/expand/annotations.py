@@ -1,4 +1,4 @@
-"""Stubs: what is drawn beside a child instead of an edge."""
+"""Stubs: short lines with a name, drawn at a child instead of an edge."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MarkFiles:
 
 
 def handed_constants(hierarchy: Hierarchy, path: Path, rows: Sequence[int]) -> list[ChildMark]:
-    """Constants that a call is given: when it is open they are drawn beside its arguments, as beside it when closed."""
+    """Return the constants that a call is given: drawn next to its arguments when open, next to itself when closed."""
     # A call of several functions shows these; then the arguments are in one of them.
     one = len(path) > 1 and hierarchy.kind[path[-1]] == FUNCTION
     call = path[-2] if one else path[-1]

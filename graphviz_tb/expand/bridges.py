@@ -71,8 +71,8 @@ class EdgeFiles:
         self.out_rows, self.out_edges = out_row[by_source], plain[by_source]
         self.in_rows, self.in_edges = in_row[by_target], plain[by_target]
         self.calls: dict[Path, Crossings] = {}  # what crosses the border of calls that were opened
-        self._handed: dict[Path, Handed] = {}  # the same as the functions of those calls see it
-        # By call, wherever it is opened: what of its own body crosses its border, and what it handed in last.
+        self._handed: dict[Path, Handed] = {}  # these edges as the functions of those calls see them
+        # By call, wherever it is opened: the edges of its body that cross its border, and those that it passed in last.
         self._own: dict[int, Crossings] = {}
         self._entered: dict[int, tuple[Crossings, Handed]] = {}
         self.hierarchy = hierarchy
@@ -126,13 +126,13 @@ class EdgeFiles:
         return self._own[row]
 
     def leaving(self, start: int, end: int) -> Ints:
-        """Edges whose source row lies in `start … end-1`."""
+        """Return the edges whose source row is one of `start … end-1`."""
         a, b = span(self.out_rows, start, end)
         edges: Ints = self.out_edges[a:b]
         return edges
 
     def arriving(self, start: int, end: int) -> Ints:
-        """Edges whose target row lies in `start … end-1`."""
+        """Return the edges whose target row is one of `start … end-1`."""
         a, b = span(self.in_rows, start, end)
         edges: Ints = self.in_edges[a:b]
         return edges

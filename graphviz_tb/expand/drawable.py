@@ -60,7 +60,7 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
 
 
 def undrawn(bridge: Bridge) -> Bridge:
-    """The same, as a stub."""
+    """Return the bridge as a stub: not drawn as a line."""
     counts = bridge.tensors, bridge.control, bridge.reference
     return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, bridge.bundles, bridge.number)
 

@@ -88,7 +88,7 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     [('cond', 'f')]
     """
     attrs: list[tuple[str, str]] = []
-    # A map of protobuf has no order of its own: sorted, the same file gives the same bytes.
+    # A map of protobuf is unordered: sort it, so that the same file gives the same bytes.
     for attr in sorted(definition.attr):
         value = definition.attr[attr]
         if value.HasField("func"):

@@ -178,7 +178,7 @@ def twins(nodes: list[int], links: Adjacency) -> list[list[int]]:
 
 
 def single_out(cell: list[int], links: Adjacency, cuts: list[Cut], room: RefinementBudget) -> list[int]:
-    """In each component, give one node of the cell that is cut a cell of its own.
+    """In each component, put one node of the cell that is cut into a separate cell.
 
     Nodes with the very same neighbours may change places with it, so they are distinguished at the same time.
     Components of equal cells get the same new numbers, so that they stay comparable.
@@ -202,8 +202,8 @@ def least(cut: Cut, cell: list[int], links: Adjacency, room: RefinementBudget) -
     if len(cut.sets) * len(cut.part) > room.left or room.edges < 0 or room.depth > SINGLED_OUT:
         room.left = -1
         return cut.sets[0]
-    # All see the same cells, but one may lie in a ring of two and another in one of three. Where two give the
-    # component the same certificate, one can be mapped onto the other, and either may be taken.
+    # All have neighbours in the same cells, but one may be on a cycle of two and another on one of three. Where two
+    # give the component the same certificate, one can be mapped onto the other, and either may be taken.
     return min(cut.sets, key=lambda nodes: tried(nodes, cut.part, cell, links, room))
 
 

@@ -1,8 +1,8 @@
-"""What a program calls its layers, where the scopes of a file have counters behind it.
+"""The names that a program gives its layers, where the scopes of a file have counters behind them.
 
 Keras 3 opens the scope of a layer twice, to build it and to call it (`Layer.__call__` in keras/src/layers/layer.py),
-and TensorFlow uses no name twice: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` beside it
-is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name before it.
+and TensorFlow uses no name twice: layer `dense` is scope `dense_1`, called again `dense_3`; layer `dense_1` next to
+it is `dense_1_2`. So the scope of a layer always has a counter, and nothing in the file has the name without it.
 
 layer_names       names of layers where the model is known beside the graph
 counted_scopes    elsewhere, scopes with a counter whose name without it is free
@@ -159,7 +159,7 @@ def vote(variable: str, scopes: Iterable[str]) -> int:
 
 
 def among_gradients(hierarchy: Hierarchy) -> Bools:
-    """Which rows hold nothing but what lies in scopes of gradients."""
+    """Return which rows contain only ops in scopes of gradients."""
     ops = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
     inside: Bools = (ops > 0) & (under(hierarchy, hierarchy.graph.meaning.flow().named) == ops)
     return inside

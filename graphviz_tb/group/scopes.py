@@ -94,7 +94,7 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], 
 
 
 def too_deep(count: int) -> tuple[Notice, ...]:
-    """Tell that some names lie in fewer scopes than they name."""
+    """Return a notice if some names are in fewer scopes than they have segments; `count` is how many."""
     if not count:
         return ()
     text = "names are so deep that they are not split to their end: their last parts are kept as one name"
@@ -130,7 +130,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
             if cut < 0:
                 add_parent(root)
                 continue
-        # Most nodes lie in a scope that is known: one look-up each.
+        # Most nodes are in a scope that is known: one look-up each.
         parent = find(name[:cut])
         add_parent(add_scope(growing, scopes, root, name[:cut], 2 * node) if parent is None else parent)
     growing.leaf_node.extend(ordinary)
@@ -284,7 +284,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
     # The last of each body by its own name: thousands of full names would each hold that of the function.
     bodies = groupby(nodes, key=graph.function.__getitem__)
     last = max((full(max(body, key=lambda node: utf_16(graph.name[node]))) for _, body in bodies), key=utf_16)
-    # From the outside in: what a name lies in, it also lies in the scopes around.
+    # From the outside in: a name in a scope is also in the scopes around it.
     scopes = sorted({name for name in map(full, marks) if last.startswith(f"{name}/")}, key=len)
     seen = 0
     for name in map(full, nodes):

@@ -153,7 +153,7 @@ def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) 
 def lenient_zero(filed: dict[Numbering, list[NumberedRow]], leaf: str) -> Numbering | None:
     """The run that a name without a number begins: `foo1…` or `foo_1…`, the longer one, `_` on a tie.
 
-    A run that has a number 0 of its own takes nobody in.
+    A run that already has a number 0 takes no such name.
     """
     best: tuple[int, str] | None = None
     for prefix in (leaf + "_", leaf):
@@ -184,7 +184,8 @@ def consecutive(members: list[NumberedRow]) -> list[list[NumberedRow]]:
 def explicit_run(
     name: str, parents: dict[str, int], filed: Callable[[int], dict[Numbering, list[NumberedRow]]]
 ) -> SeriesRun | None:
-    """The run that a name like `scope/conv[1-3]` speaks of; `filed` numbers the children of a group by prefix."""
+    """Return the run that a name like `scope/conv[1-3]` means, if it has two members or more; `filed` returns the
+    numbered children of a group by prefix and suffix."""
     match = EXPLICIT.fullmatch(name)
     if not match:
         return None

@@ -59,12 +59,12 @@ def gradient_ops(graph: Graph, named: Bools) -> Bools:
 
 
 def gradient_scope(name: str) -> str:
-    """The outermost scope of gradients that a name lies in; empty where there is none.
+    """Return the outermost scope of gradients that a name is in; "" where there is none.
 
     >>> gradient_scope("a/gradient_tape_1/b/c"), gradient_scope("gradients"), gradient_scope("gradients_of/x")
     ('a/gradient_tape_1', '', '')
     """
-    # Most names are none: the search in C++ saves the regular expression.
+    # Most names are in none: a plain search saves the regular expression.
     match = SCOPE.match(name) if "gradient" in name else None
     return match[0] if match else ""
 

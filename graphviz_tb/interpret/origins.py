@@ -128,7 +128,7 @@ def bind(graph: Graph) -> list[tuple[int, int]]:
         behind = joined.behind
         for edge in range(start, stop):
             if graph.slot[edge] >= behind:
-                break  # edges lie in the order of slots
+                break  # edges are in the order of slots
             if not graph.control[edge]:
                 for to in joined.takes(int(graph.slot[edge])):
                     pairs[int(graph.source[edge]), arguments[to]] = None
@@ -208,10 +208,10 @@ def given_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]
 
 
 def in_weight_slots(graph: Graph) -> Bools:
-    """Which edges arrive where an op has a weight."""
+    """Return which edges end at an input where an op takes a weight."""
     slots = np.zeros((len(graph.op_types) or 1, 16), bool)
     for index, op in enumerate(graph.op_types):
-        # Slot 15 stands for all from 15 on; no op has a weight there.
+        # Slot 15 is all slots from 15 on; no op has a weight there.
         slots[index, list(weight_names(op))] = True
     fits: Bools = slots[graph.op[graph.target], np.minimum(graph.slot, 15)] & ~graph.control
     return fits

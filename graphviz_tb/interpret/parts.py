@@ -2,7 +2,7 @@
 
 flow          gradients, what feeds them, what comes from them (gradients.py)
 model         what leads to a result, or feeds a gradient or a summary
-copies        a forward pass of its own that uses the model's weights, and that no gradient reaches
+copies        a separate forward pass that uses the model's weights, and that no gradient reaches
 loss          behind the last weights that gradients reach
 updates       what comes from gradients and is none, with what only that uses
 input         datasets, iterators, queues and readers, with what only they use

@@ -1,4 +1,4 @@
-"""What PyTorch writes: `SummaryWriter.add_graph` traces a module into a GraphDef of its own manner.
+"""Graphs of PyTorch: `SummaryWriter.add_graph` traces a module into a GraphDef with other conventions.
 
 Every number, list and parameter is a node there, sizes are asked and counted with in whole chains of nodes, and nodes
 are named after values ("530", "input.33"). So that a module reads like its parts:

@@ -44,7 +44,7 @@ class Difference:
 
 
 def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterator[Difference]:
-    """All differences of two matched nodes that count; nothing about names and inputs."""
+    """Yield the differences of two matched nodes that count; names and inputs are compared elsewhere."""
     a, b = m.a.graph, m.b.graph
     mine, other = a.node_def(old), b.node_def(new)
     # Arguments of functions have no NodeDef, only a type.
@@ -64,7 +64,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
     called = _called(m, old, True), _called(m, new, False)
     block = int(m.a.block[old]), int(m.b.block[new])
     for key in sorted({*mine.attr, *other.attr}):
-        # As in `labels.classify`: what is no part of the hashes is no difference here.
+        # As in `labels.classify`: an attribute that is not hashed makes no difference.
         if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
             continue
         if (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):

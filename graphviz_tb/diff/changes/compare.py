@@ -60,7 +60,7 @@ Finding = tuple[Change, bool]  # a change, and whether it may only follow from a
 
 
 def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) -> tuple[Change, ...]:
-    """All changes, the gravest first."""
+    """Return all changes, the most severe first."""
     by_block = differences_of(m, layers, options)
     training = cache(partial(training_changes, m, layers))  # of both whole files, asked for by each function
     # Functions first: what changed in their bodies is one change each among those of the main graph.

@@ -154,7 +154,7 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
 
 
 def where(layers: Layers, nodes: Sequence[int]) -> int:
-    """The layer of most nodes of the model among these; a scope rather than an op by itself."""
+    """Return the layer that has most of these nodes, those of the model if any; a scope rather than a single op."""
     counts = Counter(layers.of(node) for node in nodes if layers.forward[node]) or Counter(map(layers.of, nodes))
     return max(counts, key=lambda layer: (exists(layer), counts[layer], layers.name(layer)))
 

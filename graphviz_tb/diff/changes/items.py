@@ -18,8 +18,8 @@ LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One difference: `follows` if it may only follow from another one; `forward` if it is the model's own; `layers`
-    it lies in; `near` those that its wires lead from or led from."""
+    """One difference: `follows` if it may only follow from another one; `forward` if it is in the model itself;
+    `layers` are those it is in; `near` those that its wires lead from or led from."""
 
     change: Change
     follows: bool
@@ -31,7 +31,7 @@ class Item:
 def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows: bool) -> Item:
     """Where a change is."""
     old, new = touched(change)
-    # What changed in a function lies where it is called; it has no layer of its own in the main graph.
+    # A change in a function is located at its calls: the function is in no layer of the main graph.
     if is_function(change):
         old, new = callers(m, change)
         follows = all(may_follow(inner) for inner in change.inside) and bool(change.inside)

@@ -65,7 +65,7 @@ class Layers:
 
     @cached_property
     def for_gradients(self) -> Bools:
-        """Which ops by themselves are used by gradients alone: TensorFlow computed them for these, in no layer."""
+        """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
         graph, helping = side.graph, ~self.forward
         alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~nodes_of(graph, MAIN.match)
@@ -78,7 +78,7 @@ class Layers:
             node = todo.pop()
             for source in sources[start[node] : start[node + 1]]:
                 left[source] -= 1
-                # An op joins once all its users have; main ops and what lies in a layer, constants excepted, never do.
+                # An op joins once all its users have; main ops never do, nor do ops in a layer, constants excepted.
                 if not left[source] and not helping[source] and alone[source]:
                     helping[source] = True
                     todo.append(source)
@@ -86,9 +86,9 @@ class Layers:
 
     @cached_property
     def of_row(self) -> Ints:
-        """For each scope the layer that it is or lies in; -1 for one that is made of layers."""
+        """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
-        # Prefix sums over nodes in the order of scopes: how many main ops lie under each.
+        # Prefix sums over nodes in the order of scopes: how many main ops are below each.
         total = np.concatenate(([0], np.cumsum(nodes_of(side.graph, MAIN.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
@@ -169,10 +169,10 @@ class Layers:
 
 
 def attentions(side: GraphColumns) -> list[int]:
-    """The scopes of multi-head attentions: Keras makes them of layers of its own, programs write one layer."""
+    """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
     graph, scopes = side.graph, side.scopes
     rows = np.unique(scopes.of_node[nodes_of(graph, BATCH_PRODUCTS.__contains__)])
-    # The product of queries and keys lies in a scope of its own. Each scope once: thousands may hold a product.
+    # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [
         row

@@ -79,8 +79,8 @@ def of_layers(m: Matching) -> Iterator[Ends]:
 
 
 def results(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> list[str]:
-    """The layers that make the outputs of a model, also where they lie in models in it; each once, however many outputs
-    name it: of models in models there would be a power of them."""
+    """Return the layers that make the outputs of a model, nested models opened. Each layer is listed once, however many
+    outputs name it: the outputs of nested models would be exponentially many."""
     found: dict[str, None] = {}
     waiting = [model]
     while waiting:

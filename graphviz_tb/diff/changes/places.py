@@ -1,4 +1,4 @@
-"""The same edit at several places is one change; what differs in some of the places only stays a change of its own."""
+"""Report the same edit at several places as one change; what differs at some of the places stays a separate change."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def by_wording(changes: Iterable[Change]) -> list[list[Change]]:
 
 
 def split(members: Sequence[Change]) -> list[Change]:
-    """The members of a group with only what all have beside their first difference, and the rest of each as changes of
-    their own. What follows from the first difference has no attribute of its own and stays where it is."""
+    """Split the members of a group: each keeps its first difference and those that all members share, and the others
+    become separate changes. A difference that follows from the first one edits no attribute and stays with it."""
     parts = [{part_wording(part): part for part in member.detail.get("with", ())} for member in members]
     common = frozenset(parts[0]).intersection(*parts[1:])
     found: list[Change] = []

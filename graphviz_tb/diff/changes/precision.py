@@ -15,7 +15,7 @@ def is_precision(change: Change) -> bool:
     """Whether numbers are of another floating type: single, half, double. TensorFlow leaves out single where it is the
     default of an op."""
     detail = change.detail
-    # A Keras model may write anything for a dtype: what is no word is no floating type.
+    # A Keras model may write anything for a dtype: only a word can be a floating type.
     if detail.get("key") != "dtype":
         return False
     return all(isinstance(one, str) and one in FLOATS for one in (detail[side] or "float32" for side in ("old", "new")))

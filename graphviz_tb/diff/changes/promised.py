@@ -13,7 +13,7 @@ from graphviz_tb.ops.roles import TRACED_RESULTS
 
 
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
-    """The changes of a graph and those of its signatures, each said once.
+    """Merge the changes of a graph with those of its signatures, each reported once.
 
     Another type or shape of an input is a cause, and so are inputs and outputs that came or went. That outputs have
     another type or shape follows from it, from a single change of the graph, or from another type of numbers.
@@ -25,7 +25,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     # The op that ends a result came or went with it: the signature already says so.
     said = [item for item in others if is_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
-    # Somebody changed what goes in, or what is given: that is a cause, and what the graph says of it follows.
+    # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not only_outputs(ports):
         behind = [*inputs, *said]
         return in_order([*without(others, behind), replace(ports, consequences=in_order(behind))])

@@ -21,7 +21,7 @@ from graphviz_tb.model.graph import Graph
 
 GRADIENT_SCOPE = re.compile(r"(?:^|/)(?:gradient_tape|gradients(?:_\d+)?)(?:/|$)")
 GRADIENT_OP = re.compile(r"Grad(?:V\d|WithArgmax)?$|Backprop(?!Input)|NativeBackpropInput|^SymbolicGradient$")
-# Conv2DBackpropInput by itself says nothing: a transposed convolution of the model is one too.
+# Conv2DBackpropInput alone proves nothing: a transposed convolution of the model is one too.
 ACCUMULATORS = frozenset({"EmptyTensorList", "TensorListReserve", "Stack", "StackV2", "Const"})  # loops fill them
 SINK = re.compile(  # ops that change a variable, save it, ask whether it is set, or only say that others are done
     r"^(?:Resource)?(?:Sparse)?(?:Assign|Apply|Scatter)|^ResourceSparseApply|^Save|^Restore|^MergeV2Checkpoints$"

@@ -9,7 +9,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.columns import Longs
 
-TOLD = ("parameters", "flops", "ops")  # the first that differs is told, the others beside it as its numbers
+TOLD = ("parameters", "flops", "ops")  # the first that differs is reported, with the others as its numbers
 
 
 def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:

@@ -27,8 +27,8 @@ class UnitWire:
 
 @dataclass(slots=True)
 class Unit:
-    """A scope or a node of one side without a partner: `row` (-1 for a node by itself), `nodes`, its name, and the
-    wires of matched nodes that came or went with it."""
+    """A scope or a node of one side without a partner: `row` (-1 for a single node), `nodes`, its name, and the wires
+    of matched nodes that came or went with it."""
 
     name: str
     row: int

@@ -53,9 +53,9 @@ def input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
 
 
 def rewires(m: Matching, old: int, new: int) -> list[Rewire]:
-    """The differences between the inputs of two matched nodes, as few as possible.
+    """Return the differences between the inputs of two matched nodes, as few as possible.
 
-    Before: nothing is matched any more. After: found once, as each step that tells of wires asks again.
+    Before: the matching is complete. After: computed once and kept, as several steps ask for it.
     """
     found: list[Rewire] | None = m.wires.get((old, new))
     if found is None:

@@ -1,4 +1,4 @@
-"""Whose calls lead to a function."""
+"""Find the nodes of the main graph whose calls lead to a function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def callers_in_main(callers: Mapping[int, Sequence[int]], block: Sequence[int], 
     """For each of so many functions the nodes of the main graph whose calls lead to it, directly or not; of very many
     the first.
 
-    Before: `callers` are the nodes that call each function, `block` is by node the function it lies in, counted from 1;
+    Before: `callers` are the nodes that call each function, `block` is by node the function it is in, counted from 1;
     0 is the main graph. After: functions that only one other calls share its set.
 
     >>> callers_in_main({0: [7], 1: [8]}, [0, 0, 0, 0, 0, 0, 0, 0, 1], 2)

@@ -1,4 +1,4 @@
-"""Ids of nodes, edges, scopes and functions count from 0; -1 stands for none."""
+"""Ids of nodes, edges, scopes and functions: they count from 0, and -1 is none."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NOISE = frozenset(
      "_user_specified_name", "frame_name", "_variable", "_has_manual_control_dependencies",
      "_read_only_resource_inputs"}
 )  # fmt: skip
-COUNTER = "seed2"  # TensorFlow counts ops in it, unless the op has a seed of its own
+COUNTER = "seed2"  # TensorFlow counts ops in it, unless the program gives the op a seed
 OWN_SEED = 87654321  # what `seed` holds then (tensorflow.python.framework.random_seed.DEFAULT_GRAPH_SEED)
 # By the bytes of a node's attributes: hashes of core, shapes, colocation, constants.
 Known = dict[bytes, tuple[int, int, int, int]]

@@ -1,4 +1,4 @@
-"""Plain values as text, where a name may be long and stand in each of thousands of entries."""
+"""Plain values as text, where a name may be long and part of thousands of entries."""
 
 from __future__ import annotations
 

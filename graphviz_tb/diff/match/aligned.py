@@ -154,7 +154,7 @@ def series(
 
 
 def equal_neighbours(side: GraphColumns, members: Sequence[Member], kept: set[int]) -> dict[int, int]:
-    """For each member without a partner: how many neighbours in the series are the same, itself counted."""
+    """Return for each member without a partner how many of its neighbours in the series are equal, itself included."""
     counts: dict[int, int] = {}
     hashes = [int(side.structural[member.id]) for member in members]
     for _, run in groupby(range(len(members)), key=hashes.__getitem__):

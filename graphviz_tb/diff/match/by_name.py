@@ -1,6 +1,6 @@
-"""From the roots down: numbered series aligned by structure, then same name and op.
+"""Match from the roots down: align numbered series by structure, then match nodes by name and op.
 
-Scopes that hold the same are matched at once, so that only the way to what differs is walked.
+Scopes of equal content are matched at once, so that only the paths to differences are walked.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def scopes_apart(
 
 
 def match_whole(m: Matching, old: int, new: int, reason: Reason) -> Findings:
-    """Match everything below two scopes that hold the same, by the names below them."""
+    """Match everything below two scopes of equal content, by the names below them."""
     a, b = m.a.scopes, m.b.scopes
     # Of thousands of scopes in one another, the first that is walked matches what all of them hold.
     if exists(m.to_b[a.nodes(old)]).all() and exists(m.scope_to_b[old + 1 : a.end[old]]).all():

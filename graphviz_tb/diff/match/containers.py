@@ -45,7 +45,7 @@ class Free:
         self.first_a, self.first_b = runs_of(m.a.scopes).tolist(), runs_of(m.b.scopes).tolist()
         self.free: set[int] = set(rows.tolist())
         self.left: dict[int, list[int]] = defaultdict(list)
-        self.named: dict[tuple[int, str], list[int]] = defaultdict(list)  # the same, by the last segment of the name
+        self.named: dict[tuple[int, str], list[int]] = defaultdict(list)  # `left`, by last segment of the name too
         for row in rows.tolist():
             self.left[self.first_b[row]].append(row)
             self.named[self.first_b[row], m.b.scopes.leaf[row]].append(row)

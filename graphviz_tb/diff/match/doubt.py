@@ -29,7 +29,7 @@ def doubt(m: Matching) -> Findings:
 
 
 def moved_scopes(m: Matching) -> Bools:
-    """The old scopes that lie in one that was matched with a scope elsewhere, itself counted."""
+    """Return the old scopes that are, or are inside, a scope that was matched with a scope elsewhere."""
     a, b = m.a.scopes, m.b.scopes
     moved = np.zeros(len(a), bool)
     # Rows are in preorder: a parent is decided before its children.

@@ -46,9 +46,9 @@ def given(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
 
 
 def likely(m: Matching) -> dict[int, int]:
-    """Layers that go together if nothing speaks against it: of one name; else, of as many, at one place.
+    """Pair layers that probably correspond: those of one name; if both models have as many, also those at one position.
 
-    Keras counts layers on while a program runs: where less than half of the names are the same, numbers say nothing.
+    Keras counts layers on while a program runs: where less than half of the names are equal, numbers prove nothing.
     """
     there = {name: position for position, name in enumerate(m.b.scopes.node_leaf)}
     same = {position: there[name] for position, name in enumerate(m.a.scopes.node_leaf) if name in there}

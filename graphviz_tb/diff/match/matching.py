@@ -118,7 +118,7 @@ class Matching:
         shifted.update({mine[i].id: caused for i, j in aligned.pairs if mine[i].number != others[j].number})
         if not aligned.scopes:
             return
-        # Where an earlier series of these words told which members came, those of this one are not in question.
+        # Where an earlier series of these words decided which members came, those of this one are not in doubt.
         if words not in self.decided:
             self.equals.update({("old", True, row): count for row, count in aligned.gone.items()})
             self.equals.update({("new", True, row): count for row, count in aligned.come.items()})

@@ -1,6 +1,6 @@
-"""Places beside matched nodes where a free node lies: an input or an output of the node, with a label of the free one.
+"""Places of free nodes: an input or an output of a matched node, with the label of the free node that is there.
 
-How many lie at each place is counted once, and then on from match to match: a step looks at what the last one changed.
+The nodes at each place are counted once and updated with each match: a step looks only at what the last one changed.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def bare(leaf: str) -> list[NameAffixes]:
 def runs_of(leaves: Iterable[str], others: Iterable[str] = ()) -> dict[NameAffixes, dict[int, str]]:
     """The series among the names of siblings: for each the names by number, a bare one as number 0.
 
-    A bare name by itself is a series where there is one among the `others`, the names on the other side: of two layers
+    A single bare name is a series where there is one among the `others`, the names on the other side: of two layers
     `dense`, `dense_1` the one that is left is `dense`.
 
     >>> runs_of(["add", "add_1", "w"]), runs_of(["add"], ["add", "add_1"])

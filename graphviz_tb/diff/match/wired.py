@@ -1,7 +1,6 @@
 """Equal members of a series, distinguished by their wires: the one that is missing is the one whose neighbours miss it.
 
-Two normalisations hold the same ops; that the first was removed, and not the second, is seen from what they stood
-between.
+Two normalisations have the same ops; only their neighbours show that the first was removed, and not the second.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def worth(pairs: list[tuple[int, int]], weights: dict[tuple[int, int], float]) -
 
 
 def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
-    """Scopes in matched scopes that hold the same, on both sides, where one side has more."""
+    """Return groups of scopes of equal content in matched scopes, on both sides, where a member is in doubt."""
     pairs = []
     wanted = {int(m.a.scopes.parent[row]) for which, scope, row in m.equals if scope and which == "old"}
     wanted |= {int(m.scope_to_a[m.b.scopes.parent[row]]) for which, scope, row in m.equals if scope and which == "new"}
@@ -65,8 +64,8 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
 
 
 def ends_of(m: Matching, side: GraphColumns, row: int, old: bool) -> set[tuple[int, int, bool]]:
-    """What a scope is wired to beside it, in the scope around both: nodes as the new graph has them, the wire, and
-    whether it comes in. (Gradients and optimizers are matched by the same guess that is in question.)"""
+    """Return the neighbours of a scope within its parent: the node (in the new graph's numbers), the wire, and whether
+    it comes in. (Gradients and optimizers are matched by the very guess that is in doubt.)"""
     scopes, around = side.scopes, int(side.scopes.parent[row])
     wires = set()
     for node in scopes.nodes(row).tolist():

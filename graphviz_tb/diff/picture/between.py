@@ -1,4 +1,4 @@
-"""The edges of the file that lie between two rows."""
+"""The edges of the file between two rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class EdgesBetween:
         graph = hierarchy.graph
         self.end = hierarchy.end
         self.ends = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
-        # What lies in a row is a run of rows: its edges are a run where edges are sorted by the row at that end.
+        # The descendants of a row are a run of rows: its edges are a run where edges are sorted by the row at that end.
         self.order = [np.argsort(rows, kind="stable") for rows in self.ends]
         self.sorted = [rows[order] for rows, order in zip(self.ends, self.order, strict=True)]
 

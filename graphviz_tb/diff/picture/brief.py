@@ -1,4 +1,4 @@
-"""What the second line of a box says of a change, as long as the box is wide."""
+"""Describe a change in the second line of a box, cut to the width of the box."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def free(inside: str, name: str, taken: Collection[Where], numbers: dict[Where, 
 
 def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int, Where], primary: bool = True) -> None:
     """Say what became of the nodes and scopes of one change; only primary ones are shown, what follows is counted."""
-    # Consequences first: what a cause says of the same op is written last, and counts.
+    # Consequences first: the words of a cause for the same op are written last, and count.
     for inner in change.consequences:
         mark(merged, source, inner, names, False)
     # A function's change only counts what is inside: that is what is drawn.

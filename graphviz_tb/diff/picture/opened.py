@@ -1,4 +1,4 @@
-"""Which groups of the merged picture are open: the way to each change, the gravest first, within bounds."""
+"""Choose the open groups of the merged picture: the way to each change, the most severe first, within a limit."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def ways(
     most: int = BOXES_TO_CHANGES,
     closed: Collection[int] = (),
 ) -> tuple[list[Path], int]:
-    """The groups to open so that `shown` is seen in `most` boxes, and how much of it is not for want of room.
+    """Return the groups to open so that `shown` is seen in `most` boxes, and how many of these rows have no room.
 
-    Before: `shown` are rows, the gravest first. After: what is new, gone or renamed as a whole stays closed,
-    and so do the rows `closed`.
+    Before: `shown` are rows, those of the most severe change first. After: groups that are added, removed or renamed
+    as a whole stay closed, and so do the rows `closed`.
     """
     groups = GroupPaths(hierarchy)
     opened: dict[Path, None] = {}
     # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
     full: dict[tuple[GroupPath | None, str], int] = {}
     boxes, left = groups.boxes(0), 0
-    # The gravest first; one that does not fit is passed over, as a later one may.
+    # In order of severity; a row that does not fit is skipped, as a later one may fit.
     for row in shown:
         around = groups.around(row)
         if full.get((around, signs[row])) == len(opened):
@@ -63,10 +63,10 @@ class GroupPath:
 
 
 class GroupPaths:
-    """The groups around each row, where it is shown first: through the first call of the function that it lies in.
+    """The groups around each row, where it is shown first: through the first call of the function that it is in.
 
-    All that lies in a function shares the way to it: it is gone once. No more than `OPEN_IN_EACH_OTHER` are known
-    of any way, the outer ones.
+    All rows of a function share the way to it, which is walked once. Of a longer way only the `OPEN_IN_EACH_OTHER`
+    outer groups are known.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -83,7 +83,7 @@ class GroupPaths:
         while outer not in self._known and outer not in way:
             way[outer] = None
             outer = self._outer(outer)
-        # A function that is called by itself alone leads back to where the way has been.
+        # A function that only calls itself leads back to a row that the way has passed.
         group = self._known.get(outer)
         for inner in reversed(way):
             if group is not None and group.depth < OPEN_IN_EACH_OTHER:

@@ -93,7 +93,7 @@ class Overlay(Colouring):
         return f"{verdict(self.changes).replace('; ', ' · ')} · {shown:,} shown"
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """Totals, then the changes one by one, the gravest first."""
+        """Return the legend: totals, then the changes one by one, the most severe first."""
         rows = [path[-1] for path in shown]
         totals: Counter[str] = Counter(SIGNS[change.kind] for change in self.changes)
         legend_rows = [

@@ -22,7 +22,7 @@ WORDS = {"+": "new", "−": "gone", "~": "changed", HOLDS: "reconnected"}
 
 
 def function_at(hierarchy: Hierarchy, row: int) -> str:
-    """The name of the function that a row lies in, "" for the main graph."""
+    """Return the name of the function that a row is in, "" for the main graph."""
     root = function_of(hierarchy, row)
     return hierarchy.name[root] if root else ""
 
@@ -80,7 +80,7 @@ def hold(hierarchy: Hierarchy, signs: list[str], called: Iterable[int]) -> list[
     back."""
     parents, seen, made = hierarchy.parent, set[int](), []
     for call in called:
-        # A constant, weight or summary is no op that a group speaks of.
+        # A group does not count constants, weights and summaries among its ops.
         row = int(parents[call]) if hierarchy.mark[call] == Mark.NONE else -1
         while row >= 0 and row not in seen and signs[row] != HOLDS:
             seen.add(row)
@@ -118,8 +118,8 @@ def say_groups(hierarchy: Hierarchy, signs: list[str], words: dict[int, str], aw
 
 
 def signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By row: how many nodes at or below it bear each sign (one line a sign), how many there are, and how many of those
-    that a group speaks of bear each."""
+    """Count by row the nodes at or below it with each sign (one line a sign), all of them, and with each sign those
+    that are ordinary ops: no constants, weights or summaries."""
     inside = exists(hierarchy.node)
     nodes, counts = of_signs(hierarchy, signs, inside)
     ordinary, _ = of_signs(hierarchy, signs, inside & (hierarchy.mark == Mark.NONE))
@@ -127,7 +127,7 @@ def signs_below(hierarchy: Hierarchy, signs: list[str]) -> tuple[np.ndarray, np.
 
 
 def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[str], words: dict[int, str]) -> None:
-    """Say another optimizer, which is no op by itself, at the outermost group that holds most of what came and went."""
+    """Sign a change of optimizer, which is not an op, at the top-level group with most of the added and removed ops."""
     for change in changes:
         if change.detail.get("key") != "optimizer" or change.ops:
             continue

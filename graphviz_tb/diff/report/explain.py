@@ -159,7 +159,7 @@ def remarks(changes: Comparison) -> list[str]:
 
 
 def markdown(changes: Comparison) -> str:
-    """A comment that is alone: verdict, table, the gravest changes, details folded; under 65,000 characters."""
+    """Return one comment: verdict, table, the most severe changes, the rest folded; under 65,000 characters."""
     names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
     lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:

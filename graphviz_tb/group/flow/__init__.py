@@ -1,11 +1,11 @@
 """Fold by flow: the architecture of a network from the way its data takes, helped by names.
 
     columns    children of all levels by name, the edges between them; equal levels are folded once
-    items      children with flow between them; circles are one box, what has no flow moves aside
+    items      children with flow between them; a cycle is one box, children without flow move aside
     frames     what a loop of control flow v1 holds, and the flow of one turn inside it
-    feeders    small inputs are drawn beside their only consumer
+    feeders    small inputs are drawn next to their only consumer
     likeness   equal structures between the same neighbours are a stack
-    names      names that begin alike are a group, where that closes no circle
+    names      names that begin alike are a group, where that closes no cycle
     entries    what the first block is given from outside counts as what the others are given
     order      one line along the flow, and how many lines cross at each place
     regions    what is between two narrow places is a region, with branches inside
@@ -13,7 +13,7 @@
     repeats    equal stretches behind each other are a stack
     stages     what is between two stacks heads the second
     sizes      what is still too long is cut
-    guard      no group closes a circle that the level does not have
+    guard      no group closes a cycle that the level does not have
     titles     what groups are called
 
 Each step gives a level with fewer boxes. A group is convex: no path leaves it and comes back, so what is drawn is again
@@ -134,7 +134,7 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     inputs = frozenset(symbols.of("op", op) for op in FED)
-    # Numbered inputs of one box are a series, and no eight feeders beside it; what has feeders may be in a run, too.
+    # Numbered inputs of one box are a series, not eight feeders; a box with feeders may be in a run, too.
     dag = stack_runs(items.dag, series, symbols)
     if not of_layers(level):
         dag = stack_runs(join_feeders(dag, symbols, values, inputs), series, symbols)
@@ -152,7 +152,7 @@ def of_layers(level: Siblings) -> bool:
 
 
 def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
-    """A level that trains: the model along its flow; gradients, updates, and what keeps books as one box each."""
+    """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
     boxes = fold_part(level.only(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting)
     for part in (LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
         rows = np.flatnonzero(level.part == part).tolist()
@@ -225,7 +225,7 @@ def carried_out(level: Siblings, planned: list[NewGroup], serial: int) -> list[N
 
 
 def with_feeders(box: FlowBox) -> list[FlowBox]:
-    """A box and its feeders, which are drawn beside it."""
+    """Return a box and its feeders, which are drawn next to it."""
     boxes: list[FlowBox] = []
     todo = [box]
     while todo:

@@ -1,4 +1,4 @@
-"""Small inputs that only one box uses are drawn beside it and count as part of it."""
+"""Small inputs that only one box uses are drawn next to it and count as part of it."""
 
 from __future__ import annotations
 

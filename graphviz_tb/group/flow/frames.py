@@ -1,7 +1,7 @@
-"""Loops of control flow v1, as TensorFlow 1 wrote them and as freezing lowers a `While`: one circle each.
+"""Loops of control flow v1, as TensorFlow 1 wrote them and as freezing lowers a `While`: one box each.
 
-Each value that a loop carries is a ring of its own, Enter → Merge → Switch → the body → NextIteration → Merge, which
-leaves by an Exit; only the condition (LoopCond → Switch) joins the rings. What one loop holds follows from the ops and
+Each value that a loop carries is a separate cycle, Enter → Merge → Switch → the body → NextIteration → Merge, which
+leaves by an Exit; only the condition (LoopCond → Switch) joins the cycles. The ops of a loop follow from the ops and
 the edges between them, not from names: a graph without names, or with flat ones, has loops too.
 """
 
@@ -88,13 +88,13 @@ def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[
 
 
 def invariants(ops: Sequence[str], before: Sequence[Iterable[int]], ring: Sequence[int]) -> list[tuple[int, int]]:
-    """For each input that a loop only reads, the same in every turn, an edge to it from the loop."""
+    """Return for each input that a loop only reads, constant over its turns, an edge to it from the loop."""
     pairs = []
     first: dict[int, int] = {}
     for box, number in enumerate(ring):
         first.setdefault(number, box)
     seen = {box for box, number in enumerate(ring) if number >= 0}
-    # Backwards from the circles, up to the first Enter: what lies behind it is outside the loop.
+    # Backwards from the cycles, up to the first Enter: ops before it are outside the loop.
     todo = [(source, ring[box]) for box in sorted(seen) if ops[box] not in FRAME_ENTERS for source in before[box]]
     while todo:
         box, number = todo.pop()

@@ -18,10 +18,10 @@ MOST_RUNS = 0.5  # of the runs of a block: where fewer have such a head, it is w
 
 
 def with_heads(sequence: Sequence[Element], setting: Setting) -> list[Element]:
-    """Make one element of what comes before a repeated block and holds the same, but for the shortcut.
+    """Fold the elements before a repeated block that equal it, but for the shortcut, to one element: its head.
 
     Before: a sequence along the flow in which nothing is stacked. After: heads of one block are equal words, whatever
-    else they hold.
+    else they contain.
     """
     # A block with a shortcut that occurs once is no pattern.
     repeated = Counter(each.symbol for each in sequence if each.shortcut)

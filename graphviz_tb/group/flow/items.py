@@ -38,7 +38,7 @@ class Items:
 def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
     """The boxes of a level.
 
-    Before: children and edges, with circles. After: a graph without circles, and what is drawn beside it.
+    Before: children and edges, with cycles. After: a graph without cycles, and the children drawn next to it.
     """
     edges = level.edges
     boxes = boxes_of(level, symbols)
@@ -52,7 +52,7 @@ def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
     rings = [[place[child] for child in ring if child in place] for ring in sorting.rings]
     entry = [tuple(place[reader] for reader in readers if reader in place) for readers in level.entry]
     dag = make_dag([boxes[child] for child in kept], before)
-    if not rings:  # the depths by which an entry is recognised need a graph without circles
+    if not rings:  # the depths by which an entry is recognised need a graph without cycles
         dag = with_entry(dag, [readers for readers in entry if len(readers) > 1])
     loops = [(ring, loop_box([dag.boxes[child] for child in ring], symbols)) for ring in rings if ring]
     return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)

@@ -1,7 +1,7 @@
 """Scopes that nobody wrote: names that begin alike become groups where the flow allows it.
 
-A group of names is taken if it hangs together, and if all groups that are taken can be drawn as boxes without a
-circle; otherwise the groups of the next word are tried.
+A group of names is taken if it is connected, and if all groups that are taken can be drawn as boxes without a
+cycle; otherwise the groups of the next word are tried.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from graphviz_tb.model.frozen import dataclass
 ROUNDS = 40  # words of a name; deeper names are tried no further
 # With what it adopts a group may be larger, but less than the level: else folding inside it would never end.
 MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing
-INSTANCE = 0.6  # of the next words in common: a numbered name is an instance of its own
+INSTANCE = 0.6  # of the next words in common: a numbered name is a separate instance
 STAR = 12  # members that may hang together by common neighbours only
 
 
@@ -32,7 +32,7 @@ class NameFamily:
 
 
 def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[NameFamily]:
-    """Groups by name, coarsest first, that can be side by side without a circle."""
+    """Return groups by name, coarsest first, that can be side by side without a cycle."""
     words = [vocabulary.words(box.name) for box in dag.boxes]
     todo = below(words, NameFamily((), tuple(range(len(dag))), ()))
     good: list[NameFamily] = []
@@ -75,7 +75,7 @@ def below(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
 
 
 def instances(words: Sequence[NameWords], prefix: NameWords, members: list[int]) -> list[tuple[NameWords, list[int]]]:
-    """Split `dense_1/x, dense_1_2/x`: a number with the same words behind it is an instance of its own."""
+    """Split `dense_1/x, dense_1_2/x`: a number that is followed by the same words is a separate instance."""
     depth = len(prefix)
     by_next: dict[NameWords, list[int]] = defaultdict(list)
     for box in members:

@@ -34,8 +34,8 @@ def stack_runs(dag: Dag, runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> D
 
 def side_by_side(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[SeriesRun, list[int]]]:
     """The runs whose members all have the same inputs and the same users. Numbered parts of a model with numbered users
-    (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) have them, too, if both runs fold and each has others beside: where
-    there are none, each number is a tower of its own."""
+    (`head_0 ─▶ prior_0`, `head_1 ─▶ prior_1` …) have them, too, if both runs fold and each also has other neighbours;
+    without these each number is a separate tower."""
     left = dict(runs)
     for _ in range(ROUNDS):
         known = {member: (run.name, number) for run, members in left.items() for number, member in enumerate(members)}

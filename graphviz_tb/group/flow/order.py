@@ -19,7 +19,7 @@ from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 
 EQUAL = 3  # sources with ways of equal length to one box: none of them is the stem
-PART = 0.1  # an independent source is a part of its own if so much of the level hangs on it
+PART = 0.1  # an independent source is a separate part if so much of the level depends on it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

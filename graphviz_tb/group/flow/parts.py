@@ -1,7 +1,7 @@
-"""The parts of a level that trains: the model, gradients, updates, and what keeps books.
+"""The parts of a level that trains: the model, gradients, updates, and bookkeeping.
 
 What gradients reach trains: their sums, clipping, the optimizer. What they are worked out from and do not reach is the
-model with its loss. The rest is drawn beside both: metrics, summaries, savers.
+model with its loss. The rest is drawn next to both: metrics, summaries, savers.
 """
 
 from __future__ import annotations

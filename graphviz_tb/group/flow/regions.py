@@ -35,7 +35,7 @@ DEARER = 1.1  # such a sequence must be that much shorter to be taken
 SHORTER = 0.8  # of a level; less is no repeat worth the name
 FITTING = 28  # boxes of a branch: with as many it opens in a picture beside what is around it
 WAYS, FEW = 3, 8  # parallel ways behind shared inputs, which need little themselves
-MEETING, MOST_BEFORE = 0.5, 0.67  # of a level lies before the place where its ways meet; of that lies in one way
+MEETING, MOST_BEFORE = 0.5, 0.67  # of a level is before the place where its ways meet; of that is on one way
 WAY_MOST = 0.5  # of the level in one way: the others are branches of it
 PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
 PAIR_OPS = 20  # two equal branches are stacked from this size on
@@ -54,7 +54,7 @@ def fold_flow(dag: Dag, setting: Setting, limit: int, deep: int = 0) -> list[Flo
         return narrowed([dag.boxes[index] for index in order.line], setting, limit)
     early = ancestors(dag, order.broadcast) if order.broadcast else set()
     parts = dag_components(dag, early)
-    # Broadcasts and what they need join nothing, so each is a component of its own.
+    # Broadcasts and what they need join nothing, so each is a separate component.
     if sum(1 for component in parts if len(component) > 1) != 1 or len(parts) - len(early) > limit:
         return fold_parts(dag, order, parts, early, setting, deep)
     return fold_spine(dag, order, setting, limit, deep)
@@ -161,7 +161,7 @@ def meeting(dag: Dag, order: FlowOrder) -> int:
     for position, box in enumerate(order.line):
         ways = {root(head, source) for source in dag.before[box]}
         sizes = [size[way] for way in ways]
-        # All boxes before this place lie in the ways that meet here.
+        # All boxes before this place are on the ways that meet here.
         if len(ways) > 1 and sum(sizes) == position >= MEETING * len(dag) and max(sizes) <= MOST_BEFORE * position:
             return position
         for way in ways:

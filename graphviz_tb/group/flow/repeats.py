@@ -211,7 +211,7 @@ def with_first(sequence: list[Element], repeat: Repetition, taken: int) -> Repet
 
 
 def same_inside(box: FlowBox, other: FlowBox) -> bool:
-    """Whether two boxes hold the same, whatever feeds them."""
+    """Return whether two boxes have equal content, whatever feeds them."""
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
@@ -237,7 +237,7 @@ def fold_one(sequence: list[Element], repeat: Repetition, setting: Setting) -> l
 
 
 def is_stage(box: FlowBox) -> bool:
-    """Whether a group is little else than a count of its own: a stack, or equal names with numbers or letters."""
+    """Return whether a group is mostly one stack, or a run of equal names with numbers or letters."""
     if not holds_stack(box) and box.how != How.NAME:
         return False
     parts = [member for member in box.members if member.stack and not member.sideways]
@@ -252,7 +252,7 @@ def is_stage(box: FlowBox) -> bool:
 
 
 def shows_stack(box: FlowBox) -> bool:
-    """Whether the number of repeats inside is worth a look of its own."""
+    """Return whether a box shows a number of repeats: a stack of three or more, or a stack inside."""
     return (box.stack and len(box.members) > 2) or holds_stack(box)
 
 

@@ -1,4 +1,4 @@
-"""What groups are called: by names where names say something, else by what they hold."""
+"""Titles of groups: from the names of their members where these are meaningful, else from their content."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
 
 
 def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
-    """The first and the last repetition in a part of a tall stack; what is no such part as it is."""
+    """Return the first and the last repetition in a part of a tall stack; the box itself if it is no such part."""
     first = last = box
     while id(first) in ranges:
         first = first.members[0]

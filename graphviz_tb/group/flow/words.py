@@ -24,8 +24,8 @@ class Vocabulary:
     """The words of all names of one level, the first `MOST_WORDS` of each.
 
     A number belongs to the word before it unless that ends in a digit, so that `conv2d, conv2d_1` share no word:
-    `block_3_conv` is (`block_3`, `conv`). A letter behind a number is a word of its own only where the same stem has
-    an `a`: `block2a`, `block2b`.
+    `block_3_conv` is (`block_3`, `conv`). A letter behind a number is a separate word only where the same stem has an
+    `a`: `block2a`, `block2b`.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -34,7 +34,7 @@ class Vocabulary:
 
     @cached_property
     def lettered(self) -> set[str]:
-        """Words whose last letter is a word of its own."""
+        """Words whose last letter is a separate word."""
         lettered = {word for name in self._names for word in BREAK.split(name) if LETTERED.fullmatch(word)}
         return {word for word in lettered if word[:-1] + "a" in lettered}
 
