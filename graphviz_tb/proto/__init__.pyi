@@ -632,6 +632,117 @@ class Event(Message):
         meta_graph_def: bytes | None = ...,
     ) -> None: ...
 
+class _HParamType(_EnumTypeWrapper[int]):
+    HPARAM_TYPE_UNSET: int
+    HPARAM_TYPE_STRING: int
+    HPARAM_TYPE_BOOL: int
+    HPARAM_TYPE_FLOAT64: int
+
+HParamType: _HParamType
+
+class _SessionStatus(_EnumTypeWrapper[int]):
+    SESSION_STATUS_UNKNOWN: int
+    SESSION_STATUS_SUCCESS: int
+    SESSION_STATUS_FAILURE: int
+    SESSION_STATUS_RUNNING: int
+
+SessionStatus: _SessionStatus
+
+class HParamValue(Message):
+    null_value: int
+    number_value: float
+    string_value: bytes
+    bool_value: bool
+    def __init__(
+        self,
+        *,
+        null_value: int | None = ...,
+        number_value: float | None = ...,
+        string_value: bytes | None = ...,
+        bool_value: bool | None = ...,
+    ) -> None: ...
+
+class HParamInfo(Message):
+    class Values(Message):
+        values: RepeatedCompositeFieldContainer[HParamValue]
+        def __init__(self, *, values: Iterable[HParamValue] | None = ...) -> None: ...
+
+    class Interval(Message):
+        min_value: float
+        max_value: float
+        def __init__(self, *, min_value: float | None = ..., max_value: float | None = ...) -> None: ...
+
+    name: bytes
+    display_name: bytes
+    description: bytes
+    type: int
+    domain_discrete: HParamInfo.Values
+    domain_interval: HParamInfo.Interval
+    def __init__(
+        self,
+        *,
+        name: bytes | None = ...,
+        display_name: bytes | None = ...,
+        description: bytes | None = ...,
+        type: int | None = ...,
+        domain_discrete: HParamInfo.Values | None = ...,
+        domain_interval: HParamInfo.Interval | None = ...,
+    ) -> None: ...
+
+class MetricInfo(Message):
+    class Name(Message):
+        group: bytes
+        tag: bytes
+        def __init__(self, *, group: bytes | None = ..., tag: bytes | None = ...) -> None: ...
+
+    name: MetricInfo.Name
+    display_name: bytes
+    description: bytes
+    def __init__(
+        self, *, name: MetricInfo.Name | None = ..., display_name: bytes | None = ..., description: bytes | None = ...
+    ) -> None: ...
+
+class HParamsPluginData(Message):
+    class Experiment(Message):
+        hparam_infos: RepeatedCompositeFieldContainer[HParamInfo]
+        metric_infos: RepeatedCompositeFieldContainer[MetricInfo]
+        def __init__(
+            self, *, hparam_infos: Iterable[HParamInfo] | None = ..., metric_infos: Iterable[MetricInfo] | None = ...
+        ) -> None: ...
+
+    class NamedValue(Message):
+        key: bytes
+        value: HParamValue
+        def __init__(self, *, key: bytes | None = ..., value: HParamValue | None = ...) -> None: ...
+
+    class SessionStartInfo(Message):
+        hparams: RepeatedCompositeFieldContainer[HParamsPluginData.NamedValue]
+        group_name: bytes
+        start_time_secs: float
+        def __init__(
+            self,
+            *,
+            hparams: Iterable[HParamsPluginData.NamedValue] | None = ...,
+            group_name: bytes | None = ...,
+            start_time_secs: float | None = ...,
+        ) -> None: ...
+
+    class SessionEndInfo(Message):
+        status: int
+        end_time_secs: float
+        def __init__(self, *, status: int | None = ..., end_time_secs: float | None = ...) -> None: ...
+
+    experiment: HParamsPluginData.Experiment
+    session_start_info: HParamsPluginData.SessionStartInfo
+    session_end_info: HParamsPluginData.SessionEndInfo
+    def __init__(
+        self,
+        *,
+        experiment: HParamsPluginData.Experiment | None = ...,
+        session_start_info: HParamsPluginData.SessionStartInfo | None = ...,
+        session_end_info: HParamsPluginData.SessionEndInfo | None = ...,
+    ) -> None: ...
+
 class AllocationDescription(Message):
     requested_bytes: int
     allocated_bytes: int

@@ -20,6 +20,7 @@ import pytest
 
 from graphviz_tb import Log, open_log
 from graphviz_tb.model.logged import Blobs, Curves, Histograms, Series, TensorPoints
+from graphviz_tb.page.hparams import trials_table
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"
@@ -37,6 +38,7 @@ KINDS = {
     "custom_scalars": "layout",
     **dict.fromkeys(GRAPHS, "graph"),
 }
+NO_TRIALS = {"experiment": {"hparamInfos": [], "metricInfos": []}, "session_groups": {"sessionGroups": []}}
 Rows = list[list[Any]]
 
 
@@ -197,6 +199,36 @@ def test_curves(name: str) -> None:
                     assert ours[part].astype(int).tolist()[: len(curve[theirs])] == curve[theirs]
                 assert held.precision[part].tolist()[: len(curve["precision"])] == curve["precision"]
                 assert held.recall[part].tolist()[: len(curve["recall"])] == curve["recall"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hyperparameters_and_the_metrics_of_each_session(name: str) -> None:
+    told = answer(name)["python"].get("hparams", NO_TRIALS)
+    table = trials_table(log(name).logged)
+    columns = {column["name"]: column for column in table["columns"]}
+    for theirs in told["experiment"]["hparamInfos"]:
+        ours = columns[theirs["name"]]
+        assert (ours["title"], ours["about"]) == (theirs["displayName"], theirs["description"])
+        assert ours["type"] == theirs["type"].removeprefix("DATA_TYPE_").lower()
+        interval = theirs.get("domainInterval")
+        span = interval and {"min": interval["minValue"], "max": interval["maxValue"]}
+        assert (sorted(ours["domain"]) if "domainDiscrete" in theirs else ours["domain"]) == theirs.get(
+            "domainDiscrete", span
+        )
+    metrics = [(one["group"], one["tag"], one["title"]) for one in table["columns"] if one["kind"] == "metric"]
+    infos = told["experiment"]["metricInfos"]
+    assert metrics == [(one["name"]["group"], one["name"]["tag"], one["displayName"]) for one in infos]
+    groups = told["session_groups"]["sessionGroups"]
+    sessions = [(group, session) for group in groups for session in group["sessions"]]
+    assert len(table["rows"]) == len(sessions)
+    for row, (group, session) in zip(table["rows"], sessions, strict=True):
+        assert (row["session"], row["group"]) == (session["name"], group["name"])
+        assert row["status"] == session["status"].removeprefix("STATUS_").lower()
+        assert (row["start"] or 0, row["end"] or 0) == (session["startTimeSecs"], session["endTimeSecs"])
+        values = dict(zip(columns, row["values"], strict=True))
+        assert {name: values[name] for name in group["hparams"]} == group["hparams"]
+        theirs = [(one["name"]["group"], one["name"]["tag"], one["value"]) for one in session["metricValues"]]
+        assert [(*key[:2], value) for key, value in zip(metrics, row["values"][-len(metrics) :], strict=True)] == theirs
 
 
 def test_texts() -> None:

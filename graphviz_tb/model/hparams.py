@@ -1,0 +1,62 @@
+"""Hyperparameters of trials: what each session was started with, and which metrics it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Literal, NamedTuple
+
+from graphviz_tb.model.frozen import dataclass
+
+HParamWord = Literal["", "string", "bool", "float64"]  # "": not said
+StatusWord = Literal["unknown", "success", "failure", "running"]
+HParamSetting = str | bool | float | None
+
+
+class Interval(NamedTuple):
+    """All numbers from `least` to `greatest`."""
+
+    least: float
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True)
+class HParam:
+    """A hyperparameter. `domain` are the values that were to be tried (None: not said); `about` is Markdown."""
+
+    name: str
+    title: str = ""
+    about: str = ""
+    type: HParamWord = ""
+    domain: tuple[HParamSetting, ...] | Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A scalar that sessions are compared by: its tag, in the run of the session or in the run `group` below it."""
+
+    tag: str
+    group: str = ""
+    title: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialSession:
+    """One run with hyperparameters. Sessions of one `group` repeat one trial; times are in seconds since 1970."""
+
+    run: str
+    group: str
+    hparams: Mapping[str, HParamSetting] = field(default_factory=dict)
+    status: StatusWord = "unknown"
+    start: float | None = None
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """All sessions of a log, in the order of their runs, and what they are compared by."""
+
+    hparams: tuple[HParam, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    sessions: tuple[TrialSession, ...] = ()

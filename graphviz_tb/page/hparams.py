@@ -1,0 +1,71 @@
+"""Trials as a page holds them: a column for each hyperparameter and metric, a row for each session."""
+
+from __future__ import annotations
+
+from posixpath import join, normpath
+from typing import Any
+
+from graphviz_tb.model.hparams import HParam, HParamSetting, Interval, Metric
+from graphviz_tb.model.logged import Logged, Series
+from graphviz_tb.page.logged import finite
+from graphviz_tb.read.logged.hparams import trials_of
+
+
+def trials_table(logged: Logged) -> dict[str, Any]:
+    """`columns` and `rows`: the last value of each metric that counts, None where a session has none."""
+    trials = trials_of(logged)
+    scalars = {(series.run, series.logged_as): series for series in logged.series if series.kind == "scalar"}
+    rows = []
+    for session in trials.sessions:
+        metrics = [scalars.get((metric_run(session.run, one), one.tag)) for one in trials.metrics]
+        values = [told(session.hparams.get(one.name)) for one in trials.hparams]
+        rows.append(
+            {
+                "session": session.run,
+                "group": session.group,
+                "run": session.run,
+                "status": session.status,
+                "start": finite(session.start),
+                "end": finite(session.end),
+                "values": [*values, *(None if series is None else last_value(series) for series in metrics)],
+            }
+        )
+    return {"columns": [*map(hparam_column, trials.hparams), *map(metric_column, trials.metrics)], "rows": rows}
+
+
+def metric_run(session: str, metric: Metric) -> str:
+    """The run that a metric of a session is in.
+
+    >>> metric_run("trial", Metric("loss", "validation")), metric_run(".", Metric("loss"))
+    ('trial/validation', '.')
+    """
+    return normpath(join(session, metric.group))
+
+
+def last_value(series: Series) -> float | str | None:
+    """The value of the last point that counts."""
+    points = series.in_order()
+    return finite(float(series.value[points[-1]])) if len(points) else None
+
+
+def told(value: HParamSetting) -> str | bool | float | None:
+    """A value as JSON holds it."""
+    return finite(value) if isinstance(value, float) else value
+
+
+def hparam_column(hparam: HParam) -> dict[str, Any]:
+    """The column of a hyperparameter. A domain is a list of values, or the least and the greatest; None: not said."""
+    domain: Any = hparam.domain
+    if isinstance(domain, Interval):
+        domain = {"min": finite(domain.least), "max": finite(domain.greatest)}
+    elif domain is not None:
+        domain = [told(value) for value in domain]
+    words = {"name": hparam.name, "title": hparam.title, "about": hparam.about}
+    return {**words, "kind": "hparam", "type": hparam.type, "domain": domain}
+
+
+def metric_column(metric: Metric) -> dict[str, Any]:
+    """The column of a metric, called by its group and tag as TensorBoard calls it."""
+    name = f"{metric.group}.{metric.tag}" if metric.group else metric.tag
+    words = {"name": name, "title": metric.title, "about": metric.about, "group": metric.group, "tag": metric.tag}
+    return {**words, "kind": "metric", "type": "float64", "domain": None}

@@ -1,0 +1,176 @@
+"""Hyperparameters: the messages of the plugin `hparams` → trials.
+
+decoded    the message in the metadata of each tag
+declared   the hyperparameters and metrics that an experiment names
+from_runs  those of the sessions, where no experiment names them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from graphviz_tb.model.hparams import (
+    HParam,
+    HParamSetting,
+    HParamWord,
+    Interval,
+    Metric,
+    StatusWord,
+    Trials,
+    TrialSession,
+)
+from graphviz_tb.model.logged import Logged
+from graphviz_tb.proto import HParamInfo, HParamsPluginData, HParamValue, MetricInfo
+from graphviz_tb.read.logged.structure import text
+from graphviz_tb.read.pb import BROKEN
+
+TYPES: tuple[HParamWord, ...] = ("", "string", "bool", "float64")
+STATUSES: tuple[StatusWord, ...] = ("unknown", "success", "failure", "running")
+MOST_DISCRETE = 10  # texts of a domain that no experiment names; `max_domain_discrete_len` of TensorBoard
+
+Word = TypeVar("Word", bound=str)
+RunMessage = tuple[str, HParamsPluginData]  # the run, and what it says
+
+
+def trials_of(logged: Logged) -> Trials:
+    """The trials of a log; none where nothing was logged for the plugin.
+
+    Torch writes an experiment into the run of each trial: each adds the columns that those before it lack.
+    """
+    told = list(decoded(logged))
+    sessions = tuple(sessions_of(told))
+    experiments = [data.experiment for _, data in told if data.WhichOneof("data") == "experiment"]
+    hparams = {one.name: one for one in from_runs(sessions)}
+    if not experiments:
+        return Trials(tuple(hparams.values()), tuple(metrics_below(logged, sessions)), sessions)
+    infos: dict[str, HParam] = {}
+    metrics: dict[tuple[str, str], Metric] = {}
+    for experiment in experiments:
+        for info in experiment.hparam_infos:
+            infos.setdefault(text(info.name), declared(info))
+        for metric in map(metric_of, experiment.metric_infos):
+            metrics.setdefault((metric.group, metric.tag), metric)
+    # A hyperparameter that a session has and no experiment names is shown behind the others.
+    return Trials(tuple((hparams | infos)[name] for name in (infos | hparams)), tuple(metrics.values()), sessions)
+
+
+def decoded(logged: Logged) -> Iterator[RunMessage]:
+    """What the plugin says, run by run; a damaged message says nothing."""
+    for series in logged.series:
+        if series.kind == "hparams":
+            try:
+                yield series.run, HParamsPluginData.FromString(series.about.content)
+            except BROKEN:
+                continue
+
+
+def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
+    """A session for each run that says how it was started."""
+    by_kind: dict[str, dict[str, HParamsPluginData]] = {}
+    for run, data in told:
+        by_kind.setdefault(data.WhichOneof("data") or "", {}).setdefault(run, data)
+    ends = by_kind.get("session_end_info", {})
+    for run, data in by_kind.get("session_start_info", {}).items():
+        start, end = data.session_start_info, ends[run].session_end_info if run in ends else None
+        yield TrialSession(
+            run=run,
+            group=text(start.group_name) or run,
+            hparams={text(pair.key): value_of(pair.value) for pair in start.hparams},
+            status=word_of(STATUSES, end.status) if end is not None else "unknown",
+            start=start.start_time_secs or None,
+            end=end.end_time_secs or None if end is not None else None,
+        )
+
+
+def value_of(value: HParamValue) -> HParamSetting:
+    """A value as Python has it; None for what is no number, text or truth value."""
+    kind = value.WhichOneof("kind")
+    if kind == "string_value":
+        return text(value.string_value)
+    if kind == "bool_value":
+        return bool(value.bool_value)
+    return float(value.number_value) if kind == "number_value" else None
+
+
+def word_of(words: tuple[Word, ...], number: int) -> Word:
+    """The word for the number of an enum; the first for one that is not known."""
+    return words[number] if 0 <= number < len(words) else words[0]
+
+
+def declared(info: HParamInfo) -> HParam:
+    """A hyperparameter as an experiment names it."""
+    domain: tuple[HParamSetting, ...] | Interval | None = None
+    if info.WhichOneof("domain") == "domain_discrete":
+        domain = tuple(map(value_of, info.domain_discrete.values))
+    elif info.WhichOneof("domain") == "domain_interval":
+        domain = Interval(info.domain_interval.min_value, info.domain_interval.max_value)
+    words = text(info.name), text(info.display_name), text(info.description)
+    return HParam(*words, word_of(TYPES, info.type), domain)
+
+
+def metric_of(info: MetricInfo) -> Metric:
+    """A metric as an experiment names it."""
+    return Metric(text(info.name.tag), text(info.name.group), text(info.display_name), text(info.description))
+
+
+def from_runs(sessions: Iterable[TrialSession]) -> Iterator[HParam]:
+    """The hyperparameters that sessions have, each with the type and the range of its values."""
+    values: dict[str, list[HParamSetting]] = {}
+    for session in sessions:
+        for name, value in session.hparams.items():
+            values.setdefault(name, []).append(value)
+    for name in sorted(values):
+        yield hparam_from(name, [value for value in values[name] if value is not None])
+
+
+def hparam_from(name: str, values: list[str | bool | float]) -> HParam:
+    """A hyperparameter by its values; of several types it is a text.
+
+    >>> hparam_from("lr", [0.1, 0.01])
+    HParam(name='lr', title='', about='', type='float64', domain=Interval(least=0.01, greatest=0.1))
+    """
+    kinds = {type(value) for value in values}
+    if not kinds:
+        return HParam(name)
+    if kinds == {bool}:
+        return HParam(name, type="bool", domain=(False, True))
+    if kinds == {float}:
+        numbers = [float(value) for value in values if value == value]
+        return HParam(name, type="float64", domain=Interval(min(numbers), max(numbers)) if numbers else None)
+    words = sorted(map(str, set(values)))
+    return HParam(name, type="string", domain=tuple(words) if len(words) <= MOST_DISCRETE else None)
+
+
+def metrics_below(logged: Logged, sessions: Iterable[TrialSession]) -> Iterator[Metric]:
+    """The scalars in the runs of sessions and below them, each once, in the order of tags."""
+    runs = {session.run for session in sessions}
+    found = set()
+    for series in logged.series:
+        if series.kind == "scalar":
+            above = nearest(series.run, runs)
+            if above is not None:
+                found.add((series.tag, group_below(series.run, above)))
+    for tag, group in sorted(found):
+        yield Metric(tag, group)
+
+
+def nearest(run: str, sessions: set[str]) -> str | None:
+    """The session that a run belongs to: itself, or the nearest folder above."""
+    parts = run.split("/")
+    for count in range(len(parts), 0, -1):
+        above = "/".join(parts[:count])
+        if above in sessions:
+            return above
+    return "." if "." in sessions else None
+
+
+def group_below(run: str, session: str) -> str:
+    """The path from a session to a run below it.
+
+    >>> group_below("a/validation", "a"), group_below("a", "a"), group_below("a", ".")
+    ('validation', '', 'a')
+    """
+    if run == session:
+        return ""
+    return run if session == "." else run[len(session) + 1 :]
