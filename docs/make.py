@@ -53,6 +53,7 @@ git config diff.tbgraph.command "tbgraph diff --git"   # then git diff shows it:
 tbgraph info fixtures/real/mnist_cnn.pbtxt
 tbgraph info fixtures/logdirs/mnist_runs
 tbgraph info fixtures/logdirs/mnist_runs --run train
+tbgraph info fixtures/logged/torch_layers --joins
 tbgraph info fixtures/containers/saved_model --json
 """,
     "serve": """

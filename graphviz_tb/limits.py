@@ -135,6 +135,8 @@ LAYER_DEPTH = Limit(200, "any stage", "levels",
 
 CARRIERS_FOLLOWED = Limit(40, "interpret", "carriers",
     "one behind the other that a weight is followed through", "no weight")
+JOIN_PATHS = Limit(2000, "join", "paths",
+    "of rows whose parts one tag has in their order", "no longer ones are looked for")
 MARKS_DEEP = Limit(20, "interpret", "marks",
     "that hang on each other and are followed all at once", "followed one by one")
 LABEL_PUT_TOGETHER = Limit(40, "interpret", "characters", "of a label that is put together for an op of PyTorch", "cut")

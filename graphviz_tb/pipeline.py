@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -26,11 +26,13 @@ from graphviz_tb.flatten import flatten
 from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
 from graphviz_tb.interpret import interpret
+from graphviz_tb.join import join
 from graphviz_tb.layout import lay_out
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -202,6 +204,15 @@ class Model(Folded):
         if self.facts.cost is None:
             raise MissingFacts("no costs: the shapes of this graph were not looked at")
         return self.facts.cost()
+
+    def joins(self, tags: Iterable[str]) -> tuple[Join, ...]:
+        """At which rows of the hierarchy tags of a log belong, and by which rule, in the order of the tags.
+
+        >>> model = load(b'node { name: "layer/x" op: "NoOp" }')
+        >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
+        [('path', (1,)), ('run', ())]
+        """
+        return join(self.hierarchy, tags)
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """What the group at `path` holds when it is open."""

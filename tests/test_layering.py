@@ -19,7 +19,7 @@ from tests.each import each
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
 STAGES = (
     *("read", "flatten", "interpret", "group", "annotate", "expand", "arrange"),
-    *("color", "place", "render", "view", "chart"),
+    *("color", "place", "render", "view", "chart", "join"),
 )
 SHARED = {"model", "ops", "algorithms", "errors", "options", "limits"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {

@@ -35,10 +35,11 @@ SORTS = ("file", "parameters", "flops", "activations", "name")
     metavar="WHAT",
     help="Order of the scopes by cost: file, parameters, flops, activations, name.",
 )
+@click.option("--joins", is_flag=True, help="List where in the graph the tags of the log belong, and why.")
 @fold_options
 @input_options
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
-def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: Any) -> None:
+def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: bool, **values: Any) -> None:
     """Say what MODEL holds.
 
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
@@ -50,6 +51,7 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     tbgraph info model.pb
     tbgraph info logdir
     tbgraph info logdir --run train
+    tbgraph info logdir --run train --joins
     tbgraph info saved_model/ --json
     """
     from graphviz_tb.commands.holdings import source_of
@@ -60,6 +62,11 @@ def info(model: str, as_json: bool, top: int, sort: str, quiet: bool, **values: 
     options = collect(values)
     keep_inputs((model, *options.read.run_metadata), ["-"])
     check_once((model, *options.read.run_metadata))
+    if joins:
+        from graphviz_tb.commands.joins_text import print_joins
+
+        print_joins(model, options, as_json, quiet)
+        return
     source = source_of(model, options.read)
     runs = logged_in(source, options)
     try:

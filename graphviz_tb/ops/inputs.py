@@ -11,6 +11,7 @@ from graphviz_tb.ops.table import row
 SIZE = "size"
 CAPTURED = "captured"
 SEED = "seed"
+TAG, MEASURED = "tag", "measured"  # of summaries
 
 
 @cache
@@ -34,8 +35,18 @@ def weight_names(op: str) -> Mapping[int, str]:
     ({1: 'bias'}, {})
     """
     return MappingProxyType(
-        {slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED, SEED)}
+        {slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED, SEED, TAG, MEASURED)}
     )
+
+
+def summary_inputs(op: str) -> tuple[int, int] | None:
+    """Which inputs of a summary are its tag and what it measures; None for an op without these.
+
+    >>> summary_inputs("HistogramSummary"), summary_inputs("WriteSummary"), summary_inputs("MergeSummary")
+    ((0, 1), (3, 2), None)
+    """
+    slots = {name: slot for slot, name in input_names(op).items()}
+    return (slots[TAG], slots[MEASURED]) if TAG in slots else None
 
 
 def is_size(op: str, slot: int) -> bool:

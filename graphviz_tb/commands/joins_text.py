@@ -1,0 +1,81 @@
+"""Where in the graph the tags of a log belong, for `tbgraph info --joins`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphviz_tb.commands.runs_text import log_of
+from graphviz_tb.commands.session import open_model
+from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.joins import Join, JoinRule
+from graphviz_tb.model.units import plural
+
+if TYPE_CHECKING:
+    from graphviz_tb.options import Options
+    from graphviz_tb.pipeline import Model
+
+VERSION = 1  # of the JSON, as docs/logged.md describes it
+NODES = 3  # names that a line of text has, at most
+RULES = {
+    JoinRule.SUMMARY_OP: "summary op",
+    JoinRule.SCOPE_ABOVE: "scope above",
+    JoinRule.SEVERAL: "several fit: not joined",
+    JoinRule.RUN: "of the run",
+}
+
+
+def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> None:
+    """The tags of a log with the nodes at which they belong, as text or JSON. Raises `MissingFacts` without a log."""
+    log = log_of(source)
+    if log is None:
+        raise MissingFacts(
+            f"{one_line(source)} has no tags to join: nothing was logged there", hint="give a log directory"
+        )
+    with open_model(source, options, quiet=quiet) as session:
+        model = session.model
+        joins = model.joins(tag for tag in log.tags() if tag not in log.tags("graph"))
+        if as_json:
+            print(json.dumps(join_document(model, joins), indent=1))
+        else:
+            tell(join_lines(model, joins))
+
+
+def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
+    """The joins for JSON."""
+    return {
+        "format": "tbgraph-joins",
+        "version": VERSION,
+        "label": model.name,
+        "joins": [
+            {
+                "tag": each.tag,
+                "rule": each.rule.value,
+                "aspect": each.aspect.value,
+                "rows": list(each.rows),
+                "nodes": [model.hierarchy.name[row] for row in each.rows],
+            }
+            for each in joins
+        ],
+    }
+
+
+def join_lines(model: Model, joins: Sequence[Join]) -> list[str]:
+    """A line a tag, and one that counts them."""
+    rows = [("tag", "of", "rule", "nodes")]
+    for each in joins:
+        names = [one_line(model.hierarchy.name[row]) for row in each.rows]
+        said = ", ".join([*names[:NODES], *[f"+{len(names) - NODES} more"] * (len(names) > NODES)])
+        rows.append((one_line(each.tag), each.aspect.value, RULES.get(each.rule, each.rule.value), said))
+    lines = table(rows, columns_of_terminal(), gives=(0, 3), header=True, look=style())
+    counts = Counter(each.rule for each in joins if each.joined)
+    several = sum(each.rule is JoinRule.SEVERAL for each in joins)
+    said = ", ".join(f"{count} by {RULES.get(rule, rule.value)}" for rule in JoinRule if (count := counts[rule]))
+    total = f"{counts.total()} of {len(joins)} {plural(len(joins), 'tag')} joined"
+    rest = len(joins) - counts.total() - several
+    ends = [f"{total}: {said}" if said else total, *[f"{several} fit several nodes"] * bool(several)]
+    return [*lines, "", "; ".join([*ends, *[f"{rest} of the run"] * bool(rest)])]

@@ -1,0 +1,169 @@
+"""Rules 4 and 5: a tag holds the path of a layer or module, up to its end but for the name of a weight (rule 4), or
+with more behind it (rule 5).
+
+Paths of rows are a tree of parts. A tag walks down it part by part; it may have parts that the path leaves out, as
+PyTorch's lists of modules are in the names of parameters and not in the scopes of a trace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from graphviz_tb.join.tags import IN_FRONT, LookedUpTag
+from graphviz_tb.join.variables import OF_CLASS, parameter_paths
+from graphviz_tb.limits import JOIN_PATHS
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, STACKS, Hierarchy
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.joins import Aspect, FoundRows
+
+PARTS_OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
+
+
+PathEnds = Callable[[int], list[range]]  # of a tag of so many parts: where a path may end, the best first
+
+
+def by_path(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
+    """Rule 4: the last part of the path is the last of the tag, or the one before the name of a weight."""
+    return found_by(hierarchy, tags, lambda count: [range(max(0, count - 2), count)])
+
+
+def by_scope_above(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
+    """Rule 5: the same with more parts cut from the end, as few as possible."""
+    return found_by(hierarchy, tags, lambda count: [range(end, end + 1) for end in range(count - 3, -1, -1)])
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePaths:
+    """The tree of all paths, and where else a tag may begin: by part the paths of layers and scopes that end with it,
+    since Keras 2 leaves the names of models out, however many are around a layer. `parameters` are those of PyTorch."""
+
+    root: PathTree
+    inside: dict[str, list[PathTree]]
+    parameters: Container[str]
+
+
+@dataclass(slots=True, eq=False)
+class PathTree:
+    """A path: its `parts`, the rows that have it, and the paths that go on from it."""
+
+    parts: tuple[str, ...] = ()
+    rows: list[int] = field(default_factory=list)
+    below: dict[str, PathTree] = field(default_factory=dict)
+
+    def child(self, part: str) -> PathTree:
+        """The path that is longer by a part."""
+        if part not in self.below:
+            self.below[part] = PathTree((*self.parts, part))
+        return self.below[part]
+
+
+def found_by(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: PathEnds) -> dict[str, FoundRows]:
+    """What tags find whose path ends where `ends` says."""
+    split = re.compile("[/.]" if hierarchy.graph.of_pytorch else "/")
+    parts = {tag.name: split.split(tag.core) for tag in tags}
+    paths = paths_of(hierarchy, frozenset(part for each in parts.values() for part in each))
+    found: dict[str, FoundRows] = {}
+    for tag in tags:
+        walked = walk(paths, parts[tag.name])
+        best = next((best for places in ends(len(parts[tag.name])) if (best := best_of(walked, places))), [])
+        rows = tuple(sorted({row for path in best for row in path.rows}))
+        if rows:
+            aspect = Aspect.WEIGHT if parts[tag.name][-1] != best[0].parts[-1] else None
+            found[tag.name] = FoundRows(rows, aspect, several=len(best) > 1)
+    return found
+
+
+PathsFound = dict[int, dict[PathTree, int]]  # by where they end in the tag: paths, and how many of their parts it has
+
+
+def walk(paths: ModulePaths, parts: Sequence[str]) -> PathsFound:
+    """All paths whose parts a tag has in their order, but for the names of models in front."""
+    reached: dict[PathTree, int] = {paths.root: 0}
+    found: PathsFound = {}
+    for place, part in enumerate(parts):
+        fresh = dict.fromkeys(paths.inside.get(part, ()), 1)
+        for path, count in reached.items():
+            if part in path.below:
+                longer = path.below[part]
+                fresh[longer] = max(count + 1, fresh.get(longer, 0))
+        found[place] = {
+            path: count for path, count in fresh.items() if path.rows and fits(path, count, parts, paths.parameters)
+        }
+        if len(reached) + len(fresh) > JOIN_PATHS:
+            break
+        reached |= {path: max(count, reached.get(path, 0)) for path, count in fresh.items()}
+    return found
+
+
+def fits(path: PathTree, count: int, parts: Sequence[str], parameters: Container[str]) -> bool:
+    """Whether a path is more than a number somewhere in a tag: "epoch/0" says nothing of the module 0,
+    "towers.0.weight" does where it is a parameter."""
+    if not all(part.isdigit() for part in path.parts[-count:]):
+        return True
+    start = next((place for place, part in enumerate(parts) if part not in IN_FRONT), 0)
+    return parts[start].isdigit() or ".".join(parts[start:]) in parameters
+
+
+def best_of(walked: PathsFound, places: range) -> list[PathTree]:
+    """The paths of which most parts are in the tag, and of these the shortest; several where they are equal."""
+    found = {path: count for place in places for path, count in walked.get(place, {}).items()}
+    rank = {path: (-count, len(path.parts)) for path, count in found.items()}
+    least = min(rank.values(), default=None)
+    return [path for path, each in rank.items() if each == least]
+
+
+def paths_of(hierarchy: Hierarchy, wanted: frozenset[str]) -> ModulePaths:
+    """The paths of all layers and scopes, and of ops as far as tags can walk."""
+    root = PathTree()
+    inside: dict[str, list[PathTree]] = {}
+    at: dict[int, PathTree] = {0: root}
+    keep, pytorch = of_model(hierarchy), hierarchy.graph.of_pytorch
+    for row in range(1, len(hierarchy)):
+        above = int(hierarchy.parent[row])
+        around = root if above < 0 else at.get(above)
+        if around is None or hierarchy.mark[row] or not keep[row]:
+            continue
+        if hierarchy.kind[row] == FUNCTION or hierarchy.kind[row] in STACKS:
+            at[row] = around
+            continue
+        layer = hierarchy.kind[row] == SCOPE or hierarchy.name[row] in hierarchy.graph.layers
+        for parts in parts_of(hierarchy, row, pytorch):
+            if not layer and parts[-1] not in wanted:
+                continue
+            path = around
+            for part in parts:
+                path = path.child(part)
+            at.setdefault(row, path)
+            if parts:
+                path.rows.append(row)
+            if layer and not pytorch and len(path.rows) == 1 and path.parts[-1] in wanted:
+                inside.setdefault(path.parts[-1], []).append(path)
+    return ModulePaths(root, inside, parameter_paths(hierarchy.graph) if pytorch else ())
+
+
+def parts_of(hierarchy: Hierarchy, row: int, pytorch: bool) -> list[tuple[str, ...]]:
+    """The ways to say a row: as the file has it, and as its label calls it. The class of a PyTorch model is no part,
+    and its ops are called by values."""
+    written = hierarchy.written(row)
+    if pytorch:
+        of_class = OF_CLASS.fullmatch(written)
+        if hierarchy.kind[row] == OP:
+            return []
+        return [tuple(of_class[1].split(".")) if of_class else ()]
+    return [(said,) for said in dict.fromkeys((written, hierarchy.segment(row)))]
+
+
+def of_model(hierarchy: Hierarchy) -> Bools:
+    """Which rows hold an op of the model: gradients and updates have its names too."""
+    part = hierarchy.graph.meaning.part()
+    ours = np.zeros(len(hierarchy), bool)
+    ops = hierarchy.node >= 0
+    ours[ops] = np.isin(part[hierarchy.node[ops]], PARTS_OF_MODEL) & (hierarchy.mark[ops] == 0)
+    total = np.concatenate(([0], np.cumsum(ours)))
+    held: Bools = total[hierarchy.end] > total[: len(hierarchy)]
+    return held

@@ -1,0 +1,156 @@
+"""Rule 1: the graph has the op that writes the tag, so what it measures is known.
+
+tag       the constant at the input of that name
+value     back through what only hands it on, and through all in the scope that a tf.summary call opened
+op        a variable means the ops that use it
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from graphviz_tb.join.drawn import rows_of_nodes
+from graphviz_tb.join.tags import LookedUpTag
+from graphviz_tb.join.variables import users_by_node
+from graphviz_tb.limits import CARRIERS_FOLLOWED
+from graphviz_tb.model.graph import INPUT_ARG, Call, Graph
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.joins import Aspect, FoundRows
+from graphviz_tb.model.wiring import wiring
+from graphviz_tb.ops.inputs import summary_inputs
+from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
+
+HANDS_ON = (Role.PASS, Role.CAST, Role.READ, Role.REARRANGE, Role.UNIT_AXES, Role.GRADIENT_STOP, Role.CHECK)
+WRITER = "/write_summary"  # the scope that tf.summary.write opens
+
+
+def by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
+    """Before: tags. After: those that an op of the graph writes, with the rows of what it measures."""
+    graph = hierarchy.graph
+    inputs = {op: slots for op in graph.op_types if (slots := summary_inputs(op)) is not None}
+    if not inputs:
+        return {}
+    back = Backward(graph)
+    users = users_by_node(graph)
+    measured: dict[str, list[int]] = defaultdict(list)
+    for node in np.flatnonzero(graph.of_types(inputs.__contains__)).tolist():
+        tag_slot, slot = inputs[graph.op_types[graph.op[node]]]
+        tag, value = back.text(node, tag_slot), back.value(node, slot)
+        if tag and value >= 0:
+            measured[tag].append(value)
+    return {tag.name: found for tag in tags if (found := look(hierarchy, users, measured, tag)) is not None}
+
+
+def look(
+    hierarchy: Hierarchy, users: dict[int, tuple[int, ...]], measured: dict[str, list[int]], tag: LookedUpTag
+) -> FoundRows | None:
+    """What the ops that write a tag measure; None where none writes it."""
+    nodes = next((measured[form] for form in tag.forms if form in measured), None)
+    if nodes is None:
+        return None
+    origin = hierarchy.graph.meaning.origin
+    makers = [int(origin[node]) if len(origin) else -1 for node in nodes]
+    used = [user for maker in makers for user in users.get(maker, ())]
+    rows = rows_of_nodes(hierarchy, used or nodes)
+    return FoundRows(rows, Aspect.WEIGHT if used else aspect_at(hierarchy.graph, nodes[0])) if rows else None
+
+
+def aspect_at(graph: Graph, node: int) -> Aspect:
+    """What a measured op gives."""
+    part = graph.meaning.part()
+    words = {Part.GRADIENT: Aspect.GRADIENT, Part.LOSS: Aspect.LOSS, Part.MODEL: Aspect.ACTIVATION}
+    return words.get(Part(int(part[node])), Aspect.OTHER) if len(part) else Aspect.OTHER
+
+
+class Backward:
+    """Walks from an input to what made it, out of functions too."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        data = np.flatnonzero(~graph.control)
+        order = data[np.lexsort((graph.slot[data], graph.target[data]))]
+        self.source, self.slot = graph.source[order], graph.slot[order]
+        self.start = np.searchsorted(graph.target[order], np.arange(len(graph) + 1))
+        self.calls: dict[int, Call] = {}
+        for call in graph.calls:
+            self.calls.setdefault(call.function, call)  # a summary measures the same in each call
+
+    def inputs(self, node: int) -> Iterator[tuple[int, int]]:
+        """Slot and source of each data input."""
+        run = slice(self.start[node], self.start[node + 1])
+        return zip(self.slot[run].tolist(), self.source[run].tolist(), strict=True)
+
+    def at(self, node: int, slot: int) -> int:
+        """The node at an input; -1 where there is none."""
+        return next((source for number, source in self.inputs(node) if number == slot), -1)
+
+    def op(self, node: int) -> str:
+        """The type of a node."""
+        return self.graph.op_types[int(self.graph.op[node])]
+
+    def step(self, node: int) -> int:
+        """What gave a node its value, if it only hands it on or is an argument; -1 otherwise."""
+        if self.op(node) == INPUT_ARG:
+            call = self.calls.get(int(self.graph.function[node]))
+            if call is None:
+                return -1
+            function = self.graph.functions[call.function]
+            definition = self.graph.node_def(call.node)
+            pairs = wiring(self.op(call.node), definition, call.attr, len(function.args)).arguments()
+            place = function.place(node)
+            return next((self.at(call.node, slot) for slot, argument in pairs if argument == place), -1)
+        if has_role(self.op(node), *HANDS_ON) and not self.is_weight(node):
+            return self.at(node, 0)
+        return -1
+
+    def is_weight(self, node: int) -> bool:
+        """Whether a node hands on a variable."""
+        origin = self.graph.meaning.origin
+        return bool(len(origin)) and int(origin[node]) >= 0
+
+    def made(self, node: int) -> int:
+        """The op behind all that only hands a value on."""
+        for _ in range(CARRIERS_FOLLOWED):
+            before = self.step(node)
+            if before < 0:
+                break
+            node = before
+        return node
+
+    def text(self, node: int, slot: int) -> str:
+        """The text of the constant at an input; "" where it is none."""
+        source = self.at(node, slot)
+        constant = self.made(source) if source >= 0 else -1
+        definition = self.graph.node_def(constant) if constant >= 0 and self.op(constant) in CONSTANTS else None
+        if definition is None or "value" not in definition.attr:
+            return ""
+        texts = definition.attr["value"].tensor.string_val
+        return str(texts[0], "utf-8", "replace") if texts else ""
+
+    def value(self, node: int, slot: int) -> int:
+        """The op that made what a summary measures; -1 where it is not known."""
+        source = self.at(node, slot)
+        if source < 0:
+            return -1
+        scope = self.graph.name[node]
+        end = scope.rfind(WRITER)
+        found = self.made(source)
+        return found if end < 0 else self.outside(found, scope[: end + len(WRITER)] + "/")
+
+    def outside(self, node: int, scope: str) -> int:
+        """The first op outside the scope that a summary opened to compute buckets and ranges; -1 for none."""
+        seen, waiting = {node}, [node]
+        for node in waiting:  # grows: breadth first
+            node = self.made(node)
+            if not self.graph.name[node].startswith(scope):
+                if self.op(node) not in CONSTANTS:
+                    return node
+                continue
+            fresh = [source for _, source in self.inputs(node) if source not in seen]
+            seen.update(fresh)
+            waiting += fresh[: CARRIERS_FOLLOWED - len(waiting)]
+        return -1

@@ -1,0 +1,54 @@
+"""Joins: at which rows of a hierarchy a tag of a log belongs, by which rule, and what of the row it measures."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from graphviz_tb.model.frozen import dataclass
+
+
+class JoinRule(StrEnum):
+    """Why a tag belongs to rows; the order is that in which the rules are tried."""
+
+    SUMMARY_OP = "summary-op"  # the graph has the op that writes the tag
+    VARIABLE = "variable"  # the tag is the name of a variable: the ops that use it
+    NAME = "name"  # the tag is the name of an op or a scope
+    PATH = "path"  # the tag holds the path of a layer or module
+    SCOPE_ABOVE = "scope-above"  # the same, more parts cut from its end
+    SEVERAL = "several"  # several rows fit equally: not joined
+    RUN = "run"  # no row fits: the tag is of the run
+
+
+class Aspect(StrEnum):
+    """What a tag measures of a row."""
+
+    GRADIENT = "gradient"
+    WEIGHT = "weight"
+    ACTIVATION = "activation"
+    LOSS = "loss"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A tag and the rows at which it belongs: those of all calls of its layer, or, by the rule `SEVERAL`, the rows that
+    fit equally and are not joined."""
+
+    tag: str
+    rule: JoinRule
+    rows: tuple[int, ...] = ()
+    aspect: Aspect = Aspect.OTHER
+
+    @property
+    def joined(self) -> bool:
+        """Whether the tag is joined to its rows."""
+        return self.rule not in (JoinRule.SEVERAL, JoinRule.RUN)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """What one rule found for a tag; `several` rows that fit equally are not joined."""
+
+    rows: tuple[int, ...]
+    aspect: Aspect | None = None
+    several: bool = False
