@@ -20,7 +20,7 @@ OPEN = re.compile(r"(?:/dev|/proc/self)/fd/([0-9]{1,9})|/dev/(stdout|stderr)")  
 
 
 def write(target: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to `target` ("-": standard output), through a temporary file beside it.
+    """Write `data` to `target` ("-": standard output), through a temporary file next to it.
 
     Raises `CannotWrite`; then the target is as it was.
     """
@@ -30,8 +30,8 @@ def write(target: str | os.PathLike[str], data: bytes) -> None:
 def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
     """Write all outputs or none: files take their places together, when everything else is written.
 
-    Raises `CannotWrite`; then every file is as it was. What is no file (a pipe, a device, standard output) cannot be
-    taken back.
+    Raises `CannotWrite`; then every file is as it was. Bytes that went to a pipe, a device or standard output cannot
+    be taken back.
     """
     with ExitStack() as drafts:
         streams: list[tuple[Path | None, bytes]] = []
@@ -101,7 +101,7 @@ def put(data: bytes) -> None:
     left = memoryview(data)
     while left:
         written = stream.write(left)
-        if written is None:  # it would have to wait, and was told never to
+        if written is None:  # it would have to wait, and is set never to
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         left = left[written:]
     stream.flush()

@@ -220,7 +220,7 @@ class Model(Folded):
         demand("path", path, tuple)
         try:
             known = self.expander.known(path)
-        except TypeError:  # rows that are none cannot be looked up
+        except TypeError:  # values that are not rows cannot be looked up
             known = None
         if known is not None:
             return known

@@ -29,7 +29,7 @@ from graphviz_tb.model.paths import address, function_of
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Inputs of nodes that name a node, by kind; `in_functions` of them lie in bodies of functions."""
+    """Inputs of nodes that name a node, by kind; `in_functions` of them are in bodies of functions."""
 
     all: int
     data: int
@@ -70,7 +70,7 @@ class StructureCount:
 class Structures:
     """`distinct` structures of groups, `repeated` of them more than once, by `groups` groups in all.
 
-    `largest` leaves out what lies in groups that are on the list already; `undecided` searches were cut short.
+    `largest` leaves out structures inside groups that are on the list already; `undecided` searches were cut short.
     """
 
     distinct: int
@@ -251,7 +251,7 @@ def count_structures(hierarchy: Hierarchy) -> Structures:
         members = order[starts[template] : starts[template + 1]].tolist()
         if len(largest) == LARGEST_NAMED:
             break
-        # Where all members lie inside of larger structures, the line would repeat what a line above says.
+        # Where all members are inside of larger structures, the line would repeat a line above.
         if not covered[members].all():
             names = tuple(displayed_name(hierarchy, row) for row in members[:MEMBERS_NAMED])
             largest.append(StructureCount(template, len(members), int(sizes[template]), names))

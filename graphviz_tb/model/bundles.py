@@ -14,13 +14,13 @@ Outputs = tuple[tuple[int, int], ...]
 
 
 class Bundled(Protocol):
-    """What a line stands for, by its number."""
+    """The bundles of lines, by number."""
 
     def carried(self, number: int) -> Carried:
         """The distinct tensors of line `number`."""
 
     def edges(self, number: int) -> Ints | None:
-        """The ids of its flat edges, in file order; None where nobody has said which."""
+        """The ids of its flat edges, in file order; None where they are unknown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,7 +42,7 @@ class Bundles:
     asked: dict[int, Carried] = field(default_factory=dict)
 
     def carried(self, number: int) -> Carried:
-        """One value for all lines that carry the same, made when it is first asked for."""
+        """Return the distinct tensors of line `number`: one value for all lines that carry equal ones, decoded once."""
         carried = self.asked.get(number)
         if carried is None:
             rows = slice(self.held[number], self.held[number + 1])
@@ -60,7 +60,7 @@ class Bundles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SingleBundle:
-    """What a single line stands for, at hand already."""
+    """The bundle of a single line, its tensors decoded already."""
 
     tensors: Carried = field(default_factory=carry)
     flat: Ints | None = None
@@ -78,5 +78,5 @@ NOTHING = SingleBundle()
 
 
 def given(*tensors: Tensor) -> SingleBundle:
-    """What a line stands for that carries these tensors."""
+    """Return the bundle of a line that carries these tensors."""
     return SingleBundle(carry(*tensors))

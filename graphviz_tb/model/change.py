@@ -160,7 +160,7 @@ def swapped(value: Any) -> Any:
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The gravest first; among equals by kind, then by name, then by all that is said of them."""
+    """Sort changes by severity, the most severe first; among equals by kind, name and then every other field."""
 
     def place(change: Change) -> tuple[int, int, str, str]:
         return SEVERITIES.index(change.severity), KINDS.index(change.kind), change.name, change.old or ""

@@ -59,7 +59,7 @@ def runs(sorted_keys: NDArray[Any]) -> NDArray[np.int64]:
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """The values that occur, in ascending order.
 
-    `np.unique` does the same, but imports masked arrays first, which takes longer than a small picture.
+    `np.unique` gives equal results, but imports masked arrays first, which takes longer than a small picture.
 
     >>> distinct(np.array([5, 3, 5])).tolist()
     [3, 5]
@@ -69,7 +69,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
-    """Where each value of a column lies in a list of distinct rows, or else the largest row before it.
+    """Return the position of each value of a column in a list of distinct rows, or else of the largest row before it.
 
     >>> positions([7, 2, 4], np.array([2, 7, 5], np.int32)).tolist()
     [1, 0, 2]

@@ -1,4 +1,4 @@
-"""The types of tensors: number, name, how an element lies in memory, and the field that lists elements one by one."""
+"""The types of tensors: number, name, layout of an element in memory, and the field that lists elements one by one."""
 
 from __future__ import annotations
 

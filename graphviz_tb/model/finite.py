@@ -7,7 +7,7 @@ from typing import Any
 
 
 def finite(value: Any) -> Any:
-    """A plain value with text in place of what is no number of JSON: "NaN", "Infinity", "-Infinity".
+    """Return a plain value with text in place of numbers that JSON lacks: "NaN", "Infinity", "-Infinity".
 
     >>> finite({"max_value": float("inf"), "of": [1.5, float("nan")]})
     {'max_value': 'Infinity', 'of': [1.5, 'NaN']}

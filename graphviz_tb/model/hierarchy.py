@@ -164,7 +164,7 @@ class Hierarchy:
         return self._filed_children[1]
 
     def owned(self, row: int) -> Ints:
-        """Edge ids whose ends lie under two different children of `row`."""
+        """Return the ids of edges between two different children of `row`."""
         edges: Ints = self.edge_order[self.owner_start[row] : self.owner_start[row + 1]]
         return edges
 
@@ -176,11 +176,11 @@ class Hierarchy:
         return groups[::-1]
 
     def leaf(self, row: int) -> str:
-        """What the row's label shows: the last segment of its name, if the graph has no better word."""
+        """Return the row's label, never empty: the last segment of its name, if the graph has no better word."""
         return self.segment(row) or self.name[row]
 
     def segment(self, row: int) -> str:
-        """The same, but nothing where the segment is empty: `//a` lies in two scopes, each of which has no name."""
+        """Return the row's label, maybe "": `//a` is in two scopes whose last segment is empty."""
         if (label := self.labels.get(row)) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:

@@ -1,4 +1,4 @@
-"""What the nodes of a graph are: found out once, by `interpret`; whatever comes behind it asks here."""
+"""The meaning of the nodes of a graph: found once, by `interpret`; all later stages read it here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Flow:
 
     `gradient`: works out gradients, by its type, its scope or its function. `behind`: is such an op or comes from one:
     gradients and what becomes of them. `forward`: gradients are worked out from it, and it is not behind them.
-    `between`: is a gradient op, or leads from one to another. `named`: lies in a scope of gradients, marks too.
+    `between`: is a gradient op, or leads from one to another. `named`: is in a scope of gradients, marks too.
     """
 
     gradient: Bools

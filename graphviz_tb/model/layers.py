@@ -74,5 +74,5 @@ class Layer:
 
 
 def is_shown(value: Any) -> bool:
-    """Whether an option says anything: it is set, and no object with a configuration of its own."""
+    """Return whether an option is shown: it is set, and is not an object with its own configuration."""
     return value is not None and not isinstance(value, dict)

@@ -28,7 +28,7 @@ Restarts = Literal["last", "keep"]  # of two lives of a run only the later count
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the first point of a tag says of all of them.
+    """The metadata of a tag, which its first point has.
 
     `plugin` is the name of TensorBoard's plugin ("" where none is named), `content` its own message, undecoded: what
     the hyperparameters of a session are, how a mesh is drawn. `description` is Markdown.

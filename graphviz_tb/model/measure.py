@@ -54,7 +54,7 @@ def _ranges(name: str) -> tuple[list[int], list[int]]:
 
 
 def within(name: str, code: int) -> bool:
-    """Whether a code point lies in one of the ranges "WIDE" or "NARROW".
+    """Return whether a code point is in one of the ranges "WIDE" or "NARROW".
 
     >>> within("WIDE", ord("한")), within("NARROW", 0x301), within("WIDE", ord("a"))
     (True, True, False)

@@ -16,7 +16,7 @@ EdgeKind = Literal["data", "control", "reference"]
 
 
 class Bundle:
-    """What stands for flat edges: bundle `number` of `bundles`."""
+    """A bundle of flat edges: number `number` of `bundles`."""
 
     __slots__ = ()
     bundles: Bundled
@@ -84,10 +84,10 @@ class Bridge(Bundle):
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A small stub beside a child that represents an edge not drawn, a constant or a summary.
+    """A small stub next to a child that represents an edge not drawn, a constant or a summary.
 
-    `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (it may lie in
-    another group), `edges` how many flat edges it represents, `control` whether all of them are control edges.
+    `child` is a position in `Metagraph.children`, `side` "in" or "out", `other` the row it represents (maybe in another
+    group), `edges` how many flat edges it represents, `control` whether all of them are control edges.
     """
 
     child: int

@@ -1,4 +1,4 @@
-"""Where a shown node is: a path of rows, the calls it lies in and then its own row.
+"""The place of a shown node: a path of rows, the calls around it and then its own row.
 
 (7,)       row 7 of the main graph
 (7, 90)    row 90, inside the function that call 7 opens to
@@ -58,7 +58,7 @@ def child_path(hierarchy: Hierarchy, path: Path, child: int) -> Path:
 
 
 def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
-    """The path of the group around `path`; None for the root and for a function shown by itself."""
+    """Return the path of the group around `path`; None for the root and for a function shown outside of its calls."""
     row = path[-1]
     parent = int(hierarchy.parent[row])
     if len(path) == 1:
@@ -72,10 +72,10 @@ def parent_path(hierarchy: Hierarchy, path: Path) -> Path | None:
 
 
 def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> Path:
-    """The path of a row that the lines of open group `path` speak of.
+    """Return the path of a row that is an end of lines of open group `path`.
 
-    It lies in the function of the group or in that of a call around it: the nearest such call counts, and the group's
-    own content first where the row may lie `inside` it.
+    The row is in the function of the group or in that of a call around it: the nearest such call counts, and the
+    group's own content first where the row may be `inside` it.
     """
     home = function_of(hierarchy, row)
     if inside and (path[-1], home) in hierarchy.attr_of:
@@ -89,8 +89,8 @@ def neighbour_path(hierarchy: Hierarchy, path: Path, row: int, inside: bool) -> 
 def address(hierarchy: Hierarchy, path: Path) -> str:
     """The path as text: `call::body/inner/op`, with the attribute's name where a call has several bodies.
 
-    A literal `::` in a name is doubled. What lies in a function that is shown by itself has the function's name, with
-    `::` before it where something in the main graph is called so. The whole graph alone is the empty text.
+    A literal `::` in a name is doubled. In a function that is shown outside of its calls the address begins with the
+    function's name, with `::` before it where the main graph has such a name. The root's address is "".
     """
     if path == (0,):
         return ""
@@ -109,9 +109,9 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
 
 
 def joined(names: list[str]) -> str:
-    """Names along calls as one address. A literal `::` is doubled; beside a border, a colon or a backslash at the begin
-    or end of a name has a backslash before or behind it, and a name that is empty is one. A name by itself is
-    written so where it is empty or all backslashes.
+    """Join names along calls to one address. A literal `::` is doubled; next to a border, a colon or a backslash at the
+    begin or end of a name has a backslash before or behind it, and an empty name is a backslash. A single name is
+    guarded in this way only where it is empty or all backslashes.
 
     >>> joined(["call", "body/x"]), joined(["a::b"]), joined(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
@@ -159,7 +159,7 @@ def split_address(text: str) -> list[str]:
         parts += [""] * (rest > 1)
         last = colons.end()
     parts[-1] += text[last:]
-    # A name by itself is guarded only where it is empty or all backslashes.
+    # A single name is guarded only where it is empty or all backslashes.
     return parts if len(parts) == 1 and text.strip(GUARD) else list(map(bare, parts))
 
 
@@ -174,7 +174,7 @@ def meant(text: str) -> tuple[str, ...]:
 
 
 def function_of(hierarchy: Hierarchy, row: int) -> int:
-    """The root row of the main graph or of the function that `row` lies in."""
+    """Return the root row of the function that `row` is in; 0 for the main graph."""
     rows = hierarchy.function_rows
     following = bisect_right(rows, row)  # function rows ascend, and follow the main graph
     return rows[following - 1] if following else 0

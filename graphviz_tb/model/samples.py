@@ -65,8 +65,8 @@ class Samples:
         self._rows: dict[int, Ints] = {}  # by place in a path the rows there
 
     def under(self, row: int, end: int, calls: tuple[int, ...]) -> range:
-        """Those that lie in `calls` and, there, in the rows `row … end-1`: where they are among all."""
-        # In the order of paths, what begins with the same calls and goes on in a run of rows is a run itself.
+        """Return the positions of the samples inside `calls` whose row is one of `row … end-1`."""
+        # In the order of paths, those that begin with these calls and go on in a run of rows are a run.
         first = bisect_left(self._paths, (*calls, row))
         return range(first, bisect_left(self._paths, (*calls, end), first))
 

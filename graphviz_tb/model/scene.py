@@ -42,8 +42,8 @@ class Identity:
 class Text:
     """One line of text: `x` is where `anchor` says, `y` the baseline, `width` its measured advance.
 
-    `content` is what is shown, `full` what it represents (differs where it was shortened); `box` the box it belongs
-    to (-1: none); `inside` whether it lies in that box; `identities` are the edges that a note represents.
+    `content` is the text as drawn, `full` the text before it was shortened; `box` the box it belongs to (-1: none);
+    `inside` whether it is in that box; `identities` are the edges that a note represents.
     """
 
     x: int
@@ -115,7 +115,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """All lines of one kind of a level too large to draw each by itself: straight, without arrow heads, below boxes.
+    """All lines of one kind of a level too large to draw each alone: straight, without arrow heads, below boxes.
 
     `sources` and `targets` are the ends of each: numbers of boxes, or -1 - n for port n of `Scene.ports`. `frame` is
     the box of the level (-1: the picture).

@@ -86,9 +86,9 @@ class Stats:
     `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians;
     `counts[row]` of the steps measured anything under a row;
     `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
-    (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for what lies in
+    (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for ops in
     functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no
-    op of the graph bears, with their time.
+    op of the graph has, with their time.
     """
 
     steps: tuple[str, ...]

@@ -38,7 +38,7 @@ class NodeLabel:
 
 @dataclass(frozen=True, slots=True)
 class LineWords:
-    """What is said of a line: the `label` beside it (shortened; empty for none), the `title` of its tooltip."""
+    """The words of a line: the `label` next to it (shortened; "" for none), the `title` of its tooltip."""
 
     label: str
     title: str
@@ -89,11 +89,11 @@ class LevelWords:
 class View:
     """One open group: its metagraph, its order of drawing, a label for each child, and the children that are open.
 
-    `opened` maps positions of children to their own view. `names` gives the full name of every row that annotations
-    and bridges of this metagraph speak of (rows may lie anywhere in the graph), `labels` what they are
-    called where that is not the last segment of the name, `addresses` where they are. `functions` is a label for each
-    of `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` is all that
-    is said.
+    `opened` maps positions of children to their own view. `names` gives the full name of every row that is an end of
+    annotations and bridges of this metagraph (rows may be anywhere in the graph), `labels` their labels where these
+    are not the last segment of the name, `addresses` their addresses. `functions` is a label for each of
+    `metagraph.functions`; an open one is in `opened` at position `len(metagraph.children) + i`. `words` are all texts
+    of the level.
     """
 
     address: str

@@ -1,4 +1,4 @@
-"""Weights: the trained numbers that an op uses, as marks beside it."""
+"""Weights: the trained numbers that an op uses, as marks next to it."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ class CallWiring:
     """How a call and one of its functions are joined.
 
     `runs` lead inputs to arguments one by one, `elements` (an input, first argument, how many) one input to several;
-    `gives` says which outputs a result leads to: that of its own position, all, or none; `named` that outputs are
-    called by the function's own names.
+    `gives` says which outputs a result leads to: that at its position, all, or none; `named` that outputs have the
+    names that the function gives its results.
     """
 
     runs: tuple[InputRun, ...] = ()

@@ -44,7 +44,7 @@ UNKNOWN = LayerRow()
 
 
 def layer_row(kind: str) -> LayerRow:
-    """What the table says of a class; an empty line for one that it does not list.
+    """Return the row of a class; an empty one for a class that the table does not list.
 
     >>> layer_row("Dense").shape, layer_row("Mine").shape
     ('dense', '')

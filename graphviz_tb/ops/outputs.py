@@ -67,7 +67,7 @@ def shape_attribute(op: str) -> str:
 
 
 def lists_shapes(op: str) -> bool:
-    """Whether `output_shapes` of an op lists the shapes of its own outputs: that of a dataset those of the elements.
+    """Return whether `output_shapes` of an op lists its outputs' shapes; that of a dataset lists those of the elements.
 
     >>> lists_shapes("IteratorGetNext"), lists_shapes("While"), lists_shapes("MapDataset")
     (True, True, False)

@@ -46,7 +46,7 @@ LINES = read(files(__name__.rpartition(".")[0]).joinpath("ops.tsv").read_text(en
 
 
 def row(op: str) -> TableRow | None:
-    """What the table says of an op type by its own name; None where it has no such line.
+    """Return the row of an op type under its exact name; None where the table has no such line.
 
     >>> row("ReadVariableOp").outputs, row("MyOp")
     ('value:$dtype', None)

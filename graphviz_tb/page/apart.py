@@ -1,9 +1,9 @@
-"""Levels whose series came apart: their members are on the level itself, as `--ungroup` draws them.
+"""Levels whose series are ungrouped: their members are on the level itself, as `--ungroup` draws them.
 
-All series of a level come apart together. What lies inside such a level sees the members too: it is written once more
-where that makes a difference. A level of the main graph may lie in others that came apart as well: each level that can
-has a rank, the number of such levels around it, and what it holds is written for each set of ranks, as bits (level 2
-means: only that of rank 1). Functions of the library have a rank of their own.
+All series of a level are ungrouped together. Levels inside of it have the members as neighbours, and are written once
+more where that makes a difference. The levels around it may be ungrouped as well: a level with series has a rank, the
+number of such levels around it (none where these are too many), and its content is written for each set of ranks, as
+bits (2 means: only that of rank 1). Functions of the library have separate ranks.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
         top = mask.bit_length() - 1
         apart = [row for row in rank if mask >> rank[row] & 1]
         hierarchy = grouping.without([base.name[member] for row in apart for member in series[row]])
-        # A hierarchy of its own for each set: where series are gone, rows have other numbers.
+        # A separate hierarchy for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
         ApartWalk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
@@ -66,7 +66,7 @@ def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[
 
 
 def single_series(hierarchy: Hierarchy) -> list[int]:
-    """The series that lie in no other."""
+    """Return the series that are not in another series."""
     rows = np.flatnonzero(hierarchy.kind == SERIES)
     rows = rows[hierarchy.parent[rows] >= 0]
     single: list[int] = rows[hierarchy.kind[hierarchy.parent[rows]] != SERIES].tolist()
@@ -88,7 +88,7 @@ def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[s
 
 
 def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
-    """How many of some levels lie around each of them; those that lie in too many are left out.
+    """Return how many of some levels are around each of them; levels inside too many are left out.
 
     Before: levels in any order. After: ranks of the main graph from 0 up, those of functions from `RANKS_APART` up.
     """
@@ -123,7 +123,7 @@ def same_rows(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
 def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
     """Each row that is a group, with what distinguishes it from others: its function, its kind, its name.
 
-    The graph itself has a kind of its own: a scope may have no name either.
+    The root has a separate kind (-1): a scope may have no name either.
     """
     rows = np.flatnonzero(hierarchy.node < 0)
     # Names are unique within the main graph (0) and within each function (1, 2, …).
@@ -210,7 +210,7 @@ class ApartWalk:
         return self.known[path]
 
     def outside(self, path: Path) -> PortConstraints:
-        """What the level around a level says of its bridges."""
+        """Return the order and direction of a level's bridges in the level around it."""
         parent = parent_path(self.hierarchy, path)
         if parent is None:
             return PortConstraints()

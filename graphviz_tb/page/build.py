@@ -145,7 +145,7 @@ def put_levels(
 
 
 def head_of(model: Model, options: PictureOptions, table: TextTable) -> dict[str, Any]:
-    """What the head says of the file and of what was asked, whatever is open."""
+    """Return the head: facts about the file and the request that do not depend on what is open."""
     hierarchy = model.hierarchy
     return {
         "format": "tbgraph page",

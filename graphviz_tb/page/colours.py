@@ -1,6 +1,6 @@
 """Every colouring that can be had, in both themes: a fill, a second line and legend rows for each row.
 
-What a measured colouring says depends on the largest box shown, so it is written as values and a ramp of fills.
+The colours of a measured colouring depend on the largest box shown, so it is written as values and a ramp of fills.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def colourings(
 ) -> Iterator[DataBlock]:
     """Two blocks for each colouring: its fills and legend, and its columns by row.
 
-    `inside` are the groups' children that lie in calls, which a measured colouring keeps apart.
+    `inside` are the groups' children inside calls, which a measured colouring distinguishes.
     """
     for scheme in SCHEMES:
         try:
@@ -72,8 +72,8 @@ def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
 def step_by_step(
     hierarchy: Hierarchy, facts: Facts, each: Iterable[Callable[[], Stats]], inside: list[Path], table: TextTable
 ) -> Iterator[DataBlock]:
-    """What was measured in each step by itself: the colourings of the number of the step; the fills are in those of the
-    first."""
+    """Yield the measured colourings of each single step, named by its number; their fills are written once, for the
+    first step."""
     for number, stats in enumerate(each):
         alone = replace(facts, stats=stats(), before=None)
         for scheme in SCHEMES:
@@ -147,7 +147,7 @@ def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs
 
 
 def legend_of(painter: Colouring, row: int) -> list[LegendRow]:
-    """What the legend says of one row."""
+    """Return the legend's entries for one row."""
     return [entry for entry in painter.legend([(row,)]) if entry.shape != "rest"]
 
 

@@ -17,7 +17,7 @@ Blocks = Sequence[tuple[str, NDArray[Any]]]
 
 
 def packed(count: int, blocks: Blocks, more: Mapping[str, Any] | None = None) -> bytes:
-    """The bytes of named arrays; `more` stands in the head beside them.
+    """Pack named arrays into bytes; `more` is added to the head.
 
     >>> packed(1, [("1.step", np.array([7]))])[4:]
     b'{"n":1,"blocks":[{"name":"1.step","type":"i4","count":1,"at":0}]}   \\x07\\x00\\x00\\x00\\x00\\x00\\x00\\x00'

@@ -141,7 +141,7 @@ def level_bits(level: Metagraph, became: Became, between: EdgesBetween) -> Itera
 
 
 class Became:
-    """The bits of edges, and of what stands for them. `states` is by edge: 0 kept, 1 came, 2 gone."""
+    """The state bits of edges, bundles and stubs. `states` is by edge: 0 kept, 1 added, 2 removed."""
 
     def __init__(self, states: np.ndarray) -> None:
         self._bits = (1 << states).astype(np.uint8)

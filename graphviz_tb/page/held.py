@@ -1,4 +1,4 @@
-"""The levels that a page holds: blocks of numbers, and where in them each group lies."""
+"""The levels that a page holds: blocks of numbers, and the place of each group in them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Held:
         return DataBlock(f"levels/{len(self._blocks)}", "ints", self._numbers)
 
     def _write(self, numbers: memoryview) -> BlockSlice:
-        if len(self._numbers) > CHUNK * SIZE:  # a level lies in one block
+        if len(self._numbers) > CHUNK * SIZE:  # a level is in one block
             self._blocks.append(self._block())
             self._written += len(self._blocks[-1].packed)
             self._numbers = bytearray()

@@ -70,7 +70,7 @@ def all_in_main(
 
 
 def nested(path: Path) -> bool:
-    """Whether a function lies in itself too often.
+    """Return whether a function is inside itself too often.
 
     >>> nested((1, 9, 9)), nested((1, 9, 9, 9, 9))
     (False, True)

@@ -26,12 +26,12 @@ def anchors(
     direction: Direction,
     gaps: Gaps,
 ) -> dict[tuple[int, int], int]:
-    """For each wire and end (0 its source, 1 its target) at a child, how far from the edge of the child's
-    slot it lies.
+    """Return for each wire and end (0 its source, 1 its target) at a child the distance in pixels from the edge of the
+    child's slot.
 
     Before: `ports` are the places of the ports of each open child, from its corner.
-    After: on each side the order is that of the neighbours; a line that goes on inside an open child lies at
-    its port.
+    After: on each side the order is that of the neighbours; a line that goes on inside an open child ends at its
+    port.
     """
     skeleton, upright = view.skeleton, vertical(direction)
     boxes = [across_along(direction, piece.box) for piece in pieces[: skeleton.children]]

@@ -1,6 +1,6 @@
 """A long part in columns, side by side: where its ranks break, and the lines that lead from one column to the next.
 
-With the flow running down, a line leaves a column at its foot, runs up beside it, and enters the next at its head.
+With the flow running down, a line leaves a column at its foot, runs up next to it, and enters the next at its head.
 The rightmost line turns first, and so on outwards: no two cross that did not cross before.
 """
 

@@ -33,7 +33,7 @@ def columns(
     Before: `between[p][r][k]` is the least distance from the left edge of item k of rank r of part p to that of
     item k + 1. After: these distances hold.
     """
-    x = [0] * len(widths)  # by item, all parts: each part has a zero of its own
+    x = [0] * len(widths)  # by item, all parts: each part has a separate zero
     room = RankNeighbours(len(widths))
     # Down, up, then with the ranks on both sides at once; long edges are straightened before and after the last.
     both = [[*up, *down] for up, down in zip(above, below, strict=True)]

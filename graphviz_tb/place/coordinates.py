@@ -38,9 +38,9 @@ def coordinates(
     """Place one level, its flow running down.
 
     Before: `sizes` are (across, along) of each child, (0, 0) where it is not drawn; `anchors[wire, 0 or 1]` is
-    where a wire touches the child that is its source or target, from the child's left edge (None: where it lies best);
-    `strokes` say how wires are drawn: the gap that a label lies in is wider.
-    After: no two boxes overlap, no line runs through a foreign box, and all lies in (0, 0) to (width, height).
+    where a wire touches the child that is its source or target, from the child's left edge (None: at the best place);
+    `strokes` say how wires are drawn: a gap with a label is wider.
+    After: no two boxes overlap, no line runs through a foreign box, and all is within (0, 0) to (width, height).
 
     >>> from graphviz_tb.model.skeleton import Skeleton, Wire
     >>> chain = Skeleton(2, (), (Wire(0, -1, (0, 1)),), (), (((0,), (1,)),), ((0,),))
@@ -222,7 +222,7 @@ def shelve(
         width = max(width, left - gaps.parts)
         height = max(height, top + deep)
         top += deep + gaps.parts
-    # Ports of the last side lie on the frame, below everything.
+    # Ports of the last side are on the frame, below everything.
     if skeleton.main >= 0 and skeleton.ports and not skeleton.ports[-1].first:
         layers[skeleton.main][-1].move(height - layers[skeleton.main][-1].top)
     return width, height

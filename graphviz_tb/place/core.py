@@ -40,15 +40,15 @@ WIDENED = (
 )  # what a gap gets more (see `GapMargins`), in lengths of a label
 MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
 NO_ROOM = (0, 0, 0, 0)
-OUTSIDE = 9  # px that a label may stand out into the border of a frame
+OUTSIDE = 9  # px by which a label may reach into the border of a frame
 
 Slot = tuple[Piece, Point]
-Outside = Mapping[tuple[int, bool], str]  # what the level outside says of the edges to a neighbour, by row and inbound
+Outside = Mapping[tuple[int, bool], str]  # the words for edges to a neighbour outside, by row and inbound
 
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """The ports of the open children: by position the number of each neighbour's port, and where it lies."""
+    """The ports of the open children: by position the number of each neighbour's port, and the place of each port."""
 
     gates: Gates
     ports: Mapping[int, Sequence[Point]]

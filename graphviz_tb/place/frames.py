@@ -35,8 +35,8 @@ class GroupLayout:
     """An open group at its own origin.
 
     `slots` are its children with the corner of their slot (None: not shown); `ports` where each port of the
-    skeleton lies on the border, `gates` the port of each neighbour; `routes` the polylines of the wires that are
-    drawn; `labels` the middle of each label; `lines` what the wires represent.
+    skeleton is on the border, `gates` the port of each neighbour; `routes` the polylines of the wires that are
+    drawn; `labels` the middle of each label; `lines` the edges that each wire represents.
     """
 
     width: int

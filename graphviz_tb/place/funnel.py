@@ -1,4 +1,4 @@
-"""The shortest way of a line: between the boxes and lines beside it, by a funnel.
+"""The shortest way of a line between its neighbouring boxes and lines, by a funnel.
 
 A line passes a window at the top and at the bottom of each band, as wide as its neighbours there leave it room;
 between windows it runs straight. Neighbours keep their order at every window, so no new crossing arises, and both
@@ -41,7 +41,7 @@ class Band:
 
 
 class Corridors:
-    """Where each item is passed at the top and at the bottom of its band, and what is drawn beside it."""
+    """The place of each item at the top and at the bottom of its band, and its neighbours on both sides."""
 
     def __init__(
         self, skeleton: Skeleton, lefts: Sequence[int], widths: Sequence[int], thick: Sequence[int], gaps: Gaps

@@ -1,4 +1,4 @@
-"""The open groups of a picture, parents before children, and what each of them says besides its own level."""
+"""The open groups of a picture, parents before children, each with the words that are not on its own level."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Heading = tuple[NodeLabel, str]  # the label of an open group, and the second li
 
 @dataclass(frozen=True, slots=True)
 class OpenGroup:
-    """An open group: its view, what its title bar says, which group is open at each position below, and what the
-    level outside says of its edges."""
+    """An open group: its view, the words of its title bar, the number of the group that is open at each position below,
+    and the words of its edges on the level outside."""
 
     view: View
     heading: Heading | None

@@ -1,4 +1,4 @@
-"""Where the labels of edges are: beside a straight run of their own line, clear of boxes, lines and labels.
+"""Place the labels of edges: next to a straight run of their own line, clear of boxes, lines and labels.
 
 A label that has no such place is left out; the edge's tooltip still has it. So are those that are left where thousands
 of long lines have made too much work.
@@ -161,12 +161,12 @@ def candidates(points: Sequence[Point], label: LineLabel) -> Iterable[Point]:
 
 
 def coarse(along: int, need: int) -> Iterable[tuple[int, int]]:
-    """Parts of a run where the middle of a label may be that takes `need` of it: sixteenths."""
+    """Return parts of a run, in sixteenths, where the middle of a label that takes `need` of it may be."""
     return [(part, 16) for part in PARTS if 2 * min(part, 16 - part) * along >= 16 * need]
 
 
 def fine(along: int, need: int) -> Iterable[tuple[int, int]]:
-    """The same, every few pixels from the middle out.
+    """Return parts of a run where the middle of a label may be, every few pixels from the middle out.
 
     >>> fine(60, 40)
     [(30, 60), (24, 60), (36, 60)]
@@ -233,7 +233,7 @@ def passed(run: Segment) -> list[tuple[int, int]]:
 
 
 def within(inner: Rect, outer: Rect) -> bool:
-    """Whether the first rectangle lies in the second."""
+    """Return whether the first rectangle is inside the second."""
     return outer[0] <= inner[0] and outer[1] <= inner[1] and inner[2] <= outer[2] and inner[3] <= outer[3]
 
 

@@ -1,4 +1,4 @@
-"""Lines that run as one to a box go on apart where it is open: each port of its frame has a way of its own."""
+"""Separate lines that run as one to a box where it is open: each port of its frame gets its own way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A child in its slot: its box, what is drawn beside it, and the rectangle that holds them both."""
+"""A child in its slot: its box, the stubs next to it, and the rectangle around both."""
 
 from __future__ import annotations
 

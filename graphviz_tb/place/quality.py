@@ -1,4 +1,4 @@
-"""How well a scene is drawn, in four numbers: what `--timing` says of the arrangement."""
+"""How well a scene is drawn, in four numbers, which `--timing` prints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def quality(scene: Scene) -> Quality:
 
 
 def bends(points: tuple[Point, ...]) -> int:
-    """Corners of a polyline; points that lie on a straight run are none."""
+    """Count the corners of a polyline; points on a straight run do not count."""
     return max(0, len(straightened(points)) - 2)
 
 

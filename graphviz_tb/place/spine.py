@@ -1,7 +1,7 @@
 """The main path of a picture: it leads on through the groups that are open.
 
-Each level has a main path of its own, found without looking at what is open (`Skeleton.spine`). Where groups are open,
-the longest path of the whole picture may lead another way: on the levels that it passes it takes the place of theirs.
+Each level has its own main path, found without looking at the open groups (`Skeleton.spine`). Where groups are open,
+the longest path of the whole picture may lead another way: on the levels that it passes it replaces theirs.
 Which items are left of which stays as it is; only their lines become straight.
 """
 

@@ -18,7 +18,7 @@ HopSpan = tuple[int, int]  # how far below the top of the gap a hop begins and e
 
 
 def cross_steeply(hops: Sequence[Hop], height: int) -> None:
-    """Change the tracks of flat hops of one gap, `height` px between its straight runs, that lie inside others.
+    """Change the tracks of flat hops inside others in one gap, `height` px between its straight runs.
 
     >>> outer, inner = Hop(0, 0, 0, 356, 10), Hop(1, 0, 192, 264, 10, 5, 5)
     >>> cross_steeply([outer, inner], 20)

@@ -1,4 +1,4 @@
-"""What passes between two ranks: lines that run far aside turn one above the other, so that none lies on another.
+"""Tracks between two ranks: lines that run far aside turn one above the other, so that none covers another.
 
 Of two lines that run to the right and overlap, the left one turns first to its end and last from its start: it passes
 below the other. Each gets a track at both ends, the further down or up the more lines it makes way for.
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from graphviz_tb.model.level import Gaps
 
-FLAT = 48  # px aside from which a line is so flat that it needs a track of its own
+FLAT = 48  # px aside from which a line is so flat that it needs its own track
 MOST = 96  # px that tracks may take at one end: ten thick lines; more would open a desert between two ranks
 WHITE = 4  # px between two tracks
 CLIMB = 6  # px that even the flattest line climbs between its two turns
-JOG = 11  # the same where it runs less than `SHORT` aside: a short steep jog would be a kink
+JOG = 11  # `CLIMB` of a line that runs less than `SHORT` aside: a short steep jog would be a kink
 SHORT = 36  # px: what the corners at both ends of a jog take, and a straight run between them
 BESIDE = 10  # px from a line over its label to the next line
 FAR = 1 << 40  # beyond any coordinate
@@ -84,8 +84,8 @@ def apart(last: int, hop: Hop) -> int:
 
 
 def is_shut_in(wire: int, hops: Sequence[Hop], wide: int) -> bool:
-    """Whether other lines start, or end, so near on both sides of a straight wire that a label `wide` px wide has no
-    room beside it there.
+    """Return whether other lines start, or end, so near on both sides of a straight wire that a label `wide` px wide
+    has no room next to it there.
 
     >>> is_shut_in(0, [Hop(0, 0, 50, 50, 10), Hop(1, 0, 0, 38, 10), Hop(2, 0, 99, 62, 10)], 40)
     True

@@ -1,6 +1,6 @@
 """Stage `read`: whatever TensorFlow wrote becomes one GraphDef.
 
-open      a path, stdin, bytes or a message of TensorFlow's own; gzip is undone, sizes are bounded
+open      a path, stdin, bytes or a message object of TensorFlow; gzip is undone, sizes are bounded
 sniff     what it is, by content
 hold      every graph in it, none decoded before it is chosen
 choose    the one that was asked for, or the only one
@@ -81,7 +81,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     content = chosen.load()
     graph = content.plain() if content.plain and options.whole_file else content.graph_def
     left_out = content.left_out
-    # A conceptual graph is what the model's program says: nothing in it only runs it.
+    # A conceptual graph is the model as its program writes it: nothing in it only runs it.
     if chosen.entry.kind == "op" and not options.whole_file:
         graph, more = cleared(content)
         left_out += more
@@ -91,7 +91,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     # A message in memory has no bytes on disk to be measured by.
     if options.bounded and entry.bytes:
         check_nodes(graph, entry.bytes, name)
-        if holding.packed is not None:  # else an input has three bytes of its own, at least
+        if holding.packed is not None:  # else each input takes three bytes or more
             check_edges(graph, holding.packed, name)
     if options.signature is not None and not content.signatures:
         raise RequestError(NO_SIGNATURE)

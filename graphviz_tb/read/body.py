@@ -1,4 +1,4 @@
-"""The body of a signature: the model that a SavedModel is about, without what saves, restores and initialises it.
+"""The body of a signature: the model of a SavedModel, without the ops that save, restore and initialise it.
 
 needed      what the outputs need, back to the inputs
 open        calls that only pass on, down to the body with content
@@ -69,7 +69,7 @@ class Program:
         return self._tidied[name]
 
     def body(self, name: str) -> Body:
-        """The same, with its nodes by name."""
+        """Return the body of a function of the library, without its barriers, with its nodes by name."""
         if name not in self._bodies:
             self._bodies[name] = body_of_function(self.function(name))
         return self._bodies[name]

@@ -14,7 +14,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
 
-HERE = "."  # the run whose files lie in the folder that was given
+HERE = "."  # the run whose files are directly in the folder that was given
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
 
 
@@ -177,7 +177,7 @@ def _how(entries: list[Entry]) -> str:
 
 
 def label(entry: Entry, name: str) -> str:
-    """What was opened, for titles; the run in the folder itself has no name of its own.
+    """Return what was opened, for titles; the run directly in the folder is not named.
 
     >>> label(Entry("op", run="train", tag="keras"), "logs"), label(Entry("op", run=".", tag=RUN_GRAPH), "logs")
     ('logs · run train · tag keras', 'logs')

@@ -1,7 +1,7 @@
 """A Keras model's JSON to a conceptual graph: one node for each layer, edges as the layers call each other.
 
-TensorBoard's rules, with its slips mended: Keras 2's inbound nodes count, the layers inside a nested model
-are fed by whatever feeds the model, and a name means the layer of its own model.
+TensorBoard's rules, with its bugs fixed: Keras 2's inbound nodes count, the inputs of a nested model feed the layers
+inside it, and a name means the layer of that name in the same model.
 """
 
 from __future__ import annotations

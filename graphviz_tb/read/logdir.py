@@ -32,7 +32,7 @@ RunName = str | None
 
 
 def read_events(opened: Opened, options: ReadOptions) -> Holding:
-    """Before: one event file. After: what it holds; it is no run of its own, so there is none to choose."""
+    """Read one event file: its holding. The file is not a run, so there is none to choose."""
     scanned = scan(opened.stream(), opened.name, opened.path)
     return _holding({None: [scanned]}, opened.name, options, tuple(runs_beside(opened.path)))
 

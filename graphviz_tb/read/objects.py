@@ -32,7 +32,7 @@ LISTS = frozenset(
 
 def captured_names(data: bytes) -> dict[str, tuple[str, ...]]:
     """Before: the bytes of a SavedObjectGraph. After: for each function the names of the variables that it captures,
-    in the order of its last arguments; "" for what is no variable. Nothing where the bytes are damaged.
+    in the order of its last arguments; "" for other objects. {} where the bytes are damaged.
 
     >>> captured_names(bytes.fromhex("0a053a0332017712090a01661204120200000a00"))
     {'f': ('w', 'w')}

@@ -1,7 +1,7 @@
-"""Calls give way to the bodies of their functions, each inside the one before: nothing is copied before the last.
+"""Replace calls by the bodies of their functions, each inside the one before: nothing is copied before the last.
 
 A graph whose whole content is one call is followed into the function, from there into what that calls, and so on. Each
-graph on the way is a frame: names that its nodes have at the end, and what stands for its arguments.
+graph on the way is a frame: the names that its nodes have at the end, and the tensors that replace its arguments.
 """
 
 from __future__ import annotations

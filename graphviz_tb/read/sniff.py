@@ -1,7 +1,7 @@
-"""What a file is, by its first bytes; its name says nothing.
+"""Recognise the format of a file by its first bytes; its name does not count.
 
-The order matters: containers with a mark of their own, then text, then the bare messages, which have none
-and are distinguished by how well their fields fit.
+The order matters: containers with a magic number, then text, then the bare messages, which have none and are
+distinguished by how well their fields fit.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _as_message(head: bytes, name: str, *, whole: bool) -> str:
 def _fits(head: bytes, *, whole: bool) -> str | None:
     """The message that the bytes fit best, if they fit it at all."""
     fits = {kind: fit(head, message.DESCRIPTOR, cut=not whole) for kind, message in MESSAGES.items()}
-    # What lies in a name may look like messages in messages, which fit better the longer the name is.
+    # The letters of a name may look like nested messages, which fit better the longer the name is.
     if not fits["graph"].bad and _begins_with_op(head):
         return "graph"
     fitting = [kind for kind, fitted in fits.items() if fitted.good and fitted.bad <= fitted.good]

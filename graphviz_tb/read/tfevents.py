@@ -105,7 +105,7 @@ def _look(record: Record, path: Path | None, made: Scan) -> None:
     stop = 0
     for item, tag, number in _items(event, made.name, made.notices):
         data = _bytes_of(event, number)
-        # Values lie one behind the other: each begins after the last, or where the same bytes were before.
+        # Values are in order: each begins after the last, or where the same bytes were before.
         start = record.payload.find(data, stop)
         stop = max(stop, start + len(data))
         # Where the file can be opened again, only the place is kept.

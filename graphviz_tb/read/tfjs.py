@@ -19,7 +19,7 @@ TOPOLOGY = "modelTopology"
 
 
 def topology(parsed: Any) -> Any:
-    """What the JSON of a model says of its structure: that of TensorFlow.js without what is around it."""
+    """Return the topology in the JSON of a model of TensorFlow.js; any other JSON as it is."""
     return parsed[TOPOLOGY] if isinstance(parsed, dict) and isinstance(parsed.get(TOPOLOGY), dict) else parsed
 
 

@@ -1,7 +1,7 @@
-"""What a trace is about: the function that was traced, without what only runs it.
+"""The subject of a trace: the function that was traced, without the ops that only run it.
 
-small      `tf.summary.trace_on` notes every op that runs by itself as a graph of its own: variables that are made,
-           counters, datasets, writers; beside the model they are next to nothing
+small      `tf.summary.trace_on` records every op that runs eagerly as a separate graph: variables that are made,
+           counters, datasets, writers; they are tiny compared with the model
 steps      of Keras's `fit` with several steps in one call, the step: the loop around it gets data and counts
 wrappers   a graph whose whole content is one call, between an iterator and results, is the body of that call
 barriers   NoOps at the end of functions go, as in bodies of signatures
@@ -160,7 +160,7 @@ def ops_through_calls(library: Library) -> dict[str, int]:
 
 
 def tell_arguments(opening: Opening, function: FunctionDef) -> None:
-    """Have the nodes that the call is given say what its function says of its arguments, where they say nothing."""
+    """Copy the attributes of a function's arguments to the nodes that the call is given, where these have none."""
     for position, tensor in enumerate(opening.given()):
         node = opening.node(name := node_of(tensor))
         attrs = function.arg_attr[position].attr if position in function.arg_attr else {}

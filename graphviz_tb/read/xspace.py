@@ -216,7 +216,7 @@ def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
 
 
 def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
-    """The same, those of each op in the order of time."""
+    """Sort the allocations of each op by time, in place, and return them."""
     for allocated in allocations.values():
         allocated.sort(key=lambda event: event.start)
     return allocations

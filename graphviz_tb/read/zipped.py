@@ -40,8 +40,8 @@ class Decompressor(Protocol):
 
 
 def blocks(archive: zipfile.ZipFile, member: str, opened: Opened, most: int) -> Iterator[bytes]:
-    """The bytes of a member: what the archive says of its size is not believed. Raises TooLarge past `most` bytes, and
-    where the source is bounded by its size, at a bomb."""
+    """Yield the bytes of a member, whatever size the archive claims. Raises TooLarge past `most` bytes, and, for a
+    source that is bounded by its size, for a zip bomb."""
     info, given = archive.getinfo(member), 0
     name = f"{opened.name}: {member}"
     most = min(most, opened.limit)
@@ -97,7 +97,7 @@ def _bounded(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
         header = archive.fp.read(LZMA_HEADER)
         at += LZMA_HEADER
         decompressor = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_DICTIONARY)
-        # The header of an LZMA file: the properties, and the size, -1 where a mark of its own ends the data.
+        # The header of an LZMA file: the properties, and the size, -1 where an end mark ends the data.
         size = -1 if info.flag_bits & 2 else info.file_size
         packed = header[4:] + size.to_bytes(8, "little", signed=True)
     while not decompressor.eof:

@@ -1,4 +1,4 @@
-"""Nodes: closed boxes, stacks, open frames, the +/− mark, and what is drawn beside a box."""
+"""Nodes: closed boxes, stacks, open frames, the +/− mark, and the stubs next to a box."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     """The outline of a closed box, its bands, its stack, its mark."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
-    border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has an outline of its own
+    border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has its own outline
     shapes: list[Primitive] = []
     for sheet in range(box.sheets, 0, -1):  # from the back
         dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
@@ -62,7 +62,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
 def _rect(
     x: float, y: float, width: float, height: float, radius: float, fill: str | None, pen: Pen | None
 ) -> Rectangle:
-    """A rounded rectangle whose 1 px stroke lies inside its bounds."""
+    """Return a rounded rectangle whose 1 px stroke is inside its bounds."""
     return Rectangle(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, fill, pen)
 
 

@@ -1,4 +1,4 @@
-"""The picture as a `Drawing`: a scene in its colours, below its title and beside its legend."""
+"""The picture as a `Drawing`: a scene in its colours, below its title and next to its legend."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _text(text: Text, colour: str, halo: str | None = None) -> list[Primitive]:
 
 
 def _free(text: Text, scene: Scene, theme: Theme) -> Group:
-    """A text that lies in no box: its ground shows around its letters where it lies on an edge."""
+    """Draw a text that is in no box; the label of an edge has its ground around its letters."""
     colour = theme.text if text.role == "heading" else theme.secondary
     ground = None
     if text.role == "edge":

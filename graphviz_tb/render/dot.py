@@ -106,7 +106,7 @@ def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
 
 
 def _labels(scene: Scene) -> dict[int, list[Text]]:
-    """The texts that lie in each box."""
+    """Return the texts in each box."""
     by_box: dict[int, list[Text]] = {}
     for text in scene.texts:
         if text.inside:

@@ -24,8 +24,8 @@ from graphviz_tb.model.paths import address
 
 VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
-# Bytes of a document beyond which it is refused, and for each row more: the types and devices of ops are told again for
-# each group around them, shapes for each line that carries them, which for long words and many sizes is gigabytes.
+# Bytes that a document may have for each row, besides `JSON_BYTES`; a longer one is refused. The types and devices of
+# ops are repeated for each group around them, shapes for each line that carries them, which may come to gigabytes.
 OF_ROW = 2_000
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 JsonObject = dict[str, Any]

@@ -14,8 +14,8 @@ from graphviz_tb.render.json import KINDS
 def to_networkx(hierarchy: Hierarchy, metagraph: Metagraph) -> networkx.DiGraph[int]:
     """The children of a group as nodes (by row), its metaedges as edges.
 
-    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (how many lie inside); edges have `tensors`,
-    `control`, `reference` and `size`. Nothing is left out: what is in the auxiliary area is there with its edges.
+    Nodes have `name`, `kind`, `op` (None for groups) and `ops` (how many are inside); edges have `tensors`,
+    `control`, `reference` and `size`. Nothing is left out: children in the auxiliary area are nodes with their edges.
 
     >>> from graphviz_tb import load
     >>> model = load(b'node { name: "a" op: "Relu" } node { name: "b" op: "Add" input: "a" }')

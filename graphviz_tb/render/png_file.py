@@ -43,7 +43,7 @@ def chunks(file: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def stand_alone(rows: bytearray, stride: int) -> None:
-    """Make the first row of an image one that does not speak of the row above it, which it had not and now has.
+    """Change the filter of an image's first row to one that ignores the row above: joined, there is another image.
 
     >>> row = bytearray((AVERAGE, 8, 8, 8, 255, 4, 4, 4, 128))
     >>> stand_alone(row, 9)

@@ -1,4 +1,4 @@
-"""Hebrew and Arabic in the order in which their letters stand on a line, for a writer that sets one after the other.
+"""Hebrew and Arabic in visual order, from left to right, for a writer that sets one letter after the other.
 
 The rules are those of Unicode's bidirectional algorithm (https://www.unicode.org/reports/tr9/) for a line that begins
 at the left, without embeddings, which no name needs.

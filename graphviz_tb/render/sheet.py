@@ -68,7 +68,7 @@ def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterato
 
 
 def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tuple[int, int]) -> Sheet:
-    """The sheet that holds the scene, its title (width, height) above it, and a legend `at` a place beside it."""
+    """Return the sheet of the scene, its title (width, height) above it, and its legend at `corner` next to it."""
     across, deep = (form.width, form.height) if form else (0, 0)
     left, top = min(0, corner[0]), MARGIN + title[1]  # a legend on the left moves the scene to the right
     wide = max(max(scene.width, corner[0] + across) - left, title[0])

@@ -1,4 +1,4 @@
-"""The signs of a diff: a disc at the upper left and an outline that says without colour what became of a box.
+"""The signs of a diff: a disc at the upper left and an outline that show without colour how a box changed.
 
 +  added     solid 2.5        −  removed           dashed 6 3
 ~  changed   double           →  renamed or moved  dotted 1 3
@@ -25,7 +25,7 @@ STROKES: dict[str, tuple[PathStep, ...]] = {
 
 
 def outline(x: float, y: float, width: float, height: float, radius: float, fill: Fill) -> list[Primitive]:
-    """The outline of a box that has a sign; it lies in the box's bounds."""
+    """Return the outline of a box that has a sign, within the bounds of the box."""
     if not fill.sign:
         return []
     thick = WIDTHS[fill.sign]

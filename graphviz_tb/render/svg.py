@@ -1,4 +1,4 @@
-"""SVG: a standing document that needs no script, no style and no network, the same bytes for the same drawing."""
+"""SVG: a document that needs no script, no style and no network, the same bytes for the same drawing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HALO = 6  # three pixels on either side of a stroke
 
 
 def svg(drawing: Drawing, window: Viewport | None = None) -> bytes:
-    """The document as UTF-8 bytes: the whole sheet, or what lies in a window."""
+    """Return the document as UTF-8 bytes: the whole sheet, or the part in a window."""
     size = f'width="{drawing.width}" height="{drawing.height}" viewBox="0 0 {drawing.width} {drawing.height}"'
     if window:
         wide, high, zoom, top = window

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Tables of the OpenType specification (ISO/IEC 14496-22) that a font in a PDF needs, and hints if there are any.
 KEPT = ("cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep")
 NEEDED = ("head", "hhea", "maxp", "hmtx", "cmap")
-# What fontTools finds odd in a font is told where somebody listens, and is not printed: our errors say what matters.
+# Warnings of fontTools go to whoever configures its logger, and are not printed: our errors say what matters.
 logging.getLogger("fontTools").addHandler(logging.NullHandler())
 
 

@@ -36,7 +36,7 @@ class ListedGraph:
     task: asyncio.Task[None] | None = field(default=None, repr=False)
 
     def told(self) -> dict[str, Any]:
-        """What the viewer is told of it."""
+        """Return the graph's entry for the viewer, as plain values."""
         entry = self.entry
         return {
             "id": self.id,

@@ -1,4 +1,4 @@
-"""Following the files: told by the file system where it tells, looked at where it does not (NFS, FUSE, shares)."""
+"""Follow the files: by events of the file system, and by polling where it has none (NFS, FUSE, shares)."""
 
 from __future__ import annotations
 

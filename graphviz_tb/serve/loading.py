@@ -1,6 +1,6 @@
-"""Loading a graph in a process of its own: the server answers meanwhile, sees how far it is, and can stop it.
+"""Load a graph in a separate process: the server answers meanwhile, sees its progress, and can stop it.
 
-What a hostile file does to that process, it does to no other.
+A hostile file can only harm that process.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class NotLoaded(Exception):
 
 
 class Job:
-    """Work in a process of its own: `function(told, *arguments)` there."""
+    """Work in a separate process: `function(told, *arguments)` runs there."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
         context = context_of_processes()
@@ -63,7 +63,7 @@ class Job:
         there.close()
 
     async def result(self, told: ReportStage) -> Any:
-        """Wait for what the function gives back; `told` hears of the stages meanwhile. Raises `NotLoaded`."""
+        """Wait for the result of the function; `told` is called with each stage meanwhile. Raises `NotLoaded`."""
         try:
             while True:
                 kind, value = await in_thread(self._next)

@@ -1,4 +1,4 @@
-"""`%tbgraph LOGDIR` in a notebook: a server of its own, shown in a frame of the cell."""
+"""`%tbgraph LOGDIR` in a notebook: starts a server and shows it in a frame of the cell."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def show(line: str) -> ServedFrame:
 
 
 def started(words: tuple[str, ...]) -> subprocess.Popen[str]:
-    """A server in a process of its own, which ends with this one."""
+    """Start a server in a separate process, which ends with this one."""
     frames = [word for origin in FRAMES for word in ("--allow-frame", origin)]
     command = [sys.executable, "-m", "graphviz_tb", "serve", *words, *frames, "-q"]
     made = subprocess.Popen(

@@ -55,7 +55,7 @@ def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None 
 
 
 class Ending(uvicorn.Server):
-    """A server that ends at once: streams that are open for hours are told, and nothing is waited for long."""
+    """A server that ends at once: it closes streams that are open for hours, and waits for nothing long."""
 
     def __init__(self, config: uvicorn.Config, session: ServedSource) -> None:
         super().__init__(config)

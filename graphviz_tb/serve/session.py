@@ -1,7 +1,7 @@
-"""What a server shows: the log as it was last read, the graphs, and the numbers that stand for them in addresses.
+"""The state of a server: the log as it was last read, the graphs, and their ids in addresses.
 
 Ids are given in the order in which things are first seen, and mean the same as long as the server runs. Names of the
-log stand in bodies only, never in an address.
+log are in bodies only, never in an address.
 """
 
 from __future__ import annotations

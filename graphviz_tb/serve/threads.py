@@ -1,4 +1,4 @@
-"""Work that would hold up the answers, in threads that end with the program: Control-C waits for none of them."""
+"""Run slow work in threads that end with the program: Control-C waits for none of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 async def in_thread(function: Callable[..., Made], *arguments: Any) -> Made:
-    """Call a function in a thread of its own and wait for it."""
+    """Call a function in a separate thread and wait for it."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Made] = loop.create_future()
 

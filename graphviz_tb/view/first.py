@@ -217,8 +217,8 @@ class First:
         return inf if ops is None else ops
 
     def entry(self, path: Path) -> tuple[float, float, Path]:
-        """What groups are ordered by: long stacks and then layers after what holds them, what judges a model after
-        that, and what is no part of it last; then many ops first, stacks after other groups."""
+        """Return the sort key of a group: long stacks and then layers after the groups that hold them, then groups that
+        judge a model, groups outside of the model last; among equals many ops first, stacks after other groups."""
         row = path[-1]
         if self.aside(path) or saves(self.hierarchy, row):
             return inf, inf, path

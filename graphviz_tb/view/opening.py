@@ -27,7 +27,7 @@ PART = 8
 def open_groups(
     hierarchy: Hierarchy, metagraph: ExpandPath, options: PictureOptions, names: RowFinder
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
-    """The open groups, each after the group around it; the root first.
+    """Return the open groups, each after the group around it; the root first.
 
     Before: what was asked for. After: named groups and all around them; with `open_all` everything up to `max_open`
     boxes, or `MOST_OPEN`; with a depth every group down to it; otherwise as many as make a first picture.
@@ -46,7 +46,7 @@ def open_groups(
     for paths in names.find_each(options.open):
         shown, odd = open_found(hierarchy, metagraph, opened, paths, most, shown)
         notices += odd
-    # Several patterns meet the same limit: the first place where it was met is told.
+    # Several patterns may meet the same limit: report the first place only.
     told = {(notice.code, notice.message): notice for notice in reversed(notices)}
     return opened, (*reversed(told.values()), *unlisted(hierarchy, opened))
 

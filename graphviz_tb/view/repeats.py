@@ -1,4 +1,4 @@
-"""Where the repeats of a model are, and what is no part of the model: gradients, updates, initialisers, savers."""
+"""The repeats of a model, and the rows outside of the model: gradients, updates, initialisers, savers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def quiet_rows(hierarchy: Hierarchy) -> Bools:
 
 
 def inside(hierarchy: Hierarchy, heads: Longs) -> Bools:
-    """For each row whether it is one of `heads`, or lies in one."""
+    """Return for each row whether it is one of `heads` or inside one."""
     # +1 where a head begins, -1 behind its end: the running sum counts the heads around each row.
     change = np.zeros(len(hierarchy) + 1, np.int64)
     np.add.at(change, heads, 1)
@@ -78,7 +78,7 @@ def answering(graph: Graph) -> Bools:
 
 
 def in_loops(hierarchy: Hierarchy) -> Bools:
-    """Which rows lie in the body of a loop."""
+    """Return which rows are in the body of a loop."""
     repeated = np.zeros(len(hierarchy), bool)
     for loop in loops(hierarchy):
         for function in loop.values():

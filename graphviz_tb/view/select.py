@@ -1,4 +1,4 @@
-"""Which rows a name or pattern speaks of."""
+"""Find the rows that a name or pattern selects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphviz_tb.view.wildcards import Pattern, is_wild
 
 
 def in_library(text: str) -> bool:
-    """Whether an address is one of a function that is shown by itself, whatever is called so in the main graph.
+    """Return whether a leading `::` marks an address as inside a function that is shown outside of its calls.
 
     >>> in_library("::f::x"), in_library("f::x"), in_library("::::f")
     (True, False, False)
@@ -181,7 +181,7 @@ class RowFinder:
         return places, bool(waiting)
 
     def _inside(self, call: Path) -> Iterator[Path]:
-        """What opens inside a call, functions left out that the call lies in."""
+        """Yield the groups inside a call, apart from functions that are already around the call."""
         hierarchy = self.hierarchy
         around = {body for row in call[:-1] for _, body in hierarchy.calls[row]}
         bodies = hierarchy.calls[call[-1]]

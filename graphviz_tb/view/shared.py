@@ -11,7 +11,7 @@ from graphviz_tb.view.stubs import called
 MANY = 5  # boxes that share a stub before a note says it
 LISTED = 3  # the same where the neighbour is in the auxiliary area, whose own stubs name the boxes, or where it is
 # half of the level
-LONGEST_NAME = 160  # px of a neighbour's name: a note is a line of its own, with more room than a stub has
+LONGEST_NAME = 160  # px of a neighbour's name: a note is a separate line, with more room than a stub has
 BOXES_NAMED = 40  # in a tooltip: more do not fit on a screen
 
 

@@ -49,7 +49,7 @@ class Used:
         beside = self.graph.beside
         pairs = np.flatnonzero(self.graph.mark[beside.mark] == WEIGHT)
         hosts = hierarchy.row_of_node[beside.host[pairs]]
-        # Sorted by row: what lies in a group is one slice.
+        # Sorted by row: the marks of a group are one slice.
         order = np.argsort(hosts, kind="stable")
         self.hosts, self.marks = hosts[order], beside.mark[pairs[order]]
 

@@ -1,4 +1,4 @@
-"""Where a model keeps its weights: what it learns with, as against what only prepares, measures or judges."""
+"""The groups where a model has its weights, as opposed to groups that only prepare, measure or judge."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def counts(hierarchy: Hierarchy, users: Ints) -> Bools:
 
 
 def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
-    """The groups that rows lie in, stacks left aside."""
+    """Yield the innermost group around each row that is not a stack."""
     for row in users:
         parent = int(hierarchy.parent[row])
         while parent > 0 and hierarchy.kind[parent] in STACKS:
@@ -86,11 +86,11 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
 
 
 def around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
-    """For each of some rows in order the innermost other one that it lies in; -1 for none."""
+    """Return for each of some rows, in ascending order, the innermost other one around it; -1 for none."""
     outer: list[int] = []
     stack: list[int] = []
     for row in rows:
-        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: the rows that the current one may lie in
+        while stack and hierarchy.end[stack[-1]] <= row:  # `stack`: the rows that may be around the current one
             stack.pop()
         outer.append(stack[-1] if stack else -1)
         stack.append(row)

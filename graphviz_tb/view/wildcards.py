@@ -46,7 +46,7 @@ class Pattern:
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
-        """The same, where it is not gone back over the name again and again."""
+        """The pattern as a regular expression, for names short enough that backtracking is cheap."""
         wild = {"**": ".*", "*": SEGMENT, "?": "[^/]"}
         return re.compile("".join(wild.get(token) or re.escape(token) for token in self.tokens), re.DOTALL)
 
@@ -95,7 +95,7 @@ def read(tokens: list[str], name: str) -> bool:
         if token == "**":
             ends = (whole << 1 | 1) & -(ends & -ends)  # from the first of these places on, all
         elif token == "*":
-            # A one is carried on through all that lies in the segment, up to the place behind it.
+            # A one is carried on through the rest of the segment, up to the place behind it.
             ends |= (inside + (ends & inside)) ^ inside
         else:
             ends = (ends & (no_slash if token == "?" else letters[token])) << 1

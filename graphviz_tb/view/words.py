@@ -53,7 +53,7 @@ def linked_names(view: View) -> list[list[str]]:
 
 def second_line(node: NodeLabel, links: int = 0) -> str:
     """The badge of a stack and the count (a stack of ops does not say the same number twice); in the title bar of an
-    open group also how many stubs were beside it when it was closed.
+    open group also how many stubs were next to it when it was closed.
 
     >>> second_line(NodeLabel(1, "", "series", "", "", "25 ops", "×25", member="op"))
     '×25'
@@ -70,7 +70,7 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
 
 
 def title(node: NodeLabel, links: list[str]) -> str:
-    """The tooltip of a box; that of an open group names the ends of the stubs that are not shown beside it."""
+    """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
     linked = f"linked with {', '.join(map(brief, links[:NAMES_LISTED]))}" if links else ""
     return " · ".join(part for part in (brief(node.full), second_line(node), node.about, linked) if part)
 

@@ -1,4 +1,4 @@
-"""What each layer is given: outputs of other layers, or what feeds the model around it. Models in between are looked
+"""The inputs of each layer: outputs of other layers, or the inputs of the model around it. Nested models are looked
 through, inwards and outwards."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def calls(layer: LayerNode) -> list[list[LayerOutput]]:
 
 
 def _feeds(layer: LayerNode) -> list[list[LayerOutput]]:
-    """What each call of a layer is given: layers of its own model, or what feeds the model if it is an input of it."""
+    """Return the inputs of each call of a layer: layers of its model, or the model's inputs if it is one of them."""
     parent = layer.parent
     if parent is None:
         return []

@@ -1,7 +1,7 @@
-"""A program of its own: lists what is in an HDF5 file, as JSON. `hdf5_items.py FILE FIRST SIZE` reads a part of a file.
+"""A separate program: lists the items of an HDF5 file, as JSON. `hdf5_items.py FILE FIRST SIZE` reads a part of a file.
 
-HDF5's library is written for files that one trusts: a damaged one makes it run in circles or crash. So it runs in a
-process of its own, which can be ended (`weights_file.py`). Nothing of the package is imported here.
+HDF5's library is written for trusted files: a damaged one makes it loop or crash. So it runs in a separate process,
+which can be ended (`weights_file.py`). Of the package only the limits are imported here.
 """
 
 import io

@@ -161,7 +161,7 @@ def einsum(config: Config, inputs: list[KerasDims]) -> int:
     ins, _, weights = left.partition(",")
     stated = config["output_shape"]
     stated = [stated] if isinstance(stated, int) else list(stated)
-    # Letters from the right: what "..." stands for is on the left.
+    # Letters from the right: the dimensions of "..." are on the left.
     sizes = dict(zip(reversed(ins), reversed(inputs[0]), strict=False))
     sizes |= {letter: dim for letter, dim in zip(reversed(result), reversed(stated), strict=False) if dim is not None}
     count = prod(known(sizes.get(letter)) for letter in weights)

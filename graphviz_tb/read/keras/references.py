@@ -1,4 +1,4 @@
-"""What the JSON of a Keras model says of who takes what: a layer, which call of it, and which output of that call.
+"""References in the JSON of a Keras model: a layer, which call of it, and which output of that call.
 
 Keras 2 writes lists of a layer's name, the number of its call and that of its output, with the keyword arguments after
 them; Keras 3 the arguments of each call, with tensors that have such a history.

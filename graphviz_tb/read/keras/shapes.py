@@ -149,7 +149,7 @@ def einsum(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     sizes = dict(zip(reversed(left.partition(",")[0]), reversed(inputs[0]), strict=False))
     asked = config["output_shape"]
     asked = [asked] if isinstance(asked, int) else list(asked)
-    # What "..." stands for: dimensions on the left that no letter names.
+    # The dimensions of "...": those on the left that no letter names.
     kept = inputs[0][: len(inputs[0]) - len(left.partition(",")[0])]
     stated = [None] * (len(result) - len(asked)) + asked
     return [(*kept, *(dim or sizes.get(letter) for letter, dim in zip(result, stated, strict=True)))]

@@ -73,7 +73,7 @@ def is_layer(value: Json) -> bool:
 def as_layer(path: str, kept_object: Kept, holders: Holders, configured: Mapping[str, Json]) -> Json:
     """One object as a layer of a model's JSON: as the configuration describes it, else by its name."""
     around, _, last = path.rpartition("/")
-    # "layers/dense_1": the path of a list is no object of its own, and the name in it no attribute.
+    # "layers/dense_1": a list is not an object, and the name in it is not an attribute.
     listed = around != "" and around not in holders.objects  # Keras names what is in a list by its class
     held = {} if listed or last == kept_object.name else {HELD: last}
     # A configured layer counts only for an object of the model itself: deeper ones may have its name by chance.

@@ -1,4 +1,4 @@
-"""The layers of a model as a tree. Each has a name of its own among its siblings, also where the JSON gives none."""
+"""The layers of a model as a tree. Each has a unique name among its siblings, also where the JSON gives none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EACH_STEP = "TimeDistributed"  # the class that runs a layer, a model perhaps, o
 
 @dataclass(eq=False)
 class LayerNode:
-    """One layer; a model if it has layers of its own, also a wrapper around one."""
+    """One layer; a model if there are layers in it, also a wrapper around one."""
 
     name: str
     json: Mapping[str, Any]
@@ -214,7 +214,7 @@ def is_wrapper(json_layer: Mapping[str, Any]) -> bool:
 
 
 def own_name(json_layer: Mapping[str, Any]) -> str | None:
-    """The name that the JSON gives a layer, in its configuration or beside it."""
+    """Return the name that the JSON gives a layer, in its configuration or next to it; None for none."""
     for name in (config_of(json_layer).get("name"), json_layer.get("name")):
         if isinstance(name, str):
             return name

@@ -2,7 +2,7 @@
 
 Keras files each layer's variables under the objects that hold it (`block/mlp/layers/dense/vars/0`), with its name in an
 attribute of `vars`. HDF5 is read by h5py, an optional dependency (only a model whose JSON has no layers needs it), in a
-process of its own (`hdf5_items.py`).
+separate process (`hdf5_items.py`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROGRAM = Path(__file__).with_name("hdf5_items.py")
 
 @dataclass(slots=True)
 class Kept:
-    """What is kept for one object: its name, and the shapes of its own variables."""
+    """The record of one object in the file: its name, and the shapes of the variables directly in it."""
 
     name: str
     shapes: list[tuple[int, ...]] = field(default_factory=list)

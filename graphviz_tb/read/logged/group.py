@@ -70,7 +70,7 @@ class Found:
 
 
 def gathered(data: Bytes, starts: Longs, width: int) -> Bytes:
-    """`width` bytes from each start, a line each. All of them lie in the data.
+    """Return `width` bytes from each start, a line each. All of them must be within the data.
 
     >>> gathered(np.arange(9, dtype=np.uint8), np.array([0, 5]), 3).tolist()
     [[0, 1, 2], [5, 6, 7]]
@@ -149,7 +149,7 @@ def _one_by_one(lines: Bytes) -> tuple[list[bytes], Longs, Longs]:
 
 
 def mask_of(spans: Iterable[ByteSpan], width: int) -> NDArray[np.bool_]:
-    """Which bytes lie in none of the spans."""
+    """Return which bytes are in none of the spans."""
     outside = np.ones(width, np.bool_)
     for first, last in spans:
         outside[first:last] = False

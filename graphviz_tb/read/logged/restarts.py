@@ -1,6 +1,6 @@
 """Which points a later life of the run supersedes. Nothing is deleted: they are marked.
 
-A run that died and went on from a checkpoint writes steps again, into a file of its own. TensorFlow 1 marks it with a
+A run that died and went on from a checkpoint writes steps again, into a new file. TensorFlow 1 marks it with a
 SessionLog; else two files show it whose times do not overlap. Files whose times do are two writers of one run.
 """
 

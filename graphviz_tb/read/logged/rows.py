@@ -1,4 +1,4 @@
-"""Points of many series as columns: what is decoded together lies together, sorted by series when a file is through."""
+"""Points of many series as columns: in the order of decoding, sorted by series at the end of a file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Rows:
         return replace(made, size=size, ragged={name: column[values] for name, column in self.ragged.items()})
 
     def between(self, part: slice, inner: slice) -> Rows:
-        """Points that lie one behind the other, whose ragged values are `inner`: no copy."""
+        """Return a run of points, whose ragged values are `inner`, without a copy."""
         return Rows(
             self.tag[part],
             self.place[part],

@@ -106,7 +106,7 @@ class RunReader:
         return [rows for (each, _), growing in file.kinds.items() if each == kind for rows in growing.of(tag)]
 
     def _named(self) -> Iterator[tuple[NumberedTag, Series]]:
-        """The series, each with a name of its own: a tag of two kinds is named with its kind from the second on."""
+        """Yield the series, each with a unique name: a tag of two kinds is named with its kind from the second on."""
         taken = {self.held[key].series.logged_as for key in self.held}
         first: dict[str, NumberedTag] = {}
         for key in sorted(self.held, key=lambda key: (self.held[key].first, key)):

@@ -84,7 +84,7 @@ class Singles:
             return stop
         blobs: BlobSpans = []
         for each in strings:
-            # They lie one behind the other: each begins after the last, or where the same bytes were before.
+            # They are in order: each begins after the last, or where the same bytes were before.
             first = max(0, payload.find(each, stop))
             stop = max(stop, first + len(each))
             blobs.append((first, len(each)))

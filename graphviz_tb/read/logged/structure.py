@@ -1,4 +1,4 @@
-"""One event seen from outside: where in its bytes its time, its step, its tags and its values lie.
+"""One event seen from outside: the places of its time, its step, its tags and its values in its bytes.
 
 Nothing is decoded but what says how the values are to be read: dtype, shape, plugin. All events whose bytes are equal
 but for the spans given here are of one structure and are decoded together.
@@ -30,7 +30,7 @@ class OddError(Exception):
 
 
 class ValueForm(NamedTuple):
-    """How a value is read: which field holds it, and what that says of itself.
+    """How a value is read: the field that holds it, and the sizes and types in that field.
 
     `field` is "simple_value", "histo", "image", "audio", or, of a tensor, "content", "float_val", "double_val",
     "strings"; "" for none. `plugin` is None where the value has no metadata: the first of its tag had them, then.
@@ -84,8 +84,8 @@ class Structure(NamedTuple):
 def structure_of(data: Any, size: int) -> Structure | None:
     """Before: the payload of a record, which has `size` bytes; only those that are looked at are read.
 
-    After: its structure; None for what is no summary. Raises OddError for what needs protobuf, and CutError for what is
-    no message.
+    After: its structure; None for an event that is not a summary. Raises OddError for an event that needs protobuf, and
+    CutError for bytes that are not a message.
     """
     wall = step = summary = None
     for piece in pieces(data, 0, size):
@@ -132,7 +132,7 @@ def _value(data: Any, outer: WireField) -> LoggedValue:
 
 
 def pixels(text: bytes) -> int:
-    """A size as an image summary writes it; 0 for what is no size."""
+    """Parse a size as an image summary writes it; 0 for any other text."""
     return min(int(text), MOST_PIXELS) if text.isdigit() and len(text) < LONG else 0
 
 
@@ -250,7 +250,7 @@ def _tensor(data: Any, outer: WireField) -> _Read:
 
 
 def _packed(piece: WireField) -> bool:
-    """Whether a list of numbers lies in one piece: packed, or a single one."""
+    """Return whether a list of numbers is in one piece: packed, or a single number."""
     return piece.wire in (BYTES, FIXED32 if piece.number == 5 else FIXED64)
 
 

@@ -29,7 +29,7 @@ MARK = 64  # bytes at the start, and before the place where reading stopped, tha
 
 
 def opened(path: Path) -> FileIO | BytesIO:
-    """An event file; of a packed one the bytes that are in it. Raises OSError, and ReadError for what is no gzip."""
+    """Open an event file; a gzip file is unpacked. Raises OSError, and ReadError for a damaged gzip file."""
     stream = path.open("rb", buffering=0)
     if stream.read(len(GZIP)) != GZIP:
         return stream

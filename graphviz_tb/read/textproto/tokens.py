@@ -73,12 +73,12 @@ class _Reader:
         return True
 
     def _known_piece(self) -> bool:
-        """Take a field, an opening or a closing brace that is written as a program prints it on a line of its own."""
+        """Take a field, an opening or a closing brace that is written as a program prints it on a separate line."""
         match = _PIECE.match(self.data, self.position)
         if match is None:
             return False
         frame = self.frames[-1]
-        # Open with no closer: only what the line means is asked, not where it stands.
+        # Open with no closer: only the meaning of the line is asked, not its place.
         known = frame.table.lines.get(match[1]) or self.walk.understand(match[1], OpeningLine(frame.table, b"", b""))
         if known.__class__ is bytes:
             frame.parts.append(known)

@@ -43,7 +43,7 @@ def in_order(session: ServedSource, query: dict[str, str]) -> list[Series]:
 async def unhurried(parts: Iterator[str]) -> AsyncIterator[bytes]:
     """Parts as bytes; between them others have their turn."""
     for part in parts:
-        yield part.encode("utf-8", "replace")  # a name may have what is no letter
+        yield part.encode("utf-8", "replace")  # a name may contain lone surrogates
         await asyncio.sleep(0)
 
 

@@ -124,7 +124,7 @@ def smoothed_points(values: NDArray[np.float64], stale: NDArray[np.bool_], weigh
 
 
 def along(one: Series, points: NDArray[np.int64], axis: str) -> NDArray[np.float64]:
-    """Where points lie on an axis."""
+    """Return the places of points on an axis: steps, wall times, or seconds since the first point."""
     if axis == "step":
         return one.step[points].astype(np.float64)
     wall = one.wall[points]
