@@ -70,9 +70,9 @@ def web(bundle: Web, scene: Scene, theme: Theme) -> list[Group]:
     ends: dict[int, PathStep] = {target: ("L", end_of(scene, target)) for target in set(bundle.targets)}
     groups = []
     for start in range(0, len(bundle.sources), BUNDLE):
-        some = slice(start, start + BUNDLE)
         steps: list[PathStep] = []
-        for source, target in zip(bundle.sources[some], bundle.targets[some], strict=True):
+        stop = start + BUNDLE
+        for source, target in zip(bundle.sources[start:stop], bundle.targets[start:stop], strict=True):
             steps += [starts[source], ends[target]]
         groups.append(Group((Curve(tuple(steps), pen=pen),)))
     return groups

@@ -3769,16 +3769,16 @@ function route(line, theme, chosen, tint = null) {
   return new Group([...shapes_], undefined, line.title);
 }
 function web(bundle, scene, theme) {
-  let dashes, pen, starts, ends_, groups, start, some, steps, source, target;
+  let dashes, pen, starts, ends_, groups, start, steps, stop, source, target;
   dashes = ((bundle.kind === "control") ? DASHES_of_lines : []);
   pen = new Pen(edge_colour(bundle, theme), THREAD, dashes);
   starts = (() => { const out = new Map(); for (const source of new Set(bundle.sources)) { out.set(source, ["M", end_of_of_lines(scene, source)]); } return out; })();
   ends_ = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", end_of_of_lines(scene, target)]); } return out; })();
   groups = [];
   for (start of py_range(0, bundle.sources.length, BUNDLE)) {
-    some = py_slice(start, (start + BUNDLE));
     steps = [];
-    for ([source, target] of py_zip(bundle.sources.at(some), bundle.targets.at(some))) {
+    stop = (start + BUNDLE);
+    for ([source, target] of py_zip(bundle.sources.slice(start, stop), bundle.targets.slice(start, stop))) {
       py_extend(steps, [starts.get(source), ends_.get(target)]);
     }
     groups.push(new Group([new Curve([...steps], undefined, pen)]));

@@ -119,3 +119,12 @@ test(
   },
   { locale: "ko-KR", colorScheme: "dark" },
 );
+
+test("a level whose lines are a web is drawn, and searched", async ({ tab, page }) => {
+  await page("web.html");
+  await until(async () => (await tab.locator("svg path").count()) > 400, "its lines are drawn, a hundred in a path");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("b77");
+  await tab.keyboard.press("Enter");
+  await becomes(() => chosen(tab), "b77");
+});

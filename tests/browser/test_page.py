@@ -169,6 +169,14 @@ def big(folder: Path) -> None:
     graphviz_tb.load(folder / "big.pb").save(folder / "page.html")
 
 
+def web(folder: Path) -> None:
+    """A level with more lines than are drawn one by one: each of 205 ops takes what 205 others give."""
+    graph = GraphDef(node=[{"name": f"a{at}", "op": "Placeholder"} for at in range(205)])
+    for at in range(205):
+        graph.node.add(name=f"b{at}", op="AddN", input=[f"a{other}" for other in range(205)])
+    graphviz_tb.load(graph, folds=False, series_min=1000).save(folder / "page.html")
+
+
 def damaged(folder: Path) -> None:
     """A page one of whose blocks is cut in half."""
     drawn("mnist_cnn.pbtxt", folds=False)(folder)
@@ -263,6 +271,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "nameless": drawn("", GraphDef(node=[{"name": name} for name in ("/m/a", "/m/b", "/k", "x/", "a//b")])),
     "notebook": notebook,
     "big": big,
+    "web": web,
     "damaged": damaged,
     "failing": failing,
 }

@@ -147,6 +147,8 @@ def options(of: Expressions, node: ast.Call) -> list[str]:
 def builtin(of: Expressions, node: ast.Call, name: str) -> str:
     """A builtin or a function of the standard library."""
     args = node.args
+    if name == "slice":
+        raise of.fail(node, "a slice as a value: python.js has none")
     special = SPECIAL.get(name)
     if special is not None:
         return special(of, node)
