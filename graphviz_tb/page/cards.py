@@ -84,12 +84,15 @@ def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
 
 
 def cut(text: str) -> list[Any]:
-    """A text, or its beginning and how long it was.
+    """A text; a long one as its beginning, cut between two elements where it is a list, and its length.
 
-    >>> cut("ab")
-    ['ab']
+    >>> cut("ab"), cut("12, " * 300)[0][-10:]
+    (['ab'], '12, 12, 12')
     """
-    return [text] if len(text) <= VALUE_OF_CARD else [text[:VALUE_OF_CARD], len(text)]
+    if len(text) <= VALUE_OF_CARD:
+        return [text]
+    end = text.rfind(", ", 0, VALUE_OF_CARD)
+    return [text[: end if end > 0 else VALUE_OF_CARD], len(text)]
 
 
 def value_word(value: AttrValue) -> str:

@@ -36,6 +36,11 @@ class Acting extends Choosing {
       this.touched = true;
       await this.redraw(together ? whole : first, true, together ? first : whole);
       if (this.selected) await this.selectNow(this.selected);
+      const [row] = path.slice(-1);
+      /** @type {number[]} */
+      const members = [];
+      if (!together) graph.parent.forEach((/** @type {number} */ one, /** @type {number} */ at) => one === row && members.push(at));
+      this.mark(members);
       this.remember();
     });
   }

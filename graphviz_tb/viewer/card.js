@@ -2,6 +2,13 @@
 
 const LISTED = 40; // rows of a table that are shown
 
+/** The beginning of a value, cut between its elements. @param {string} value @param {number} most */
+function begun(value, most) {
+  const end = value.lastIndexOf(", ", most);
+  const count = / … [\d,\u2009]+ in all$/.exec(value)?.[0] ?? " …";
+  return end > 0 ? `${safe(value.slice(0, end))},${count}` : brief(value, most);
+}
+
 class Card {
   /** @param {App} app */
   constructor(app) {
@@ -120,7 +127,7 @@ class Card {
   /** @param {any[][]} attributes */
   attributes(attributes) {
     const rows = attributes.map(([name, value, length]) => {
-      const text = value.length > 120 ? el("details", {}, el("summary", {}, brief(value, 100)), el("pre", {}, safe(value))) : safe(value);
+      const text = value.length > 120 ? el("details", {}, el("summary", {}, begun(value, 100)), el("pre", {}, safe(value))) : safe(value);
       return [el("span", { class: "key" }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
     });
     return this.table("attributes", rows);

@@ -66,12 +66,14 @@ class Find {
     }
     const whole = this.term(text);
     if (!whole.text) {
+      this.app.mark([]);
       this.show(t("fields"));
       return [];
     }
     const words = whole.regex ? [] : this.words(text);
     const asked = words.length > 1 ? [[whole], words] : [[whole]]; // all of it as it stands, or each of its words
     if (asked.flat().some((one) => !one.test)) {
+      this.app.mark([]);
       this.show(t("regexError"));
       return [];
     }

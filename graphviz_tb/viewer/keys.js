@@ -63,8 +63,10 @@ class Hands {
     addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
     addEventListener("afterprint", () => empty(byId("print")));
     addEventListener("resize", () => {
+      const fitted = app.fitted();
       app.camera.measure();
       app.camera.settle();
+      if (fitted) app.fit(false);
     });
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);
@@ -228,6 +230,7 @@ class Hands {
     const { app } = this;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return this.seek(event);
     if (!byId("menu").hidden) return this.menuKey(event);
+    if (event.key === "Escape" && byId("share").open) return this.put(event);
     if (typing(event.target) || event.ctrlKey || event.metaKey || byId("help").open) return;
     const run = this.meaning(event);
     if (!run) return;
@@ -241,6 +244,13 @@ class Hands {
     event.preventDefault();
     this.app.find.box.focus();
     this.app.find.box.select();
+  }
+
+  /** Close the menu of what can be shared. @param {Event} event */
+  put(event) {
+    event.preventDefault();
+    byId("share").open = false;
+    byId("share").querySelector("summary").focus();
   }
 
   /** @param {KeyboardEvent} event */

@@ -78,6 +78,8 @@ class Standing {
     /** @type {Map<string, Path>} */
     this.places = new Map([["", [0]]]);
     this.moves = new Moves();
+    /** @type {number[] | null} where the camera was when the whole was fitted last */
+    this.fitTo = null;
     /** @type {string | null | undefined} the address of the box under the pointer */
     this.hovered = null;
     /** @type {any} */

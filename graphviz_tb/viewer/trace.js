@@ -24,6 +24,8 @@ class Tracing {
     panel.hidden = !traced;
     if (!traced) return empty(panel);
     const { path, way, hops, rows } = traced;
+    const [row] = path.slice(-1);
+    const reached = [...rows].filter((one) => (one < row || one >= app.graph.end[row]) && app.graph.kind[one] === OP).length; // not what it holds itself
     const word = t(way === "in" ? "inputsOf" : "outputsOf", { name: brief(app.leaf(path), 40) });
     const reaches = REACHES.includes(hops) ? REACHES : [...REACHES, hops].sort((a, b) => a - b);
     const said = (/** @type {number} */ one) => (one === Infinity ? t("allTheWay") : one === 1 ? t("oneHop") : t("hops", { n: one }));
@@ -33,7 +35,7 @@ class Tracing {
       ...reaches.map((one) => el("option", { value: String(one), selected: one === hops }, said(one))),
     );
     panel.replaceChildren(
-      el("span", { role: "status" }, `${word} · ${opsWord(rows.size)}`),
+      el("span", { role: "status" }, `${word} · ${opsWord(reached)}`),
       choice,
       el("button", { onclick: () => app.endTrace() }, t("traceOff")),
     );

@@ -427,3 +427,28 @@ test("a picture saved during a trace leaves aside what the screen does", async (
   const held = new Map(traced.boxes);
   for (const [name, faded] of shown) equal(held.get(name), faded, name);
 });
+
+test("a trace counts what feeds a group, Escape closes a menu, a fitted picture stays fitted, and a bad expression rings nothing", async ({ tab, page }) => {
+  await page("mnist.html");
+  await tab.locator('g.node[data-name="conv1"]').click();
+  await tab.keyboard.press("i");
+  await seen(tab.getByRole("status").filter({ hasText: /^Inputs of conv1 · 1 op$/ }), "one op outside of the group feeds it");
+  await tab.keyboard.press("Escape");
+  await tab.getByLabel("Share").click();
+  await seen(tab.getByRole("button", { name: "Save SVG" }));
+  await tab.keyboard.press("Escape");
+  await gone(tab.getByRole("button", { name: "Save SVG" }), "the menu closes");
+  await tab.keyboard.press("Escape");
+  await tab.keyboard.press("0");
+  const whole = () => tab.evaluate(() => ["#picture .world, #picture g"].map((one) => document.querySelector(one)?.getBoundingClientRect()).map((one) => one && [one.left >= 0, one.right <= innerWidth, one.top >= 0, one.bottom <= innerHeight])[0]);
+  await becomes(whole, [true, true, true, true], "all is in the window");
+  await tab.setViewportSize({ width: 800, height: 500 });
+  await becomes(whole, [true, true, true, true], "and in a smaller one");
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("conv1");
+  await until(async () => (await tab.locator("g.node.found").count()) > 0);
+  await tab.keyboard.press("Control+a");
+  await tab.keyboard.type("/conv1(/");
+  await seen(tab.getByText("Not a valid regular expression"));
+  await becomes(() => tab.locator("g.node.found").count(), 0, "the rings of the last search are gone");
+});
