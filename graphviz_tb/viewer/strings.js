@@ -35,7 +35,7 @@ const STRINGS = {
     "help.move": "To the auxiliary area and back", "help.fold": "Group or ungroup the series", "help.colour": "Next colouring",
     "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list", "help.changes": "Next, previous change",
     changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", reconnected: "Inputs that come from elsewhere now", same: "The two graphs are the same.", before: "Before", after: "After",
-    regexError: "This is no regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
+    regexError: "Not a valid regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
   },
   ko: {
     language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, op:Conv2D, attr:padding, /정규식/", fields: "한 항목에서만: name: op: device: attr:", theme: "테마", colourBy: "색 기준",
