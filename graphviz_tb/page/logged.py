@@ -75,6 +75,7 @@ def log_part(logged: Logged, title: str, room: int) -> LogPart:
         held.append(block)
     left = len(tags) - len(held)
     state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
+    state["kinds"] = {"scalar": len(scalars)}
     return LogPart((words("log", {"state": state, "tags": tags[: len(held)]}), *held), left)
 
 

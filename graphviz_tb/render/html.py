@@ -23,7 +23,10 @@ VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
 # The pages of a log, which only a page that has one is given.
 LOG_MODULES = tuple(
     f"logs/{name}.js"
-    for name in ("words", "curves", "svg_pen", "feed", "runs", "chart", "card", "scalars", "logs", "begin")
+    for name in (
+        *("words", "curves", "svg_pen", "feed", "runs", "plot", "chart", "card", "tag_page", "scalar_card", "scalars"),
+        *("ridges", "bands", "histograms", "logs", "begin"),
+    )
 )
 MODULES = (*VIEWER, "start.js")  # of a file
 FILE_LOG_MODULES = (*VIEWER, *LOG_MODULES, "logs/file.js", "logs/bare.js", "start.js")  # of a file that has a log

@@ -1,28 +1,21 @@
-// One chart on a canvas: lines, axes, the crosshair, and the gestures that change the range it shows.
+// Lines on a canvas, the crosshair, and the gestures that change the range they show.
 
 /**
  * @typedef {{run: LogRun, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number}} ChartLine
  * @typedef {{axis: string, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} ChartLook
  */
 
-const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
 const FAINT = 0.25;
-const TRIANGLE = 4;
 
-class LineChart {
+class LineChart extends Plot {
   /** @param {HTMLElement} place @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
   constructor(place, hooks) {
+    super(place);
     this.hooks = hooks;
-    this.canvas = el("canvas", { "aria-hidden": "true" });
-    place.append(this.canvas);
     /** @type {ChartLine[]} */
     this.lines = [];
     /** @type {ChartLook} */
     this.look = { axis: "step", logX: false, logY: false, outliers: true, restarts: true };
-    /** @type {Extent} */
-    this.x = { low: 0, high: 1, log: false };
-    /** @type {Extent} */
-    this.y = { low: 0, high: 1, log: false };
     /** @type {Extent | null} the range across that the reader chose */
     this.zoom = null;
     /** @type {number | null} where the crosshair is, in values of the axis across */
@@ -30,7 +23,6 @@ class LineChart {
     /** @type {{from: number, to: number, pan: boolean, range: Extent} | null} */
     this.drag = null;
     this.hidden = 0;
-    this.width = this.height = 0;
     this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
     this.canvas.addEventListener("pointerleave", () => this.leave());
     this.canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.press(event));
@@ -44,6 +36,7 @@ class LineChart {
     if (look.axis !== this.look.axis || look.logX !== this.look.logX) this.zoom = null;
     this.lines = lines;
     this.look = look;
+    this.axis = look.axis;
     this.range();
     this.draw();
   }
@@ -69,95 +62,11 @@ class LineChart {
     this.y = paddedRange(rangeOf(ys, logY, outliers));
   }
 
-  /** @param {number} width @param {number} height */
-  resize(width, height) {
-    if (width === this.width && height === this.height) return;
-    this.width = width;
-    this.height = height;
-    this.draw();
-  }
-
-  get inner() {
-    return { width: Math.max(1, this.width - PLOT.left - PLOT.right), height: Math.max(1, this.height - PLOT.top - PLOT.bottom) };
-  }
-
-  /** @param {number} value */
-  left(value) {
-    return PLOT.left + shareOf(this.x, value) * this.inner.width;
-  }
-
-  /** @param {number} value */
-  top(value) {
-    return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.inner.height;
-  }
-
-  draw() {
-    if (!this.width || !this.height) return;
-    const ratio = Math.min(3, devicePixelRatio || 1);
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(this.height * ratio);
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    const g = this.canvas.getContext("2d");
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.paint(g);
-  }
-
-  /** Draw everything with a pen: that of the canvas, or one that writes SVG. @param {CanvasRenderingContext2D} g */
-  paint(g) {
-    const look = getComputedStyle(this.canvas);
-    const colours = { line: look.getPropertyValue("--line"), text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text") };
-    g.font = `10px ${look.fontFamily}`;
-    this.grid(g, colours);
-    g.save();
-    g.beginPath();
-    g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
-    g.clip();
-    g.lineJoin = "round";
+  /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  inside(g, colours) {
     for (const line of this.lines) this.faint(g, line);
     for (const line of this.lines) this.clear(g, line);
     this.crosshair(g, colours);
-    g.restore();
-  }
-
-  /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
-  grid(g, colours) {
-    const foot = PLOT.top + this.inner.height;
-    const end = PLOT.left + this.inner.width;
-    g.strokeStyle = colours.line;
-    g.fillStyle = colours.text;
-    g.lineWidth = 1;
-    g.textAlign = "right";
-    g.textBaseline = "middle";
-    for (const value of ticksOf(this.y, this.inner.height < 140 ? 3 : 5)) {
-      const y = Math.trunc(this.top(value)) + 0.5;
-      g.beginPath();
-      g.moveTo(PLOT.left, y);
-      g.lineTo(end, y);
-      g.stroke();
-      g.fillText(shortNumber(value), PLOT.left - 6, y);
-    }
-    g.textAlign = "center";
-    g.textBaseline = "top";
-    let free = -Infinity;
-    for (const value of ticksOf(this.x, Math.max(2, Math.floor(this.inner.width / 70)), this.look.axis !== "step" && !this.look.logX)) {
-      const x = Math.trunc(this.left(value)) + 0.5;
-      const word = this.word(value);
-      const half = g.measureText(word).width / 2;
-      if (x - half < free || x + half > this.width) continue;
-      free = x + half + 8;
-      g.beginPath();
-      g.moveTo(x, foot);
-      g.lineTo(x, foot + 4);
-      g.stroke();
-      g.fillText(word, x, foot + 8);
-    }
-  }
-
-  /** A value of the axis across, in words. @param {number} value */
-  word(value) {
-    if (this.look.axis === "relative") return durationWord(value);
-    return this.look.axis === "wall" ? momentWord(value, this.x.high - this.x.low) : shortNumber(value);
   }
 
   /** What is replaced, and what smoothing hides. @param {CanvasRenderingContext2D} g @param {ChartLine} line */

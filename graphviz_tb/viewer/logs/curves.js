@@ -165,3 +165,9 @@ function momentWord(seconds, span) {
   if (span <= 86400) return `${clock}:${two(at.getSeconds())}`;
   return span <= 86400 * 60 ? `${day} ${clock}` : `${at.getFullYear()}-${day}`;
 }
+
+/** A wall time in full. @param {number | string} seconds */
+function isoTime(seconds) {
+  const at = new Date(Number(seconds) * 1000);
+  return Number.isNaN(at.getTime()) ? "?" : at.toISOString();
+}

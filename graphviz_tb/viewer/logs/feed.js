@@ -5,7 +5,8 @@
  * @typedef {{title: string, generation: string, runs: LogRun[], graphs: any[], ready?: boolean, kinds: Record<string, number>, hues: Record<string, string[]>, left?: number}} LogState
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
- * @typedef {{state: () => Promise<LogState>, tags: (kind: string) => Promise<LogTag[]>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
+ * @typedef {{state: () => Promise<LogState>, tags: (kind: string) => Promise<LogTag[]>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, histograms: (series: number, view: "ridges" | "bands", signal?: AbortSignal) => Promise<HistogramColumns>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
+ * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns of each step: counts between borders that all share, or nine percentiles
  * @typedef {{from?: number, to?: number, axis: string, px: number, smooth?: number}} Wanted
  */
 
@@ -28,4 +29,11 @@ function pointsOf(blocks, id, head) {
   const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`);
   const step = of("step") ?? [];
   return { step, wall: of("wall") ?? [], value: of("value") ?? [], superseded: of("superseded"), smoothed: of("smoothed"), n: head.series?.[id]?.points ?? step.length };
+}
+
+/** @param {ArrayBuffer} data @param {number} id @returns {HistogramColumns} */
+function histogramsOf(data, id) {
+  const { blocks } = columnsOf(data);
+  const of = (/** @type {string} */ name) => blocks.get(`${id}.${name}`) ?? [];
+  return { step: of("step"), wall: of("wall"), borders: of("borders"), count: of("count"), bands: of("bands") };
 }

@@ -30,6 +30,11 @@ class FileLog {
     return out;
   }
 
+  /** @param {number} series @returns {Promise<HistogramColumns>} */
+  async histograms(series) {
+    return histogramsOf(await this.blocks.get(`log/${this.tagOf.get(series)?.id}`), series);
+  }
+
   /** No address has all points. */
   exportAddress() {
     return "";

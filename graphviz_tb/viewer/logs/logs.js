@@ -1,6 +1,18 @@
 // The pages of a log beside the graph: tabs, the list of runs, and what comes while a run goes on.
 
-const PAGES = ["graph", "scalar"]; // in the order of their tabs; `1` … `9` go to them
+const USUAL_SMOOTH = 0.6;
+
+/** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
+const PAGES = [
+  ["scalar", "scalar", (logs) => new ScalarPage(logs)],
+  ["histogram", "histogram", (logs) => new HistogramPage(logs)],
+  ["distribution", "histogram", (logs) => new DistributionPage(logs)],
+];
+
+/**
+ * @typedef {{axis: string, smooth: number, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} LogLook
+ * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, filtered: () => void, restored: () => void, runsChanged: () => void, dressed: () => void, knows: (series: Set<number>) => boolean, came: (series: Set<number>) => void, key: (event: KeyboardEvent) => void}} LogSheet
+ */
 
 class Logs {
   /**
@@ -23,30 +35,57 @@ class Logs {
     this.root.append(this.side, this.body);
     byId("stage").after(this.root);
     this.runs = new RunList(this, this.side);
-    this.scalars = new ScalarPage(this, this.body);
+    /** @type {Map<string, LogSheet>} pages that were looked at */
+    this.sheets = new Map();
+    // What all pages share, and the address holds.
+    /** @type {LogLook} */
+    this.look = { axis: "step", smooth: USUAL_SMOOTH, logX: false, logY: false, outliers: true, restarts: true };
+    this.pattern = "";
+    this.good = /(?:)/;
+    this.bad = false; // whether the pattern is none
+    /** @type {Set<string>} keys of cards */
+    this.pins = new Set();
+    this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
+    this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
   }
 
   /** Read what is there, and follow it. @param {Record<string, any>} state of the address */
   async start(state) {
     await this.refresh();
-    this.restore(state);
+    await this.restore(state);
     this.feed.listen((name, data) => this.heard(name, data), (live) => this.standing(live));
   }
 
-  /** Ask for runs and tags anew. */
+  /** Ask for runs, and for the tags of the page that is shown, anew. */
   async refresh() {
-    const [state, tags] = await Promise.all([this.feed.state(), this.feed.tags("scalar")]);
-    this.state = state;
-    this.runs.set(state.runs);
-    this.scalars.left = state.left ?? 0;
-    this.scalars.set(tags);
+    this.state = await this.feed.state();
+    this.runs.set(this.state.runs);
+    for (const sheet of this.sheets.values()) sheet.dirty = true;
+    await this.sheet?.load();
     this.drawTabs();
   }
 
   /** The pages that have something to show. */
   pages() {
-    return PAGES.filter((page) => (page === "graph" ? this.hooks.graph() : this.state.kinds[page] > 0));
+    const logged = PAGES.filter(([, kind]) => this.state.kinds[kind] > 0).map(([page]) => page);
+    return this.hooks.graph() ? ["graph", ...logged] : logged;
+  }
+
+  /** The page that is shown, unless it is the graph. */
+  get sheet() {
+    return this.sheets.get(this.page);
+  }
+
+  /** A page, made when it is first looked at. @param {string} name @returns {LogSheet | undefined} */
+  made(name) {
+    const make = PAGES.find(([page]) => page === name)?.[2];
+    if (!make || this.sheets.has(name)) return this.sheets.get(name);
+    const sheet = make(this);
+    this.sheets.set(name, sheet);
+    this.body.append(sheet.root);
+    sheet.restored();
+    return sheet;
   }
 
   drawTabs() {
@@ -54,11 +93,13 @@ class Logs {
     const tab = (/** @type {string} */ page) => el("button", { role: "tab", id: `tab-${page}`, "aria-selected": String(page === this.page), tabindex: page === this.page ? "0" : "-1", onclick: () => this.show(page) }, t(`log.page.${page}`));
     this.tabs.replaceChildren(...pages.map(tab));
     this.tabs.hidden = pages.length < 2;
-    if (!pages.includes(this.page) && pages.length) this.show(pages[0]);
+    if (!this.restoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
   }
 
   /** @param {string} page */
-  show(page) {
+  async show(page) {
+    const before = this.sheet;
+    if (before) before.scroll = this.body.scrollTop;
     this.page = page;
     document.documentElement.dataset.page = page;
     const graph = page === "graph";
@@ -70,8 +111,18 @@ class Logs {
       /** @type {HTMLElement} */ (tab).tabIndex = on ? 0 : -1;
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
-    if (!graph) this.scalars.runsChanged();
+    const sheet = this.made(page);
+    for (const one of this.sheets.values()) one.root.hidden = one !== sheet;
     this.remember();
+    if (!sheet) return;
+    this.body.scrollTop = sheet.scroll;
+    sheet.filtered();
+    try {
+      await sheet.load();
+    } catch (error) {
+      this.toast(t("log.lost", { error: brief(/** @type {Error} */ (error).message) }));
+    }
+    sheet.runsChanged();
   }
 
   /** @param {LogRun} run */
@@ -81,30 +132,38 @@ class Logs {
   }
 
   runsChanged() {
-    this.scalars.runsChanged();
+    this.sheet?.runsChanged();
+    this.remember();
+  }
+
+  /** Show the tags alone that match. @param {string} text */
+  setPattern(text) {
+    this.pattern = text;
+    try {
+      this.good = new RegExp(text, "i");
+      this.bad = false;
+    } catch {
+      this.bad = true; // the last good one stays
+    }
+    this.sheet?.filtered();
     this.remember();
   }
 
   /** The theme is another one: charts are drawn in its colours. */
   dressed() {
     this.runs.draw();
-    for (const card of this.scalars.cards.values()) if (card.near) card.show();
+    this.sheet?.dressed();
   }
 
   /** @param {string} name @param {any} data */
   heard(name, data) {
-    if (name === "points") {
-      const series = new Set(Object.keys(data.series).map(Number));
-      const known = new Set(this.scalars.tags.flatMap((tag) => tag.runs.map((one) => one[1])));
-      if ([...series].some((id) => !known.has(id))) this.refreshSoon();
-      this.count(data.series);
-      this.scalars.came(series);
-    } else if (name !== "progress") this.refreshSoon();
-  }
-
-  /** Note how many points the series have now. @param {Record<string, number>} points */
-  count(points) {
-    for (const tag of this.scalars.tags) for (const one of tag.runs) if (one[1] in points) one[2] = points[one[1]];
+    if (name === "progress") return;
+    if (name !== "points") return this.refreshSoon();
+    const series = new Set(Object.keys(data.series).map(Number));
+    for (const sheet of this.sheets.values()) {
+      for (const tag of sheet.tags) for (const one of tag.runs) if (one[1] in data.series) one[2] = data.series[one[1]];
+      sheet.came(series);
+    }
     this.refreshSoon();
   }
 
@@ -112,7 +171,7 @@ class Logs {
     if (this.waiting) return;
     this.waiting = setTimeout(() => {
       this.waiting = undefined;
-      this.refresh().then(() => this.scalars.runsChanged(), () => undefined);
+      this.refresh().then(() => this.sheet?.runsChanged(), () => undefined);
     }, 500);
   }
 
@@ -120,6 +179,13 @@ class Logs {
   standing(live) {
     this.lamp.textContent = live ? t("log.live") : t("log.notLive");
     this.lamp.classList.toggle("bad", !live);
+  }
+
+  /** The points that a card of scalars draws, for scripts. @param {string} tag */
+  async points(tag) {
+    const sheet = /** @type {ScalarPage} */ (this.made("scalar"));
+    await sheet.load();
+    return sheet.drawn(tag);
   }
 
   /** @param {string} text */
@@ -130,7 +196,12 @@ class Logs {
   /** What the address holds. */
   address() {
     const runs = this.runs.touched ? [...this.runs.chosen].map(escaped).join(",") || "-" : "";
-    return { page: this.page === this.pages()[0] ? "" : this.page, runs, ...this.scalars.state() };
+    const { axis, smooth, logX, logY } = this.look;
+    return {
+      page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
+      log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
+      mode: this.overlay ? "overlay" : "",
+    };
   }
 
   remember() {
@@ -138,16 +209,21 @@ class Logs {
   }
 
   /** @param {Record<string, any>} state */
-  restore(state) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "" }) {
     this.restoring = true;
     const pages = this.pages();
-    if (state.runs !== undefined) {
+    if (runs !== undefined) {
       this.runs.touched = true;
-      this.runs.chosen = new Set(state.runs === "-" ? [] : String(state.runs).split(",").map(unescaped));
+      this.runs.chosen = new Set(runs === "-" ? [] : String(runs).split(",").map(unescaped));
     }
     this.runs.draw();
-    this.scalars.restore(state);
-    if (pages.length) this.show(pages.includes(state.page) ? state.page : pages[0]);
+    this.pins = new Set(String(pin).split(",").filter(Boolean).map(unescaped));
+    const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
+    Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
+    this.overlay = mode === "overlay";
+    this.setPattern(String(tags));
+    for (const sheet of this.sheets.values()) sheet.restored();
+    if (pages.length) await this.show(pages.includes(page) ? page : pages[0]);
     this.restoring = false;
     this.remember();
   }

@@ -27,6 +27,11 @@ class ServerLog extends Server {
     return out;
   }
 
+  /** @param {number} series @param {"ridges" | "bands"} view @param {AbortSignal} [signal] @returns {Promise<HistogramColumns>} */
+  async histograms(series, view, signal) {
+    return histogramsOf(await (await this.ask(`api/histograms/${series}?view=${view}`, { signal })).arrayBuffer(), series);
+  }
+
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
   exportAddress(format, tags) {
     return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;

@@ -1,0 +1,78 @@
+// Percentiles of one series of histograms on a canvas: nested bands around the median.
+
+const BAND_SHADES = [0.14, 0.2, 0.28, 0.38]; // from the outer band, least to greatest, to the inner one
+const BANDS = 9; // percentiles of a step, as `graphviz_tb/chart/histograms.py` makes them
+const PERCENTILES = ["min", "6.68 %", "15.87 %", "30.85 %", "50 %", "69.15 %", "84.13 %", "93.32 %", "max"];
+
+class BandChart extends Plot {
+  /** @param {HTMLElement} place @param {(at: number, x: number) => void} told */
+  constructor(place, told) {
+    super(place);
+    this.told = told;
+    /** @type {HistogramColumns} */
+    this.data = { step: [], wall: [], borders: [], count: [], bands: [] };
+    /** @type {ArrayLike<number>} */
+    this.when = [];
+    this.colour = "#000";
+    this.pointed = -1; // the step at the pointer
+    this.canvas.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(-1, 0));
+  }
+
+  /** @param {HistogramColumns} data @param {ArrayLike<number>} when @param {{axis: string, colour: string}} look */
+  set(data, when, { axis, colour }) {
+    Object.assign(this, { data, when, axis, colour });
+    this.x = whole(when);
+    this.y = paddedRange(whole(data.bands));
+    this.draw();
+  }
+
+  /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  inside(g, colours) {
+    const count = this.when.length;
+    if (!count) return;
+    const at = (/** @type {number} */ step, /** @type {number} */ band) => this.top(this.data.bands[step * BANDS + band]);
+    // A single step has no width of its own.
+    const xs = count > 1 ? Array.from(this.when, (value) => this.left(value)) : [-4, 4].map((more) => this.left(this.when[0]) + more);
+    const step = (/** @type {number} */ nth) => Math.min(nth, count - 1);
+    g.fillStyle = this.colour;
+    BAND_SHADES.forEach((shade, band) => {
+      g.globalAlpha = shade;
+      g.beginPath();
+      xs.forEach((x, nth) => (nth ? g.lineTo(x, at(step(nth), band)) : g.moveTo(x, at(step(nth), band))));
+      for (let nth = xs.length - 1; nth >= 0; nth--) g.lineTo(xs[nth], at(step(nth), BANDS - 1 - band));
+      g.fill();
+    });
+    g.globalAlpha = 1;
+    g.strokeStyle = this.colour;
+    g.lineWidth = 1.5;
+    g.beginPath();
+    xs.forEach((x, nth) => (nth ? g.lineTo(x, at(step(nth), 4)) : g.moveTo(x, at(step(nth), 4))));
+    g.stroke();
+    if (this.pointed < 0) return;
+    const x = Math.trunc(this.left(this.when[this.pointed])) + 0.5;
+    g.strokeStyle = colours.text;
+    g.lineWidth = 1;
+    g.beginPath();
+    g.moveTo(x, PLOT.top);
+    g.lineTo(x, PLOT.top + this.inner.height);
+    g.stroke();
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const x = event.clientX - this.canvas.getBoundingClientRect().left;
+    let best = -1;
+    for (let at = 0; at < this.when.length; at++) if (best < 0 || Math.abs(this.left(this.when[at]) - x) < Math.abs(this.left(this.when[best]) - x)) best = at;
+    this.point(best, event.clientX);
+  }
+
+  /** @param {number} at @param {number} x */
+  point(at, x) {
+    if (at !== this.pointed) {
+      this.pointed = at;
+      this.draw();
+    }
+    this.told(at, x);
+  }
+}

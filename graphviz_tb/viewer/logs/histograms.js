@@ -1,0 +1,196 @@
+// The pages of histograms: how often which value was logged, at each step, and its percentiles over the steps.
+
+/** @type {HistogramColumns} */
+const NO_HISTOGRAMS = { step: [], wall: [], borders: [], count: [], bands: [] };
+
+class HistogramCard extends TagCard {
+  /** @param {TagPage} page @param {CardEntry} entry */
+  constructor(page, entry) {
+    super(page, entry);
+    this.data = NO_HISTOGRAMS;
+    /** @type {RidgeChart | BandChart} */
+    this.chart = this.chartOf();
+  }
+
+  /** @returns {RidgeChart | BandChart} */
+  chartOf() {
+    return new RidgeChart(this.plot, (ridge, x) => this.tell(ridge, x));
+  }
+
+  /** @returns {"ridges" | "bands"} */
+  get view() {
+    return "ridges";
+  }
+
+  /** @returns {[string, () => void][]} */
+  actions() {
+    return [...super.actions(), ["saveSvg", () => this.savePicture(this.chart, "svg")], ["savePng", () => this.savePicture(this.chart, "png")]];
+  }
+
+  content() {
+    return [this.chart.canvas];
+  }
+
+  fitted() {
+    if (!this.table && this.near) this.chart.resize(this.plot.clientWidth, this.plot.clientHeight);
+  }
+
+  left() {
+    this.chart.drop();
+  }
+
+  /** @param {AbortSignal} signal */
+  async ask(signal) {
+    const [one] = this.series();
+    const data = one ? await this.page.logs.feed.histograms(one[1], this.view, signal) : NO_HISTOGRAMS;
+    return () => {
+      this.data = data;
+    };
+  }
+
+  /** Where each histogram lies on the chosen axis. @returns {ArrayLike<number>} */
+  when() {
+    const { axis } = this.page.logs.look;
+    const { step, wall } = this.data;
+    const start = this.series()[0]?.[5] ?? wall[0] ?? 0;
+    return axis === "step" ? step : axis === "wall" ? wall : Float64Array.from(wall, (one) => one - start);
+  }
+
+  show() {
+    const { look, overlay } = this.page.logs;
+    this.chart.set(this.data, this.when(), { axis: look.axis, overlay, colour: this.page.logs.colour(/** @type {LogRun} */ (this.run)) });
+    const [shown, all] = [this.data.step.length, this.series()[0]?.[2] ?? 0];
+    this.note.textContent = shown < all ? t("log.someSteps", { n: shown, all }) : "";
+    super.show();
+  }
+
+  drawn() {
+    this.fitted();
+  }
+
+  words() {
+    const { step, borders } = this.data;
+    if (!step.length) return this.name();
+    return `${this.name()}: ${t("log.steps", { n: step.length })}, ${t("log.range", { low: shortNumber(borders[0]), high: shortNumber(borders[borders.length - 1]) })}`;
+  }
+
+  /** @param {{at: number, bin: number} | null} ridge @param {number} x */
+  tell(ridge, x) {
+    const { step, wall, borders, count } = this.data;
+    const cells = ridge ? [`${shortNumber(borders[ridge.bin])} … ${shortNumber(borders[ridge.bin + 1])}`, shortNumber(count[ridge.at * (borders.length - 1) + ridge.bin], 6), String(step[ridge.at]), isoTime(wall[ridge.at])] : [];
+    this.page.tell(this, ["log.bin", "log.count", "step", "log.wall"].map((key) => t(key)), ridge ? [el("tr", {}, ...cells.map((cell) => el("td", {}, cell)))] : [], x);
+  }
+
+  /** A row a step: its count in each bin. */
+  rows() {
+    const { step, wall, borders, count } = this.data;
+    const bins = borders.length - 1;
+    return Array.from(step, (one, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: one, wall_time: wall[at], ...Object.fromEntries(Array.from({ length: Math.max(0, bins) }, (_, bin) => [`from ${borders[bin]}`, count[at * bins + bin]])) }));
+  }
+
+  /** @returns {[string, (row: CardRow) => string][]} */
+  columns() {
+    const bins = Array.from(this.data.borders).slice(0, -1);
+    return [...stepColumns(), ...bins.map((border) => /** @type {[string, (row: CardRow) => string]} */ ([`≥ ${shortNumber(border)}`, (row) => shortNumber(Number(row[`from ${border}`]), 6)]))];
+  }
+}
+
+class DistributionCard extends HistogramCard {
+  chartOf() {
+    return new BandChart(this.plot, (at, x) => this.tellBands(at, x));
+  }
+
+  /** @returns {"ridges" | "bands"} */
+  get view() {
+    return "bands";
+  }
+
+  words() {
+    const { step, bands } = this.data;
+    if (!step.length) return this.name();
+    return `${this.name()}: ${t("log.steps", { n: step.length })}, ${t("log.median", { value: shortNumber(bands[(step.length - 1) * BANDS + 4]) })}`;
+  }
+
+  /** @param {number} at @param {number} x */
+  tellBands(at, x) {
+    const { step, wall, bands } = this.data;
+    const head = [t("step"), String(step[at])];
+    const rows = at < 0 ? [] : PERCENTILES.map((word, band) => el("tr", {}, el("td", {}, word), el("td", {}, shortNumber(bands[at * BANDS + band], 6)))).reverse();
+    this.page.tell(this, head, rows.length ? [...rows, el("tr", {}, el("td", {}, t("log.wall")), el("td", {}, isoTime(wall[at])))] : [], x);
+  }
+
+  rows() {
+    const { step, wall, bands } = this.data;
+    return Array.from(step, (one, at) => ({ run: /** @type {LogRun} */ (this.run).name, tag: this.tag.name, step: one, wall_time: wall[at], ...Object.fromEntries(PERCENTILES.map((word, band) => [word, bands[at * BANDS + band]])) }));
+  }
+
+  /** @returns {[string, (row: CardRow) => string][]} */
+  columns() {
+    return [...stepColumns(), ...PERCENTILES.map((word) => /** @type {[string, (row: CardRow) => string]} */ ([word, (row) => String(row[word])]))];
+  }
+}
+
+/** Step and time, as columns of a table. @returns {[string, (row: CardRow) => string][]} */
+const stepColumns = () => [[t("step"), (row) => String(row.step)], [t("log.wall"), (row) => isoTime(row.wall_time)]];
+
+class DistributionPage extends TagPage {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    super(logs, "histogram");
+    this.axis = axisChooser((axis) => this.setAxis(axis));
+    this.bar.append(this.axis);
+  }
+
+  /** @param {CardEntry} entry @returns {TagCard} */
+  make(entry) {
+    return new DistributionCard(this, entry);
+  }
+
+  restored() {
+    super.restored();
+    this.axis.value = this.logs.look.axis;
+  }
+
+  filtered() {
+    super.filtered();
+    this.axis.value = this.logs.look.axis;
+  }
+
+  /** @param {string} axis */
+  setAxis(axis) {
+    this.logs.look.axis = this.axis.value = axis;
+    this.dressed();
+    this.logs.remember();
+  }
+
+  /** @returns {Record<string, () => void>} */
+  keys() {
+    return { x: () => this.setAxis(AXES[(AXES.indexOf(this.logs.look.axis) + 1) % AXES.length]) };
+  }
+}
+
+class HistogramPage extends DistributionPage {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    super(logs);
+    this.mode = el("select", { "aria-label": t("log.mode"), onchange: () => this.setOverlay(this.mode.value === "overlay") }, ...["offset", "overlay"].map((one) => el("option", { value: one }, t(`log.${one}`))));
+    this.bar.append(this.mode);
+  }
+
+  /** @param {CardEntry} entry @returns {TagCard} */
+  make(entry) {
+    return new HistogramCard(this, entry);
+  }
+
+  restored() {
+    super.restored();
+    this.mode.value = this.logs.overlay ? "overlay" : "offset";
+  }
+
+  /** @param {boolean} overlay */
+  setOverlay(overlay) {
+    this.logs.overlay = overlay;
+    this.dressed();
+    this.logs.remember();
+  }
+}

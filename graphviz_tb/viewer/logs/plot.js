@@ -1,0 +1,125 @@
+// What every chart of the log has: a canvas, two axes, and one way to draw for the screen and for a file.
+
+const PLOT = { left: 52, top: 10, right: 12, bottom: 24 };
+const TRIANGLE = 4; // px that a sign of what is not finite stands over the edge
+const TIMES = ["relative", "wall"];
+
+class Plot {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.canvas = el("canvas", { "aria-hidden": "true" });
+    place.append(this.canvas);
+    /** @type {Extent} */
+    this.x = { low: 0, high: 1, log: false };
+    /** @type {Extent} */
+    this.y = { low: 0, high: 1, log: false };
+    this.axis = "step"; // what lies across: a step, a time, or "value"
+    this.width = this.height = 0;
+    this.right = PLOT.right;
+  }
+
+  /** @param {number} width @param {number} height */
+  resize(width, height) {
+    if (width === this.width && height === this.height) return;
+    this.width = width;
+    this.height = height;
+    this.draw();
+  }
+
+  get inner() {
+    return { width: Math.max(1, this.width - PLOT.left - this.right), height: Math.max(1, this.height - PLOT.top - PLOT.bottom) };
+  }
+
+  /** @param {number} value */
+  left(value) {
+    return PLOT.left + shareOf(this.x, value) * this.inner.width;
+  }
+
+  /** @param {number} value */
+  top(value) {
+    return PLOT.top + (1 - Math.min(1.02, Math.max(-0.02, shareOf(this.y, value)))) * this.inner.height;
+  }
+
+  /** Give the pixels back. */
+  drop() {
+    this.canvas.width = this.canvas.height = this.width = 0;
+  }
+
+  draw() {
+    if (!this.width || !this.height) return;
+    const ratio = Math.min(3, devicePixelRatio || 1);
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.width = `${this.width}px`;
+    this.canvas.style.height = `${this.height}px`;
+    const g = this.canvas.getContext("2d");
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.paint(g);
+  }
+
+  /** Draw everything with a pen: that of the canvas, or one that writes SVG. @param {CanvasRenderingContext2D} g */
+  paint(g) {
+    const look = getComputedStyle(this.canvas);
+    const colours = { line: look.getPropertyValue("--line"), text: look.getPropertyValue("--secondary"), strong: look.getPropertyValue("--text"), ground: look.getPropertyValue("--ground") };
+    g.font = `10px ${look.fontFamily}`;
+    this.upGrid(g, colours);
+    this.acrossGrid(g, colours);
+    g.save();
+    g.beginPath();
+    g.rect(PLOT.left, PLOT.top - TRIANGLE, this.inner.width, this.inner.height + 2 * TRIANGLE);
+    g.clip();
+    g.lineJoin = "round";
+    this.inside(g, colours);
+    g.restore();
+  }
+
+  /** What the axes surround. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  inside(g, colours) {}
+
+  /** Ticks and lines of the axis upwards. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  upGrid(g, colours) {
+    const end = PLOT.left + this.inner.width;
+    g.strokeStyle = colours.line;
+    g.fillStyle = colours.text;
+    g.lineWidth = 1;
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    for (const value of ticksOf(this.y, this.inner.height < 140 ? 3 : 5)) {
+      const y = Math.trunc(this.top(value)) + 0.5;
+      g.beginPath();
+      g.moveTo(PLOT.left, y);
+      g.lineTo(end, y);
+      g.stroke();
+      g.fillText(shortNumber(value), PLOT.left - 6, y);
+    }
+  }
+
+  /** Ticks of the axis across. @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */
+  acrossGrid(g, colours) {
+    const foot = PLOT.top + this.inner.height;
+    g.strokeStyle = colours.line;
+    g.fillStyle = colours.text;
+    g.lineWidth = 1;
+    g.textAlign = "center";
+    g.textBaseline = "top";
+    let free = -Infinity;
+    for (const value of ticksOf(this.x, Math.max(2, Math.floor(this.inner.width / 70)), TIMES.includes(this.axis) && !this.x.log)) {
+      const x = Math.trunc(this.left(value)) + 0.5;
+      const word = this.word(value);
+      const half = g.measureText(word).width / 2;
+      if (x - half < free || x + half > this.width) continue;
+      free = x + half + 8;
+      g.beginPath();
+      g.moveTo(x, foot);
+      g.lineTo(x, foot + 4);
+      g.stroke();
+      g.fillText(word, x, foot + 8);
+    }
+  }
+
+  /** A value of the axis across, in words. @param {number} value */
+  word(value) {
+    if (this.axis === "relative") return durationWord(value);
+    return this.axis === "wall" ? momentWord(value, this.x.high - this.x.low) : shortNumber(value);
+  }
+}

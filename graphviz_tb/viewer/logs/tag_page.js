@@ -1,0 +1,219 @@
+// A page of a log: a card for each tag, or for each tag and run, in groups.
+
+const TIP_ROWS = 12;
+
+class TagPage {
+  /** @param {Logs} logs @param {string} kind of the tags that it shows */
+  constructor(logs, kind) {
+    this.logs = logs;
+    this.kind = kind;
+    /** @type {Map<string, TagCard>} */
+    this.cards = new Map();
+    /** @type {LogTag[]} */
+    this.tags = [];
+    this.dirty = true; // whether there may be other tags
+    this.shown = false;
+    this.scroll = 0;
+    /** @type {Set<string>} groups that are folded */
+    this.closed = new Set();
+    /** @type {Set<string>} groups of which all cards are shown */
+    this.whole = new Set();
+    this.most = 60; // cards of a group, until the reader asks for all
+    this.good = /(?:)/;
+    this.filter = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.filterTags"), placeholder: t("log.filterTags"), spellcheck: "false", autocomplete: "off", oninput: () => logs.setPattern(this.filter.value) });
+    this.said = el("span", { class: "said", role: "status" });
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.charts") }, this.filter, this.said);
+    this.groups = el("div", { class: "groups" });
+    this.tip = el("div", { class: "chart-tip", role: "tooltip", hidden: true });
+    this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.groups, this.tip);
+    this.sight = new IntersectionObserver((entries) => this.sighted(entries), { root: logs.body, rootMargin: "200px 0px" });
+  }
+
+  /** The card of an entry. @param {CardEntry} entry @returns {TagCard} */
+  make(entry) {
+    throw new Error(entry.key);
+  }
+
+  /** The cards of a tag: one for each chosen run. @param {LogTag} tag @returns {CardEntry[]} */
+  entries(tag) {
+    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name) && tag.runs.some(([id]) => id === run.id));
+    return runs.map((run) => ({ key: `${escaped(tag.name)}\n${escaped(run.name)}`, tag, run }));
+  }
+
+  /** Ask for the tags, where there may be others. */
+  async load() {
+    if (!this.dirty) return;
+    this.dirty = false;
+    try {
+      this.set(await this.logs.feed.tags(this.kind));
+    } catch (error) {
+      this.dirty = true;
+      throw error;
+    }
+  }
+
+  /** @param {LogTag[]} tags */
+  set(tags) {
+    this.tags = tags;
+    const named = new Map(tags.map((tag) => [tag.name, tag]));
+    for (const card of this.cards.values()) card.tag = named.get(card.tag.name) ?? card.tag;
+    this.draw();
+  }
+
+  /** Entries in their groups, in the order in which they were given; what is pinned comes first. @returns {[string, number, CardEntry[]][]} */
+  grouped() {
+    /** @type {CardEntry[]} */
+    const pinned = [];
+    /** @type {Map<string, [number, CardEntry[]]>} */
+    const found = new Map();
+    for (const tag of this.tags) {
+      if (!this.good.test(tag.name)) continue;
+      const [count, inner] = found.get(tag.group) ?? [0, []];
+      for (const entry of this.entries(tag)) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
+      found.set(tag.group, [count + 1, inner]);
+    }
+    const groups = [...found].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner]));
+    return pinned.length ? [[t("log.pinned"), pinned.length, pinned], ...groups] : groups;
+  }
+
+  draw() {
+    const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
+    const groups = this.grouped();
+    /** @type {Set<string>} */
+    const kept = new Set();
+    const parts = groups.map(([name, count, entries]) => {
+      const closed = this.closed.has(name);
+      const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
+      const held = el("div", { class: "cards" }, ...some.map((entry) => (kept.add(entry.key), this.card(entry).root)));
+      const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
+      const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.fold(name) }, el("b", {}, brief(name, 120)), el("span", { class: "quiet" }, counted(count)));
+      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head), held, more);
+    });
+    this.groups.replaceChildren(...parts);
+    const words = this.tags.length ? (this.tags.some((tag) => this.good.test(tag.name)) ? "" : t("log.noTags")) : t("log.noneYet");
+    if (words) this.groups.append(el("p", { class: "quiet" }, words));
+    const { left } = this.logs.state;
+    if (left) this.groups.append(el("p", { class: "quiet log-group" }, t("log.leftOut", { n: left })));
+    this.forget(kept);
+    for (const [key, card] of this.cards) card.pin.setAttribute("aria-pressed", String(this.logs.pins.has(key)));
+    if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
+  }
+
+  /** Drop cards of runs that are no longer shown. @param {Set<string>} kept */
+  forget(kept) {
+    for (const [key, card] of this.cards) {
+      if (!card.run || kept.has(key)) continue;
+      card.seen(false);
+      this.sight.unobserve(card.root);
+      this.cards.delete(key);
+    }
+  }
+
+  /** @param {CardEntry} entry @returns {TagCard} */
+  card(entry) {
+    let card = this.cards.get(entry.key);
+    if (!card) {
+      card = this.make(entry);
+      this.cards.set(entry.key, card);
+      this.sight.observe(card.root);
+    }
+    if (entry.run) card.run = entry.run;
+    return card;
+  }
+
+  /** @param {IntersectionObserverEntry[]} entries */
+  sighted(entries) {
+    for (const entry of entries) {
+      const key = /** @type {HTMLElement} */ (entry.target).dataset.tag ?? "";
+      this.cards.get(key)?.seen(entry.isIntersecting);
+    }
+  }
+
+  /** @param {string} name */
+  fold(name) {
+    this.closed.has(name) ? this.closed.delete(name) : this.closed.add(name);
+    this.draw();
+  }
+
+  /** The filter of tags is another. */
+  filtered() {
+    const { pattern, good, bad } = this.logs;
+    this.good = good;
+    this.said.textContent = bad ? t("log.badPattern") : "";
+    if (bad) this.filter.setAttribute("aria-invalid", "true");
+    else this.filter.removeAttribute("aria-invalid");
+    if (this.filter.value !== pattern) this.filter.value = pattern;
+    this.draw();
+  }
+
+  /** How charts look is another, by the address. */
+  restored() {
+    this.filtered();
+  }
+
+  /** @param {string} key */
+  togglePin(key) {
+    const { pins } = this.logs;
+    pins.has(key) ? pins.delete(key) : pins.add(key);
+    this.draw();
+    this.logs.remember();
+  }
+
+  /** The chosen runs, their order or their colours are others. */
+  runsChanged() {
+    this.draw();
+    for (const card of this.cards.values()) if (card.near) card.show();
+  }
+
+  /** The theme is another one. */
+  dressed() {
+    for (const card of this.cards.values()) if (card.near) card.show();
+  }
+
+  /** Whether a series is one of this page. @param {Set<number>} series */
+  knows(series) {
+    const known = new Set(this.tags.flatMap((tag) => tag.runs.map((one) => one[1])));
+    return [...series].every((id) => known.has(id));
+  }
+
+  /** New points came for some series. @param {Set<number>} series */
+  came(series) {
+    for (const card of this.cards.values()) if (card.series().some((one) => series.has(one[1]))) card.changed();
+  }
+
+  /** A table beside a card, at the pointer; without rows it is hidden. @param {TagCard} card @param {string[]} heads @param {Node[]} rows @param {number} x */
+  tell(card, heads, rows, x) {
+    this.tip.hidden = !rows.length;
+    if (!rows.length) return;
+    const more = rows.length > TIP_ROWS ? el("p", { class: "quiet" }, t("and", { n: rows.length - TIP_ROWS })) : null;
+    this.tip.replaceChildren(el("table", {}, el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", {}, head)))), el("tbody", {}, ...rows.slice(0, TIP_ROWS))), ...(more ? [more] : []));
+    const box = this.tip.getBoundingClientRect();
+    const plot = card.plot.getBoundingClientRect();
+    this.tip.style.left = `${Math.max(8, Math.min(x - box.width / 2, innerWidth - box.width - 8))}px`;
+    this.tip.style.top = `${plot.bottom + box.height + 12 < innerHeight ? plot.bottom + 8 : Math.max(8, plot.top - box.height - 8)}px`;
+  }
+
+  /** What keys do on this page. @param {TagCard | undefined} card that has the focus @returns {Record<string, () => void>} */
+  keys(card) {
+    return {};
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const cards = [...this.groups.querySelectorAll(".chart-card")];
+    const here = /** @type {any} */ (document.activeElement)?.closest?.(".chart-card");
+    const card = here ? this.cards.get(here.dataset.tag) : undefined;
+    const at = cards.indexOf(here);
+    const go = (/** @type {number} */ to) => /** @type {HTMLElement | undefined} */ (cards[Math.max(0, Math.min(cards.length - 1, to))])?.focus();
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      "/": () => this.filter.focus(), j: () => go(at + 1), k: () => go(at - 1), Enter: () => card?.widen(),
+      r: () => this.logs.runs.filter.focus(), p: () => card && this.togglePin(card.key), ...this.keys(card),
+    };
+    if (["Enter", " "].includes(event.key) && document.activeElement !== here) return;
+    if (!Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+}
