@@ -46,11 +46,11 @@ READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: Model, options: PictureOptions) -> bytes:
     """The whole page as one file."""
-    logged = log_of(model.source)
-    if logged is None:
+    log = log_of(model.source)
+    if log is None:
         head, blocks = data(model, options)
         return document(head, blocks, head["title"] or "graph")
-    part = log_part(logged, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE))
+    part = log_part(log, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE))
     used = weight(part.blocks) / 1e6
     head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
     return document({**head, "log": True}, [*blocks, *part.blocks], head["title"] or "log")

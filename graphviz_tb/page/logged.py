@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,21 @@ import numpy as np
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
 from graphviz_tb.errors import TbGraphError
+from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.logged import Logged, Run, Series
+from graphviz_tb.model.logged import Histograms, Kind, Place, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import packed
-from graphviz_tb.read.logged import LogReader
+from graphviz_tb.page.numbers import finite, whole
+from graphviz_tb.page.points import USUAL_STEPS, Columns, histogram_columns, point_of, samples_of
 from graphviz_tb.render.html import document
 
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
-SAFE = 2**53  # whole numbers up to here are exact as a double
+LAST_POINTS = 10  # of images, sounds, texts, curves and tensors
+LONGEST_CELLS = 100_000  # bytes of the texts of one point
+# What a page shows, in the order in which room is given: what takes the most comes last.
+KINDS: tuple[Kind, ...] = ("scalar", "histogram", "pr_curve", "tensor", "text", "image", "audio")
 TagKind = tuple[str, str]  # tag, kind
 
 
@@ -37,46 +42,113 @@ class LogPart:
     left: int
 
 
-def log_of(source: Any) -> Logged | None:
-    """What a source logged; None where it is no folder or file of event files, or logged no scalar."""
+def log_of(source: Any) -> Log | None:
+    """The log of a source; None where it is no folder or file of event files, or logged nothing that a page shows."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
     try:
-        logged = LogReader(source).read()
+        log = open_log(source)
     except TbGraphError:
         return None
-    return logged if any(series.kind == "scalar" for series in logged.series) else None
+    return log if any(series.kind in KINDS for series in log.logged.series) else None
 
 
-def log_html(logged: Logged, title: str, room: int) -> bytes:
+def log_html(log: Log, title: str, room: int) -> bytes:
     """A page of a log without a graph, of `room` bytes at most for its points."""
-    part = log_part(logged, title, room)
+    part = log_part(log, title, room)
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def log_part(logged: Logged, title: str, room: int) -> LogPart:
-    """The blocks of a log, as many tags as there is room for, in their order."""
-    runs = {run.name: number for number, run in enumerate(logged.runs)}
-    scalars = [series for series in logged.series if series.kind == "scalar"]
-    numbers = {(series.run, series.tag): number for number, series in enumerate(scalars)}
+def log_part(log: Log, title: str, room: int) -> LogPart:
+    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last."""
+    runs = {run.name: number for number, run in enumerate(log.logged.runs)}
+    every = [series for kind in KINDS for series in log.logged.series if series.kind == kind]
+    numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
     tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
-        scalars,
+        every,
         lambda one: tag_ids.setdefault((one.tag, one.kind), len(tag_ids)),
         runs.__getitem__,
         lambda one: numbers[one.run, one.tag],
     )
-    held: list[DataBlock] = []
+    tags.sort(key=lambda entry: KINDS.index(entry["kind"]))  # stable: groups stay in their order
+    packer, kept = LogPacker(log, room), []
     for entry in tags:
-        block = points_block(entry["id"], [scalars[one[1]] for one in entry["runs"]], [one[1] for one in entry["runs"]])
-        room -= len(block.packed)
-        if held and room < 0:
-            break
-        held.append(block)
-    left = len(tags) - len(held)
-    state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
-    state["kinds"] = {"scalar": len(scalars)}
-    return LogPart((words("log", {"state": state, "tags": tags[: len(held)]}), *held), left)
+        if packer.put(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
+            kept.append(entry)
+    left = len(tags) - len(kept)
+    state = {**log_state(enumerate(log.logged.runs), log.logged.series), "title": title, "left": left}
+    state["kinds"] = Counter(entry["kind"] for entry in kept)
+    return LogPart((words("log", {"state": state, "tags": kept}), *packer.blocks), left)
+
+
+class LogPacker:
+    """Packs the points of tags into blocks while there is room for them."""
+
+    def __init__(self, log: Log, room: int) -> None:
+        self.log, self.room = log, room
+        self.blocks: list[DataBlock] = []
+        self._blobs: dict[tuple[str, Place], int] = {}
+
+    def put(self, number: int, kind: Kind, each: Mapping[int, Series]) -> bool:
+        """Pack one tag, its series by their ids; whether there was room. The first tag is always there."""
+        if kind == "scalar":
+            block = points_block(number, list(each.values()), list(each))
+        elif kind == "histogram":
+            block = histograms_block(number, each)
+        else:
+            return self._put_points(number, each)
+        return self._fits(block)
+
+    def _fits(self, *blocks: DataBlock) -> bool:
+        size = sum(len(block.packed) for block in blocks)
+        if self.blocks and size > self.room:
+            return False
+        self.room -= size
+        self.blocks += blocks
+        return True
+
+    def _put_points(self, number: int, each: Mapping[int, Series]) -> bool:
+        """The last points of each series, with the bytes of their images and sounds, as far as those fit."""
+        told, fits = {}, False
+        for key, series in each.items():
+            order = series.in_order()
+            points: list[int] = []
+            made: list[Any] = []
+            for point in reversed(order[-LAST_POINTS:].tolist()):
+                try:
+                    one = self._point(series, point)
+                except TbGraphError:  # its file is gone, or it is damaged
+                    continue
+                if one is None:
+                    break
+                points.insert(0, point)
+                made.insert(0, one)
+            steps, walls = series.step[points].tolist(), series.wall[points].tolist()
+            told[str(key)] = {"n": len(order), "step": steps, "wall": [finite(each) for each in walls], "points": made}
+            fits |= bool(points)
+        return fits and self._fits(words(f"log/{number}", told))
+
+    def _point(self, series: Series, point: int) -> Any:
+        """One point, of which the samples are in blocks now; None where there is no room for them."""
+        new = [key for place in samples_of(series, point) if (key := (series.run, place)) not in self._blobs]
+        if sum(place.length for _, place in new) > self.room:
+            return None
+        first = len(self._blobs)
+        blocks = [DataBlock(f"log/blob/{first + at}", "columns", self.log.read(*key)) for at, key in enumerate(new)]
+        if not self._fits(*blocks):
+            return None
+        self._blobs.update({key: first + at for at, key in enumerate(new)})
+        return point_of(self.log, series, point, lambda place: self._blobs[series.run, place], LONGEST_CELLS)
+
+
+def histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
+    """The histograms of one tag, of some steps: on common bins and as percentiles."""
+    columns: Columns = []
+    for key, series in each.items():
+        if isinstance(series.data, Histograms):
+            columns += histogram_columns(key, series, series.data, ("ridges", "bands"), USUAL_STEPS)
+    return DataBlock(f"log/{number}", "columns", packed(len(each), columns))
 
 
 def points_block(number: int, each: Sequence[Series], ids: Sequence[int]) -> DataBlock:
@@ -171,26 +243,6 @@ def extent(series: Series) -> list[Any]:
         finite(float(last)),
         odd,
     ]
-
-
-def whole(number: int | None) -> int | str | None:
-    """A whole number as JSON holds it; one that a double cannot hold is a text.
-
-    >>> whole(7), whole(2**60)
-    (7, '1152921504606846976')
-    """
-    return number if number is None or -SAFE <= number <= SAFE else str(number)
-
-
-def finite(number: float | None) -> float | str | None:
-    """A number as JSON holds it; one that is not finite is a text.
-
-    >>> finite(0.5), finite(float("-inf"))
-    (0.5, '-Infinity')
-    """
-    if number is None or number - number == 0:
-        return number
-    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
 
 
 def named(source: str | os.PathLike[str]) -> str:

@@ -25,7 +25,7 @@ LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in (
         *("words", "curves", "svg_pen", "feed", "runs", "plot", "chart", "card", "tag_page", "scalar_card", "scalars"),
-        *("ridges", "bands", "histograms", "logs", "begin"),
+        *("ridges", "bands", "histograms", "steps", "media", "markdown", "text", "pr", "tensors", "logs", "begin"),
     )
 )
 MODULES = (*VIEWER, "start.js")  # of a file
@@ -128,7 +128,7 @@ def policy(code: str, look: str) -> str:
     """Nothing is loaded; this script and this style may run, and pictures that the page itself makes."""
     return (
         f"default-src 'none'; script-src 'sha256-{fingerprint(code)}'; style-src 'sha256-{fingerprint(look)}'; "
-        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+        "img-src data: blob:; media-src blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -25,6 +25,7 @@ import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
+from tests.event_files import event, strings, write
 from tests.serve.writing import Writer, record
 
 HERE = Path(__file__).parent
@@ -248,7 +249,46 @@ def log_of(graph: GraphDef | None, names: tuple[str, ...] = ("first", "second"))
     return write
 
 
+NOTE = """# Notes
+
+A *small* **run** with `code` and [docs](https://example.com/a_(b)), <img src=x onerror=window.hacked=1>,
+[no](javascript:alert(1)) and ![an image](http://127.0.0.1:9/x.png).
+
+- one
+- two
+  three
+
+| lr | loss |
+|---|---:|
+| 0.1 | 2 |
+
+> quoted <script>window.hacked=1</script>
+"""
+SLOW = "\n".join(
+    ["*" * 9000, "[" * 9000, "> " * 9000, "- " * 9000, "`" * 9000, "a " * 9000 + "_b", " " * 9000 + "x|", "|-" * 9000]
+)
+
+
+def tabs(folder: Path) -> None:
+    """The page of runs that logged one of everything, and of one that logged what is hostile."""
+    logged = FIXTURES / "logged"
+    shutil.copytree(logged / "tf2_summaries", folder / "logs" / "tf2")
+    shutil.copytree(logged / "plugin_v1", folder / "logs" / "v1")
+    size = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    huge = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size + zlib.crc32(b"IHDR" + size).to_bytes(4, "big")
+    picture = b"<svg xmlns='http://www.w3.org/2000/svg' onload='window.hacked=1'/>"
+    (folder / "logs" / "hostile").mkdir()
+    write(
+        folder / "logs" / "hostile" / "events.out.tfevents.1.host",
+        event(1, strings("note", [NOTE.encode()], "text", ()), strings("slow", [SLOW.encode()], "text", ())),
+        event(1, strings("picture", [b"2", b"2", picture], "images", (3,))),
+        event(1, strings("huge", [b"1", b"1", huge], "images", (3,))),
+    )
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
 PAGES: dict[str, Callable[[Path], None]] = {
+    "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),
     "log_hostile": log_of(None, ("<img src=x onerror=window.hacked=1>", "second")),
@@ -301,7 +341,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
-    "scalars.js",
+    *("scalars.js", "tabs.js"),
 )
 
 

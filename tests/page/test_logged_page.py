@@ -14,7 +14,7 @@ import pytest
 
 from graphviz_tb import load, open_log
 from graphviz_tb.commands import run
-from graphviz_tb.page.logged import log_html
+from graphviz_tb.page.logged import KINDS, log_html, log_part
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = FIXTURES / "logged"
@@ -39,12 +39,14 @@ def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_it_holds_every_point_of_a_short_log() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    held = blocks(log_html(log.logged, "log", 10**7))
+    held = blocks(log_html(log, "log", 10**7))
     told = json.loads(held["log"])
     assert {run["name"] for run in told["state"]["runs"]} == set(log.runs)
     names = {run["id"]: run["name"] for run in told["state"]["runs"]}
     seen = 0
     for tag in told["tags"]:
+        if tag["kind"] != "scalar":
+            continue
         points = columns(held[f"log/{tag['id']}"])
         for run_id, series, *_ in tag["runs"]:
             one = log.series(names[run_id], tag["name"])
@@ -72,14 +74,44 @@ def test_a_log_without_a_graph_is_a_page_of_its_scalars(tmp_path: Path) -> None:
 
 def test_tags_without_room_are_counted() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    told = json.loads(blocks(log_html(log.logged, "log", 500))["log"])
-    scalars = {one.tag for one in log.logged.series if one.kind == "scalar"}
+    told = json.loads(blocks(log_html(log, "log", 500))["log"])
+    shown = {(one.tag, one.kind) for one in log.logged.series if one.kind in KINDS}
     assert told["tags"]
-    assert told["state"]["left"] == len(scalars) - len(told["tags"])
+    assert told["state"]["left"] == len(shown) - len(told["tags"])
+    assert set(told["state"]["kinds"]) == {tag["kind"] for tag in told["tags"]}
+
+
+def test_histograms_images_and_texts_are_in_it() -> None:
+    log = open_log(LOGS / "torch_writer")
+    held = blocks(log_html(log, "log", 10**7))
+    told = json.loads(held["log"])
+    tags = {kind: [tag for tag in told["tags"] if tag["kind"] == kind] for kind in ("histogram", "image", "text")}
+    series = tags["histogram"][0]["runs"][0][1]
+    columns_of = columns(held[f"log/{tags['histogram'][0]['id']}"])
+    assert len(columns_of[f"{series}.borders"]) == 31
+    assert len(columns_of[f"{series}.bands"]) == 9 * len(columns_of[f"{series}.step"])
+    for tag in tags["image"]:
+        one = json.loads(held[f"log/{tag['id']}"])[str(tag["runs"][0][1])]
+        assert len(one["step"]) == len(one["points"]) == min(10, one["n"])
+        sample = one["points"][-1]["samples"][0]
+        assert held[f"log/blob/{sample['blob']}"][:4] == b"\x89PNG"
+    texts = json.loads(held[f"log/{tags['text'][0]['id']}"])
+    assert all(point["cells"] for one in texts.values() for point in one["points"])
+
+
+def test_images_without_room_are_left_out_first() -> None:
+    log = open_log(LOGS / "torch_writer")
+    whole = log_part(log, "log", 10**7)
+    images = [block for block in whole.blocks if block.name.startswith("log/blob/")]
+    room = sum(len(block.packed) for block in whole.blocks) - sum(len(block.packed) for block in images)
+    less = log_part(log, "log", room)
+    assert less.left
+    assert len([block for block in less.blocks if block.name.startswith("log/blob/")]) < len(images)
+    assert sum(len(block.packed) for block in less.blocks[1:]) <= room
 
 
 def test_hostile_names_stay_in_their_blocks() -> None:
-    page = log_html(open_log(LOGS / "odd_names").logged, "</script><script>alert(1)", 10**7).decode()
+    page = log_html(open_log(LOGS / "odd_names"), "</script><script>alert(1)", 10**7).decode()
     assert page.count("<script") == page.count("</script>")
     assert "<script>alert" not in page
 

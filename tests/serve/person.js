@@ -184,6 +184,19 @@ async function main() {
     await tab.getByRole("complementary", { name: "Details" }).waitFor();
   });
 
+  await test("images and histograms come while the page is open", async () => {
+    const image = (step) => execFileSync(PYTHON, ["-m", "tests.serve.writing", `${LOGS}/valid`, "image", String(step)], { cwd: ROOT });
+    image(1);
+    await tab.getByRole("tab", { name: "Images" }).click();
+    const card = tab.getByRole("figure", { name: /^picture, valid: Step/ });
+    await until(() => card.locator("img").evaluate((one) => one.naturalWidth === 2), "no image");
+    image(2);
+    await until(async () => /Step 2/.test(await card.getByRole("slider").getAttribute("aria-valuetext")), "the second image did not come");
+    await tab.getByRole("tab", { name: "Histograms" }).click();
+    await tab.getByRole("figure", { name: /^weights, valid: 2 steps, range / }).waitFor();
+    await shot();
+  });
+
   await test("in the dark, and on a phone", async () => {
     await tab.getByRole("combobox", { name: "Theme" }).selectOption("dark");
     await until(() => tab.evaluate(() => document.documentElement.dataset.theme === "dark"), "it is not dark");

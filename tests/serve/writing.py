@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 import sys
+import zlib
 from pathlib import Path
 
 from graphviz_tb.proto import Event, GraphDef
-from tests.event_files import record
+from tests.event_files import event as event_of
+from tests.event_files import field, histogram, record
 
 BEGIN = 1_600_000_000.0  # seconds since 1970
 
@@ -49,11 +52,24 @@ def chain(*names: str) -> GraphDef:
     return graph
 
 
+def sample(step: int) -> bytes:
+    """An event with an image of two pixels and a histogram."""
+    rows = zlib.compress(bytes([0, 255, 40 * step % 256]))
+    parts = (b"IHDR", struct.pack(">IIBBBBB", 2, 1, 8, 0, 0, 0, 0)), (b"IDAT", rows), (b"IEND", b"")
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big") for name, data in parts
+    )
+    picture = field(1, b"picture") + field(4, field(4, png))
+    return event_of(step, picture, histogram("weights", [1, 2], [1, 2]), wall=BEGIN + step)
+
+
 def main(folder: str, *words: str) -> None:
-    """`python -m tests.serve.writing FOLDER STEP LOSS`, or `FOLDER graph NAME…`: write to a run."""
+    """`python -m tests.serve.writing FOLDER STEP LOSS`, `FOLDER graph NAME…` or `FOLDER image STEP`: write to a run."""
     writer = Writer(Path(folder))
     if words[0] == "graph":
         writer.graph(chain(*words[1:]))
+    elif words[0] == "image":
+        writer.raw(record(sample(int(words[1]))))
     else:
         writer.scalars(int(words[0]), loss=float(words[1]))
 

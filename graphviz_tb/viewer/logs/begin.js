@@ -16,6 +16,6 @@ async function beginLogs(feed, app, graph) {
   });
   new MutationObserver(() => logs.dressed()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   await logs.start(stateOf(location.hash));
-  Object.assign(api, { page: (/** @type {string} */ name) => logs.show(name), series: (/** @type {string} */ tag) => logs.points(tag) });
+  Object.assign(api, { page: (/** @type {string} */ name) => logs.show(name), series: (/** @type {string} */ tag) => logs.points(tag), step: async (/** @type {number | null} */ step) => logs.setStep(step) });
   return logs;
 }

@@ -5,8 +5,9 @@
  * @typedef {{title: string, generation: string, runs: LogRun[], graphs: any[], ready?: boolean, kinds: Record<string, number>, hues: Record<string, string[]>, left?: number}} LogState
  * @typedef {{id: number, name: string, group: string, kind: string, title: string, about: string, runs: number[][]}} LogTag
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, value: ArrayLike<number>, superseded?: ArrayLike<number>, smoothed?: ArrayLike<number>, n: number}} Points
- * @typedef {{state: () => Promise<LogState>, tags: (kind: string) => Promise<LogTag[]>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, histograms: (series: number, view: "ridges" | "bands", signal?: AbortSignal) => Promise<HistogramColumns>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
+ * @typedef {{state: () => Promise<LogState>, tags: (kind: string) => Promise<LogTag[]>, series: (ids: number[], wanted: Wanted, signal?: AbortSignal) => Promise<Map<number, Points>>, histograms: (series: number, view: "ridges" | "bands", signal?: AbortSignal) => Promise<HistogramColumns>, steps: (ids: number[], signal?: AbortSignal) => Promise<Map<number, StepList>>, point: (kind: string, series: number, at: number, signal?: AbortSignal) => Promise<any>, blob: (sample: {blob: number, type: string}) => Promise<string>, exportAddress: (format: string, tags: number[]) => string, listen: (heard: (name: string, data: any) => void, standing: (live: boolean) => void) => void}} LogFeed
  * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, borders: ArrayLike<number>, count: ArrayLike<number>, bands: ArrayLike<number>}} HistogramColumns of each step: counts between borders that all share, or nine percentiles
+ * @typedef {{step: ArrayLike<number>, wall: ArrayLike<number>, n: number}} StepList the steps of a series that can be asked for, and how many there are
  * @typedef {{from?: number, to?: number, axis: string, px: number, smooth?: number}} Wanted
  */
 

@@ -5,6 +5,8 @@ class FileLog {
   constructor(log, blocks) {
     this.log = log;
     this.blocks = blocks;
+    /** @type {Map<number, string>} of bytes that were asked for */
+    this.addresses = new Map();
     /** @type {Map<number, LogTag>} */
     this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((one) => /** @type {[number, LogTag]} */ ([one[1], tag]))));
   }
@@ -33,6 +35,32 @@ class FileLog {
   /** @param {number} series @returns {Promise<HistogramColumns>} */
   async histograms(series) {
     return histogramsOf(await this.blocks.get(`log/${this.tagOf.get(series)?.id}`), series);
+  }
+
+  /** What the file has of a series: its last points. @param {number} series @returns {Promise<{n: number, step: number[], wall: number[], points: any[]}>} */
+  async last(series) {
+    return (await this.blocks.get(`log/${this.tagOf.get(series)?.id}`))[series];
+  }
+
+  /** @param {number[]} ids @returns {Promise<Map<number, StepList>>} */
+  async steps(ids) {
+    return new Map(await Promise.all(ids.map(async (id) => /** @type {[number, StepList]} */ ([id, await this.last(id)]))));
+  }
+
+  /** The last point at a step or before it. @param {string} kind @param {number} series @param {number} at */
+  async point(kind, series, at) {
+    const { step, points } = await this.last(series);
+    return points[step.findLastIndex((one) => one <= at)];
+  }
+
+  /** The address of the bytes of an image or a sound. @param {{blob: number, type: string}} sample */
+  async blob({ blob, type }) {
+    let address = this.addresses.get(blob);
+    if (!address) {
+      address = URL.createObjectURL(new Blob([await this.blocks.get(`log/blob/${blob}`)], { type }));
+      this.addresses.set(blob, address);
+    }
+    return address;
   }
 
   /** No address has all points. */

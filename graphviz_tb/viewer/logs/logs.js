@@ -7,6 +7,11 @@ const PAGES = [
   ["scalar", "scalar", (logs) => new ScalarPage(logs)],
   ["histogram", "histogram", (logs) => new HistogramPage(logs)],
   ["distribution", "histogram", (logs) => new DistributionPage(logs)],
+  ["image", "image", (logs) => new StepPage(logs, "image", ImageCard)],
+  ["audio", "audio", (logs) => new AudioPage(logs, "audio", AudioCard)],
+  ["text", "text", (logs) => new StepPage(logs, "text", TextCard)],
+  ["pr_curve", "pr_curve", (logs) => new CurvePage(logs, "pr_curve", CurveCard)],
+  ["tensor", "tensor", (logs) => new StepPage(logs, "tensor", TensorCard)],
 ];
 
 /**
@@ -45,6 +50,9 @@ class Logs {
     this.bad = false; // whether the pattern is none
     /** @type {Set<string>} keys of cards */
     this.pins = new Set();
+    /** @type {number | null} the step that linked cards show; none: the last */
+    this.step = null;
+    this.linked = true;
     this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
@@ -136,6 +144,14 @@ class Logs {
     this.remember();
   }
 
+  /** Show a step on all linked cards; none: the last of each. @param {number | null} step */
+  setStep(step) {
+    this.step = step;
+    if (this.sheet instanceof StepPage) this.sheet.follow();
+    document.dispatchEvent(new CustomEvent("tbgraph:step", { detail: { step } }));
+    this.remember();
+  }
+
   /** Show the tags alone that match. @param {string} text */
   setPattern(text) {
     this.pattern = text;
@@ -200,7 +216,7 @@ class Logs {
     return {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
-      mode: this.overlay ? "overlay" : "",
+      mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
     };
   }
 
@@ -209,7 +225,7 @@ class Logs {
   }
 
   /** @param {Record<string, any>} state */
-  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "" }) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "" }) {
     this.restoring = true;
     const pages = this.pages();
     if (runs !== undefined) {
@@ -221,6 +237,7 @@ class Logs {
     const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
     Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
     this.overlay = mode === "overlay";
+    this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
     for (const sheet of this.sheets.values()) sheet.restored();
     if (pages.length) await this.show(pages.includes(page) ? page : pages[0]);

@@ -69,10 +69,11 @@ class TagPage {
     for (const tag of this.tags) {
       if (!this.good.test(tag.name)) continue;
       const [count, inner] = found.get(tag.group) ?? [0, []];
-      for (const entry of this.entries(tag)) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
-      found.set(tag.group, [count + 1, inner]);
+      const entries = this.entries(tag);
+      for (const entry of entries) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
+      found.set(tag.group, [count + Number(entries.length > 0), inner]);
     }
-    const groups = [...found].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner]));
+    const groups = [...found].map(([name, [count, inner]]) => /** @type {[string, number, CardEntry[]]} */ ([name, count, inner])).filter(([, , inner]) => inner.length);
     return pinned.length ? [[t("log.pinned"), pinned.length, pinned], ...groups] : groups;
   }
 
@@ -90,8 +91,8 @@ class TagPage {
       return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head), held, more);
     });
     this.groups.replaceChildren(...parts);
-    const words = this.tags.length ? (this.tags.some((tag) => this.good.test(tag.name)) ? "" : t("log.noTags")) : t("log.noneYet");
-    if (words) this.groups.append(el("p", { class: "quiet" }, words));
+    const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.good.test(tag.name)) ? t("log.nothing") : t("log.noTags");
+    if (!groups.length) this.groups.append(el("p", { class: "quiet" }, words));
     const { left } = this.logs.state;
     if (left) this.groups.append(el("p", { class: "quiet log-group" }, t("log.leftOut", { n: left })));
     this.forget(kept);

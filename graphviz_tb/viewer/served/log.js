@@ -1,6 +1,7 @@
 // The log of the server that the page comes from.
 
 const MOST_SERIES = 200; // that one request may ask for
+const POINTS = { image: "media", audio: "media", text: "text", pr_curve: "pr", tensor: "tensors" };
 
 class ServerLog extends Server {
   /** @returns {Promise<LogState>} */
@@ -30,6 +31,27 @@ class ServerLog extends Server {
   /** @param {number} series @param {"ridges" | "bands"} view @param {AbortSignal} [signal] @returns {Promise<HistogramColumns>} */
   async histograms(series, view, signal) {
     return histogramsOf(await (await this.ask(`api/histograms/${series}?view=${view}`, { signal })).arrayBuffer(), series);
+  }
+
+  /** @param {number[]} ids @param {AbortSignal} [signal] @returns {Promise<Map<number, StepList>>} */
+  async steps(ids, signal) {
+    const out = new Map();
+    for (let at = 0; at < ids.length; at += MOST_SERIES) {
+      const some = ids.slice(at, at + MOST_SERIES);
+      const { blocks } = columnsOf(await (await this.ask(`api/steps/${some.join(",")}`, { signal })).arrayBuffer());
+      for (const id of some) out.set(id, { step: blocks.get(`${id}.step`) ?? [], wall: blocks.get(`${id}.wall`) ?? [], n: blocks.get(`${id}.step`)?.length ?? 0 });
+    }
+    return out;
+  }
+
+  /** The last point at a step or before it. @param {string} kind @param {number} series @param {number} at @param {AbortSignal} [signal] */
+  async point(kind, series, at, signal) {
+    return (await this.ask(`api/${POINTS[/** @type {keyof typeof POINTS} */ (kind)]}/${series}?at=${at}`, { signal })).json();
+  }
+
+  /** The address of the bytes of an image or a sound. @param {{blob: number}} sample */
+  async blob(sample) {
+    return `api/blob/${sample.blob}`;
   }
 
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */

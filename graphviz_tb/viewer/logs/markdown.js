@@ -1,0 +1,252 @@
+// Markdown as elements: what a log says is never markup. Headings, emphasis, code, lists, tables, quotes and links; an image is
+// a link to it; HTML is text. Every step goes forward: a hostile text takes time in proportion to its length.
+
+const DEEPEST = 8; // quotes and lists within each other
+const LONGEST_LINK = 2000; // letters of an address
+const MAY_LINK = /^(?:https?:\/\/|mailto:)/i;
+const BULLET = /^( {0,3})([*+-]|\d{1,9}[.)])(\s+|$)/;
+const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
+const RULE = /^ {0,3}(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
+const HEADING = /^ {0,3}(#{1,6})(?=\s|$)/;
+const DIVIDER = /^:?-+:?$/; // of each cell of the second row of a table
+const MOST_OPEN = 20; // marks of one kind that wait for their end: no deeper nesting
+const QUOTE = /^ {0,3}> ?/;
+
+/** A text as elements. @param {string} text @returns {Node[]} */
+function markdown(text) {
+  return blocksOf(text.replace(/\r\n?/g, "\n").replace(/\t/g, "    ").split("\n"), 0);
+}
+
+/** @param {string[]} lines @param {number} depth @returns {Node[]} */
+function blocksOf(lines, depth) {
+  /** @type {Node[]} */
+  const out = [];
+  /** @type {string[]} */
+  let held = [];
+  const flush = () => {
+    if (held.length) out.push(el("p", {}, ...spans(held.join("\n").trim())));
+    held = [];
+  };
+  for (let at = 0; at < lines.length; ) {
+    const taken = blank(lines[at]) ? /** @type {[Node | null, number]} */ ([null, at + 1]) : blockAt(lines, at, depth, held.length > 0);
+    if (!taken) {
+      held.push(lines[at++]);
+      continue;
+    }
+    flush();
+    if (taken[0]) out.push(taken[0]);
+    at = taken[1];
+  }
+  flush();
+  return out;
+}
+
+/** @param {string} line */
+const blank = (line) => !line.trim();
+
+/**
+ * The block that begins at a line, and where the next one begins; none where it is part of a paragraph.
+ * @param {string[]} lines @param {number} at @param {number} depth @param {boolean} within a paragraph @returns {[Node, number] | null}
+ */
+function blockAt(lines, at, depth, within) {
+  const line = lines[at];
+  const fence = FENCE.exec(line);
+  if (fence) return fenced(lines, at, fence[1]);
+  const heading = HEADING.exec(line);
+  if (heading) return [el(`h${Math.min(6, heading[1].length + 2)}`, {}, ...spans(line.slice(heading[0].length).trim().replace(/\s#+$/, ""))), at + 1];
+  if (RULE.test(line)) return [el("hr"), at + 1];
+  if (!within && /^ {4}/.test(line)) return indented(lines, at);
+  if (depth < DEEPEST && QUOTE.test(line)) return quoted(lines, at, depth);
+  if (depth < DEEPEST && BULLET.test(line)) return listed(lines, at, depth);
+  if (line.includes("|") && at + 1 < lines.length && lines[at + 1].includes("-") && cellsOf(lines[at + 1]).every((cell) => DIVIDER.test(cell))) return tabled(lines, at);
+  return null;
+}
+
+/** @param {string[]} lines @param {number} at @param {string} mark @returns {[Node, number]} */
+function fenced(lines, at, mark) {
+  let end = at + 1;
+  const closes = (/** @type {string} */ line) => line.trim().length >= mark.length && [...line.trim()].every((letter) => letter === mark[0]);
+  while (end < lines.length && !closes(lines[end])) end++;
+  return [el("pre", {}, el("code", {}, lines.slice(at + 1, end).join("\n"))), end + 1];
+}
+
+/** @param {string[]} lines @param {number} at @returns {[Node, number]} */
+function indented(lines, at) {
+  let end = at + 1;
+  while (end < lines.length && (/^ {4}/.test(lines[end]) || blank(lines[end]))) end++;
+  return [el("pre", {}, el("code", {}, lines.slice(at, end).map((line) => line.slice(4)).join("\n").trimEnd())), end];
+}
+
+/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node, number]} */
+function quoted(lines, at, depth) {
+  let end = at;
+  while (end < lines.length && QUOTE.test(lines[end])) end++;
+  return [el("blockquote", {}, ...blocksOf(lines.slice(at, end).map((line) => line.replace(QUOTE, "")), depth + 1)), end];
+}
+
+/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node, number]} */
+function listed(lines, at, depth) {
+  const numbered = /\d/.test(/** @type {RegExpExecArray} */ (BULLET.exec(lines[at]))[2]);
+  const list = el(numbered ? "ol" : "ul", numbered ? { start: parseInt(lines[at].trim(), 10) } : {});
+  let end = at;
+  while (end < lines.length) {
+    const found = BULLET.exec(lines[end]);
+    if (!found || /\d/.test(found[2]) !== numbered || RULE.test(lines[end])) break;
+    const room = found[0].length;
+    const inner = [lines[end++].slice(room)];
+    // What is indented belongs to the item; so does a line of its paragraph.
+    while (end < lines.length && (blank(lines[end]) ? end + 1 < lines.length && /^ {2,}/.test(lines[end + 1]) : / {2}/.test(lines[end].slice(0, 2)) || (!blank(lines[end - 1]) && !blockAt([lines[end]], 0, depth, true)))) {
+      inner.push(lines[end].slice(Math.min(room, lines[end].search(/\S|$/))));
+      end++;
+    }
+    const parts = blocksOf(inner, depth + 1);
+    const [first] = parts;
+    // A short item is a line, no paragraph.
+    if (first instanceof HTMLParagraphElement && !inner.some(blank)) parts.splice(0, 1, ...first.childNodes);
+    list.append(el("li", {}, ...parts));
+    if (end < lines.length && blank(lines[end]) && BULLET.test(lines[end + 1] ?? "")) end++;
+  }
+  return [list, end];
+}
+
+/** @param {string[]} lines @param {number} at @returns {[Node, number]} */
+function tabled(lines, at) {
+  const sides = cellsOf(lines[at + 1]).map((mark) => (mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "end") : "start"));
+  const row = (/** @type {string} */ line, /** @type {string} */ name) => {
+    const cells = cellsOf(line);
+    return el("tr", {}, ...sides.map((side, nth) => el(name, { class: `to-${side}` }, ...spans(cells[nth] ?? ""))));
+  };
+  let end = at + 2;
+  while (end < lines.length && lines[end].includes("|")) end++;
+  return [el("table", {}, el("thead", {}, row(lines[at], "th")), el("tbody", {}, ...lines.slice(at + 2, end).map((line) => row(line, "td")))), end];
+}
+
+/** The cells of a row: what is between bars that no backslash precedes. @param {string} line */
+function cellsOf(line) {
+  const cells = line.trim().replace(/^\|/, "").split(/(?<!\\)\|/);
+  if (cells.length > 1 && blank(cells[cells.length - 1])) cells.pop();
+  return cells.map((cell) => cell.replaceAll("\\|", "|").trim());
+}
+
+/**
+ * Words with emphasis, code, links and line breaks. Marks that open are kept in piles, one for each mark: what closes is
+ * compared with the top alone.
+ * @param {string} text @returns {Node[]}
+ */
+function spans(text) {
+  return new Inline(text).read();
+}
+
+class Inline {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+    /** @type {(Node | string)[]} what was read, in pieces */
+    this.parts = [];
+    /** @type {Map<string, number[]>} where a mark stands open in the parts */
+    this.open = new Map();
+    /** @type {Map<number, number[]>} where runs of backticks are, by their length, the last first */
+    this.ticks = new Map();
+    for (const found of text.matchAll(/`+/g)) this.ticks.set(found[0].length, []);
+    for (const found of [...text.matchAll(/`+/g)].reverse()) this.ticks.get(found[0].length)?.push(found.index);
+  }
+
+  /** @returns {Node[]} */
+  read() {
+    const marks = /\\[\\`*_{}[\]()#+.!|~<>-]|`+|\*{1,3}|_{1,3}|~~|!?\[|\]|<(?=https?:\/\/|mailto:)|https?:\/\/|(?: {2}|\\)\n|\n/g;
+    let from = 0;
+    for (let found = marks.exec(this.text); found; found = marks.exec(this.text)) {
+      if (found.index > from) this.parts.push(this.text.slice(from, found.index));
+      from = this.mark(found[0], found.index);
+      marks.lastIndex = from;
+    }
+    if (from < this.text.length) this.parts.push(this.text.slice(from));
+    return this.parts.map((part) => (typeof part === "string" ? document.createTextNode(safe(part)) : part));
+  }
+
+  /** What a mark means; where reading goes on. @param {string} mark @param {number} at */
+  mark(mark, at) {
+    const end = at + mark.length;
+    if (mark[0] === "\\" && mark !== "\\\n") this.parts.push(mark[1]);
+    else if (mark.endsWith("\n")) this.parts.push(mark.length > 1 ? el("br") : " ");
+    else if (mark[0] === "`") return this.code(mark, at);
+    else if (mark === "[" || mark === "![") this.start("[", mark);
+    else if (mark === "]") return this.link(end);
+    else if (mark === "<") return this.address(end, true);
+    else if (mark.includes("://")) return this.address(at, false);
+    else this.emphasis(mark, at);
+    return end;
+  }
+
+  /** @param {string} pile @param {string} mark */
+  start(pile, mark) {
+    const open = this.open.get(pile) ?? [];
+    open.push(this.parts.push(mark) - 1);
+    if (open.length > MOST_OPEN) open.shift();
+    this.open.set(pile, open);
+  }
+
+  /** Take what was read since a part; marks that are open within it stay text. @param {number} from */
+  since(from) {
+    for (const open of this.open.values()) while (open.length && open[open.length - 1] >= from) open.pop();
+    return this.parts.splice(from);
+  }
+
+  /** @param {string} mark @param {number} at */
+  code(mark, at) {
+    const places = this.ticks.get(mark.length) ?? [];
+    while (places.length && places[places.length - 1] <= at) places.pop();
+    const end = places[places.length - 1];
+    if (end === undefined) {
+      this.parts.push(mark);
+      return at + mark.length;
+    }
+    this.parts.push(el("code", {}, this.text.slice(at + mark.length, end).replace(/^ (.+) $/s, "$1")));
+    return end + mark.length;
+  }
+
+  /** @param {string} mark @param {number} at */
+  emphasis(mark, at) {
+    const [before, after] = [this.text[at - 1] ?? " ", this.text[at + mark.length] ?? " "];
+    const inWord = mark[0] === "_" && /[\p{L}\p{N}]/u.test(before) && /[\p{L}\p{N}]/u.test(after);
+    const open = this.open.get(mark);
+    if (open?.length && /\S/.test(before) && !inWord) {
+      const inner = this.since(/** @type {number} */ (open[open.length - 1])).slice(1);
+      const name = mark === "~~" ? "del" : mark.length === 1 ? "em" : "strong";
+      const made = el(name, {}, ...inner);
+      this.parts.push(mark.length === 3 ? el("em", {}, made) : made);
+    } else if (/\S/.test(after) && !inWord) this.start(mark, mark);
+    else this.parts.push(mark);
+  }
+
+  /** A link or an image, where an address follows its words. @param {number} at behind the bracket */
+  link(at) {
+    const open = this.open.get("[");
+    const from = open?.pop();
+    const found = from === undefined ? null : /^\(\s*<?([^\s()<>]{0,2000}(?:\([^\s()<>]{0,500}\)[^\s()<>]{0,500})?)>?(?:\s+"[^"\n]{0,300}")?\s*\)/.exec(this.text.slice(at, at + LONGEST_LINK));
+    if (from === undefined || !found) {
+      this.parts.push("]");
+      return at;
+    }
+    const [mark, ...inner] = this.since(from);
+    const words = mark === "![" ? [`${t("log.image")}: `, ...(inner.length ? inner : [found[1]])] : inner;
+    this.parts.push(MAY_LINK.test(found[1]) ? linkTo(found[1], words) : el("span", {}, ...words, ` (${found[1]})`));
+    return at + found[0].length;
+  }
+
+  /** An address in the text. @param {number} at @param {boolean} angled */
+  address(at, angled) {
+    const found = /^[^\s<>"'`]{1,2000}/.exec(this.text.slice(at, at + LONGEST_LINK));
+    if (!found) return this.parts.push("<"), at;
+    const closed = angled && this.text[at + found[0].length] === ">";
+    if (angled && !closed) return this.parts.push("<"), at;
+    let long = found[0].length;
+    if (!closed) while (")].,;:!?*_~".includes(found[0][long - 1])) long--;
+    const word = found[0].slice(0, long);
+    this.parts.push(MAY_LINK.test(word) && !this.open.get("[")?.length ? linkTo(word, [word]) : word);
+    return at + word.length + Number(closed);
+  }
+}
+
+/** @param {string} address @param {(Node | string)[]} words */
+const linkTo = (address, words) => el("a", { href: address, target: "_blank", rel: "noopener noreferrer", title: safe(address) }, ...words);

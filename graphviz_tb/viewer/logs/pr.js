@@ -1,0 +1,109 @@
+// The page of precision and recall: a card for each tag, with the curve of each chosen run at one step.
+
+/** @typedef {{step: number, thresholds: number[], precision: any[], recall: any[], tp: any[], fp: any[], tn: any[], fn: any[]}} Curve */
+
+class CurveChart extends LineChart {
+  /** Both axes go from 0 to 1. */
+  range() {
+    this.hidden = 0;
+    this.whole = { low: 0, high: 1, log: false };
+    this.x = this.zoom ?? this.whole;
+    this.y = { low: 0, high: 1.02, log: false };
+  }
+}
+
+class CurveCard extends StepCard {
+  /** @param {StepPage} page @param {CardEntry} entry */
+  constructor(page, entry) {
+    super(page, entry);
+    this.chart = new CurveChart(this.plot, { hover: (x) => this.hover(x), zoomed: () => undefined, told: (rows, at) => this.tell(rows ?? [], at.x) });
+  }
+
+  /** @returns {[string, () => void][]} */
+  actions() {
+    return [...super.actions(), ["saveSvg", () => this.savePicture(this.chart, "svg")], ["savePng", () => this.savePicture(this.chart, "png")], ["fit", () => this.chart.fit()]];
+  }
+
+  content() {
+    return [this.chart.canvas];
+  }
+
+  fitted() {
+    if (!this.table && this.near) this.chart.resize(this.plot.clientWidth, this.plot.clientHeight);
+  }
+
+  left() {
+    this.chart.drop();
+  }
+
+  /** The curves of the chosen runs. @returns {[LogRun, Curve][]} */
+  curves() {
+    const { runs } = this.page.logs;
+    return runs.shown().filter((run) => runs.chosen.has(run.name) && this.answers.has(run.id)).map((run) => [run, this.answers.get(run.id)]);
+  }
+
+  show() {
+    const lines = this.curves().map(([run, curve]) => {
+      const [x, y] = [curve.recall.map(Number), curve.precision.map(Number)];
+      return { run, colour: this.page.logs.colour(run), dashes: run.style[1], x, y, raw: y, step: curve.thresholds, wall: [], superseded: undefined, start: 0, n: x.length };
+    });
+    this.chart.set(lines, { axis: "value", logX: false, logY: false, outliers: true, restarts: false });
+    super.show();
+  }
+
+  drawn() {
+    this.fitted();
+  }
+
+  remark() {
+    return `${t("log.recall")} → · ${t("log.precision")} ↑`;
+  }
+
+  words() {
+    return `${super.words()}, ${t("log.runCount", { n: this.curves().length })}`;
+  }
+
+  /** @param {number | null} x */
+  hover(x) {
+    this.chart.cross = x;
+    this.chart.draw();
+  }
+
+  /** @param {{line: ChartLine, at: number}[]} points @param {number} x */
+  tell(points, x) {
+    const rows = points.map(({ line, at }) => {
+      const curve = /** @type {Curve} */ (this.answers.get(line.run.id));
+      const cells = [curve.thresholds[at], line.y[at], line.x[at]].map((value) => shortNumber(value));
+      return el("tr", {}, runCell(line.run, line.colour), ...[...cells, ...[curve.tp, curve.fp, curve.tn, curve.fn].map((column) => String(column[at]))].map((cell) => el("td", {}, cell)));
+    });
+    this.page.tell(this, [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"], rows, x);
+  }
+
+  rows() {
+    return this.curves().flatMap(([run, curve]) =>
+      curve.thresholds.map((threshold, at) => ({ run: run.name, tag: this.tag.name, step: curve.step, threshold, precision: Number(curve.precision[at]), recall: Number(curve.recall[at]), tp: Number(curve.tp[at]), fp: Number(curve.fp[at]), tn: Number(curve.tn[at]), fn: Number(curve.fn[at]) })),
+    );
+  }
+
+  /** @returns {[string, (row: CardRow) => string][]} */
+  columns() {
+    const keys = ["run", "threshold", "precision", "recall", "tp", "fp", "tn", "fn"];
+    const heads = [t("run"), t("log.threshold"), t("log.precision"), t("log.recall"), "TP", "FP", "TN", "FN"];
+    return keys.map((key, at) => [heads[at], (row) => brief(String(row[key]), 80)]);
+  }
+}
+
+class CurvePage extends StepPage {
+  /** One card a tag. @param {LogTag} tag @returns {CardEntry[]} */
+  entries(tag) {
+    return [{ key: tag.name, tag, run: null }];
+  }
+
+  runsChanged() {
+    for (const card of this.every()) {
+      const lacks = card.series().some(([run, series]) => !card.answers.has(run) && !card.lists.has(series));
+      if (lacks || !card.near) card.changed();
+      else card.show();
+    }
+  }
+}

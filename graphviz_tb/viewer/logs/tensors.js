@@ -1,0 +1,46 @@
+// The page of tensors: dtype, shape and the first values.
+
+class TensorCard extends StepCard {
+  content() {
+    const { shape = [], values = [] } = this.answer ?? {};
+    const wide = shape.length > 1 ? Math.max(1, shape[shape.length - 1]) : 1;
+    const rows = Array.from({ length: Math.ceil(values.length / wide) }, (_, row) => values.slice(row * wide, row * wide + wide));
+    const cell = (/** @type {any} */ value) => el("td", { title: brief(String(value), 100) }, typeof value === "number" ? shortNumber(value, 6) : brief(String(value), 200));
+    const body = rows.map((row, at) => el("tr", {}, el("th", { scope: "row" }, place(shape, at)), ...row.map(cell)));
+    return [el("div", { class: "table values", tabindex: "0" }, el("table", {}, el("caption", { class: "away" }, brief(this.tag.name)), el("tbody", {}, ...body)))];
+  }
+
+  left() {
+    this.stale = true;
+  }
+
+  remark() {
+    if (!this.answer) return "";
+    const { dtype, shape, values, cut } = this.answer;
+    return [`${dtype} [${shape.join(", ")}]`, cut && t("log.firstValues", { n: values.length })].filter(Boolean).join(" · ");
+  }
+
+  words() {
+    return `${super.words()}, ${this.remark()}`;
+  }
+
+  rows() {
+    return (this.answer?.values ?? []).map((/** @type {any} */ value, /** @type {number} */ at) => ({ ...this.head(), index: at, value }));
+  }
+
+  /** @returns {[string, (row: CardRow) => string][]} */
+  columns() {
+    return [["", (row) => String(row.index)], [t("log.value"), (row) => brief(String(row.value), 2000)]];
+  }
+}
+
+/** Where a row of a tensor is, as indices of all dimensions but the last. @param {number[]} shape @param {number} row */
+function place(shape, row) {
+  const sizes = shape.length > 1 ? shape.slice(0, -1) : shape;
+  const out = [];
+  for (let at = sizes.length - 1; at >= 0; at--) {
+    out.unshift(row % Math.max(1, sizes[at]));
+    row = Math.floor(row / Math.max(1, sizes[at]));
+  }
+  return `[${out.join(", ")}]`;
+}

@@ -1,0 +1,49 @@
+// The page of texts: Markdown that was logged.
+
+const LONGEST_DRAWN = 50_000; // letters of a cell until the reader asks for all
+
+class TextCard extends StepCard {
+  /** @returns {[string, () => void][]} */
+  actions() {
+    return [["log.plain", () => this.togglePlain()], ...super.actions()];
+  }
+
+  togglePlain() {
+    this.plain = !this.plain;
+    this.show();
+  }
+
+  content() {
+    const { shape = [], cells = [] } = this.answer ?? {};
+    if (!shape.length) return [el("div", { class: "markdown", tabindex: "0" }, ...cells.map((/** @type {string} */ cell) => this.cell(cell)))];
+    // As many columns as the last dimension has; a list is one column.
+    const wide = shape.length > 1 ? Math.max(1, shape[shape.length - 1]) : 1;
+    const rows = Array.from({ length: Math.ceil(cells.length / wide) }, (_, row) => cells.slice(row * wide, row * wide + wide));
+    return [el("div", { class: "markdown", tabindex: "0" }, el("table", {}, el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((/** @type {string} */ cell) => el("td", {}, this.cell(cell))))))))];
+  }
+
+  /** @param {string} text @returns {HTMLElement} */
+  cell(text) {
+    const draw = (/** @type {string} */ some) => (this.plain ? [el("pre", {}, some)] : markdown(some));
+    const out = el("div", { dir: "auto" }, ...draw(text.slice(0, LONGEST_DRAWN)));
+    if (text.length > LONGEST_DRAWN) out.append(el("button", { onclick: () => out.replaceChildren(...draw(text)) }, t("log.showAll", { n: text.length })));
+    return out;
+  }
+
+  left() {
+    this.stale = true;
+  }
+
+  remark() {
+    return this.answer?.cut ? t("log.cut") : "";
+  }
+
+  rows() {
+    return (this.answer?.cells ?? []).map((/** @type {string} */ text, /** @type {number} */ cell) => ({ ...this.head(), cell, text }));
+  }
+
+  /** @returns {[string, (row: CardRow) => string][]} */
+  columns() {
+    return [["", (row) => String(row.cell)], [t("log.page.text"), (row) => brief(String(row.text), 2000)]];
+  }
+}
