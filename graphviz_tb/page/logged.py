@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
@@ -23,7 +24,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.numbers import finite, whole
-from graphviz_tb.page.points import USUAL_STEPS, Columns, histogram_columns, point_of, samples_of
+from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.render.html import document
 
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
@@ -144,7 +145,7 @@ class LogPacker:
 
 def histograms_block(number: int, each: Mapping[int, Series]) -> DataBlock:
     """The histograms of one tag, of some steps: on common bins and as percentiles."""
-    columns: Columns = []
+    columns: list[tuple[str, NDArray[Any]]] = []
     for key, series in each.items():
         if isinstance(series.data, Histograms):
             columns += histogram_columns(key, series, series.data, ("ridges", "bands"), USUAL_STEPS)

@@ -13,14 +13,13 @@ from graphviz_tb.chart.histograms import percentiles, ridges
 from graphviz_tb.log import Log
 from graphviz_tb.model.logged import Blobs, Curves, Histograms, Place, Series, TensorPoints
 from graphviz_tb.page.blobs import HEAD, UNKNOWN, kind_of, size_of
+from graphviz_tb.page.columns import Blocks
 from graphviz_tb.page.numbers import finite, whole
 
 USUAL_STEPS = 51  # histograms of a series, as TensorBoard shows them
 MOST_SAMPLES = 200  # of one point
 LONGEST_TEXT = 1_000_000  # bytes of the cells of one point
 MOST_VALUES = 1_000  # of a tensor
-
-Columns = list[tuple[str, NDArray[Any]]]
 
 
 def steps_of(series: Series) -> dict[str, Any]:
@@ -43,7 +42,7 @@ def spread(count: int, most: int) -> list[int]:
     return places
 
 
-def histogram_columns(key: int, series: Series, data: Histograms, views: Iterable[str], most: int) -> Columns:
+def histogram_columns(key: int, series: Series, data: Histograms, views: Iterable[str], most: int) -> Blocks:
     """Histograms of at most `most` steps: as logged ("buckets"), on common bins ("ridges"), as percentiles ("bands").
 
     The names of the columns begin with `key`.
@@ -52,7 +51,7 @@ def histogram_columns(key: int, series: Series, data: Histograms, views: Iterabl
     points = order[spread(len(order), most)]
     each = [slice(int(data.start[point]), int(data.start[point + 1])) for point in points]
     pairs = [(np.stack([data.left[part], data.right[part]], axis=1), data.count[part]) for part in each]
-    made: Columns = [("step", series.step[points]), ("wall", series.wall[points])]
+    made: list[tuple[str, NDArray[Any]]] = [("step", series.step[points]), ("wall", series.wall[points])]
     for view in views:
         if view == "ridges":
             borders, counts = ridges(pairs)
