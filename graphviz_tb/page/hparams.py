@@ -7,7 +7,7 @@ from typing import Any
 
 from graphviz_tb.model.hparams import HParam, HParamSetting, Interval, Metric
 from graphviz_tb.model.logged import Logged, Series
-from graphviz_tb.page.logged import finite
+from graphviz_tb.page.numbers import finite
 from graphviz_tb.read.logged.hparams import trials_of
 
 
