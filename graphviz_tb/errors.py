@@ -116,7 +116,7 @@ class UnknownInput(GraphError):
 
 
 class RequestError(TbGraphError):
-    """What was asked for cannot be had from this graph."""
+    """The request cannot be met for this graph."""
 
     exit_code = 2
 

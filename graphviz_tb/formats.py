@@ -38,7 +38,7 @@ def of_drawing(write: Callable[[Drawing, PictureOptions], bytes]) -> Render:
 
 
 def shortfalls_of(tell: Callable[[Drawing, PictureOptions], tuple[Notice, ...]]) -> Shortfalls:
-    """What such a renderer cannot do quite as asked."""
+    """Return the shortfalls of a renderer that takes a drawing."""
     return lambda subject, options: tell(subject.picture(options).drawing, options)
 
 

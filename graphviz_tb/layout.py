@@ -1,4 +1,4 @@
-"""What a picture shows and where: its open groups, their order, every word, every coordinate.
+"""The layout of a picture: its open groups, their order, every word, every coordinate.
 
 open ▶ arrange ▶ view ▶ place
 """

@@ -30,7 +30,7 @@ class Limit(int):
         return limit
 
     def __getnewargs__(self) -> tuple[int, str, str, str, str]:  # type: ignore[override]
-        """What a copy is made of."""
+        """Return the arguments of which a copy is made."""
         return int(self), self.stage, self.unit, self.bounds, self.beyond
 
 

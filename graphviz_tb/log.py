@@ -1,4 +1,4 @@
-"""What a user holds of a log: `open_log`, and the `Log` that it gives."""
+"""The public interface of logs: `open_log`, and the `Log` that it returns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Log:
         return list(self._runs)
 
     def run(self, name: str) -> Run:
-        """What there is to say of one run. Raises UnknownNode for a name that no run has."""
+        """Return the facts of one run. Raises UnknownNode for a name that no run has."""
         if name not in self._runs:
             raise UnknownNode.among(name, self._runs, "run")
         return self._runs[name]

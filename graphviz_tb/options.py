@@ -97,7 +97,7 @@ def check_type(name: str, annotation: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What to take from a source that holds several graphs, and how to read it."""
+    """The choice of a graph in a source that holds several, and how to read it."""
 
     run: str | None = None
     tag: str | None = None
@@ -156,7 +156,7 @@ class GroupOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExpandOptions:
-    """What is drawn in the main area of a group (TensorBoard's render PARAMS)."""
+    """Limits of the main area of a group (TensorBoard's render PARAMS)."""
 
     extract: bool = True
     auto_extract: bool = True
@@ -208,9 +208,10 @@ class PictureOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnnotateOptions:
-    """What is found out of tensors and ops.
+    """Options of inference and costs.
 
-    `infer`: shapes that the file does not say (TensorBoard: never). `batch`: what an unknown size counts as in costs.
+    `infer`: infer shapes that the file does not declare (TensorBoard: never). `batch`: the number for an unknown size
+    in costs.
     """
 
     infer: bool = True
@@ -232,7 +233,7 @@ class Options:
     picture: PictureOptions = field(default_factory=PictureOptions)
 
     def __post_init__(self) -> None:
-        """Refuse what is no group of options."""
+        """Refuse a field that is not a group of options of its class."""
         for part in fields(self):
             kind = part.default_factory
             if isinstance(kind, type):

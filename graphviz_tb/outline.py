@@ -1,4 +1,4 @@
-"""The architecture of a model in words: what its first picture opens, each group along its flow."""
+"""The architecture of a model in words: the groups that its first picture opens, each along its flow."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutlineBox:
-    """One box of the outline: what it is called, its address, ops inside, and of a stack how many it stacks."""
+    """One box of the outline: its label, its address, the ops inside, and the number of members of a stack."""
 
     label: str
     address: str
@@ -31,10 +31,10 @@ class OutlineBox:
 
 @dataclass(frozen=True, slots=True)
 class OutlineGroup:
-    """One open group: its `label` and `address` ("" for the whole model), how deep it lies, and its parts.
+    """One open group: its `label` and `address` ("" for the whole model), its depth, and its parts.
 
-    `ranks` are along the flow: what feeds another is in an earlier rank. `loose` are those that no data joins to
-    these. `beside` is no part of the model: gradients, updates, what keeps books, and what is in the auxiliary area.
+    `ranks` are along the flow: a box is in an earlier rank than those it feeds. `loose` are boxes without data
+    edges to these. `beside` are boxes outside of the model: gradients, updates, bookkeeping, the auxiliary area.
     """
 
     label: str
@@ -57,7 +57,7 @@ def outline(model: Model) -> tuple[OutlineGroup, ...]:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
 
     def part(path: Path) -> OutlineBox:
-        # What a path ends in is the box itself.
+        # The last row of a path is the box itself.
         row = path[-1]
         times = repetitions(hierarchy, row) if hierarchy.kind[row] == SERIES else 1
         return OutlineBox(called(path), address(hierarchy, path), hierarchy.ops(row), times)
@@ -66,7 +66,7 @@ def outline(model: Model) -> tuple[OutlineGroup, ...]:
     waiting: list[tuple[Path, int]] = [(ROOT, 0)]
     while waiting:
         path, depth = waiting.pop()
-        # Positions of children become their rows; `mask.extracted` is what lies in the auxiliary area.
+        # Positions of children become their rows; `mask.extracted` are those in the auxiliary area.
         away = {model.metagraph(path).children[position] for position in model.metagraph(path).mask.extracted}
         ranks, apart = along_flow(hierarchy, path), unjoined(hierarchy, path)
         if not ranks:  # boxes side by side, and no flow that they would stand beside

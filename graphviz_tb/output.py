@@ -134,7 +134,7 @@ def file_errors(path: Path) -> Iterator[None]:
 
 
 def cannot_write(path: Path, error: OSError | ValueError) -> CannotWrite:
-    """What the system said, as our error."""
+    """Convert an error of the system to `CannotWrite`."""
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return CannotWrite(f"cannot write {str(path)!r}: {reason}", hint="choose another place with -o")
 
@@ -186,7 +186,7 @@ def keep_inputs(sources: Iterable[Any], targets: Iterable[str | os.PathLike[str]
 
 
 def what_is_at(target: str | os.PathLike[str]) -> os.stat_result | None:
-    """What would be written over; None where there is nothing, or nothing that can be looked at."""
+    """Return the status of the file that would be overwritten; None where there is none or it cannot be read."""
     with suppress(OSError, ValueError, AttributeError):  # AttributeError: a program without standard output
         return os.fstat(sys.stdout.fileno()) if str(target) == "-" else Path(target).stat()
     return None

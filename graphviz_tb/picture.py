@@ -61,7 +61,7 @@ class Picture:
         return self.model.render(format, self.options)
 
     def shortfalls(self, format: str) -> tuple[Notice, ...]:
-        """What a format cannot do quite as asked."""
+        """Return notices of requests that a format cannot meet fully."""
         return self.model.shortfalls(format, self.options)
 
     def to_graphviz(self) -> graphviz.Source:
@@ -86,7 +86,7 @@ class Picture:
 
 
 def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
-    """What the title row says."""
+    """Return the words of the title row."""
     title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0

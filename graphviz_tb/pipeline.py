@@ -190,7 +190,7 @@ class Model(Folded):
         return shapes_of(self.hierarchy.graph, self.facts)
 
     def costs(self) -> dict[str, Cost]:
-        """What each node of the main graph costs, by its name: parameters, multiply-adds, FLOPs, bytes.
+        """Return the cost of each node of the main graph, by its name: parameters, multiply-adds, FLOPs, bytes.
 
         A call costs what its functions do; an unknown size counts as the option `batch`.
         """
@@ -215,7 +215,10 @@ class Model(Folded):
         return join(self.hierarchy, tags)
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
-        """What the group at `path` holds when it is open."""
+        """Return the metagraph of the group at `path`: its children and the edges between them.
+
+        Raises UnknownNode for a path that is not in the graph.
+        """
         # Only work is a stage: a look into the cache would fill the progress bar with "expand".
         demand("path", path, tuple)
         try:
@@ -283,7 +286,7 @@ class Model(Folded):
         return self.render("json")
 
     def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
-        """What a format cannot do quite as asked: a cap on pixels, letters that the font lacks."""
+        """Return notices of requests that a format cannot meet fully: a cap on pixels, letters that the font lacks."""
         return renderer(format).shortfalls(self, self._wanted(options, {}))
 
     def show(self, height: int = 640, **choices: Any) -> NotebookFrame:

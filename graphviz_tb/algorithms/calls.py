@@ -90,7 +90,7 @@ class OpsThroughCalls:
 
 
 def at_least(ops: int) -> str:
-    """What stands before a count that may have ended early.
+    """Return the sign before a count of ops: "≥ " if it may have ended early, else "".
 
     >>> at_least(7), at_least(MOST_OPS)
     ('', '≥ ')

@@ -1,4 +1,4 @@
-"""What edges lead to."""
+"""Nodes that edges lead to."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def annotate(
 
 
 def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:
-    """What the operations of each node of a flat graph cost, in node order."""
+    """Return the cost of the operations of each node of a flat graph, in node order."""
     from graphviz_tb.annotate.costs import costs_by_node as operations_of
 
     return operations_of(TensorDecoder(graph, options.infer).inference, options.batch)

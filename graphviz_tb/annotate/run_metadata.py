@@ -215,7 +215,7 @@ def mean_of(steps: list[JoinedTrace]) -> dict[str, float]:
 
 
 def device_use(reads: list[dict[str, list[Execution]]], options: StatsOptions) -> tuple[DeviceUse, ...]:
-    """What each device of the traces did, in order of appearance."""
+    """Return the use of each device of the traces, in order of appearance."""
     total: dict[str, list[int]] = {}
     for read in reads:
         for device, executions in read.items():

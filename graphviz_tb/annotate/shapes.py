@@ -130,8 +130,8 @@ def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tens
 
 
 def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker]) -> tuple[int, int, Tensor] | None:
-    """What makes a result in the body of a function: node, output, and the tensor as far as the file says; -1 where an
-    argument is handed through; None where there is no such result."""
+    """Return the source of a function's result: node, output, and the tensor as far as the file declares it; node -1
+    where an argument is passed through; None where there is no such result."""
     returns = graph.functions[function].returns
     if index >= len(returns) or returns[index][0] < 0:
         return None

@@ -78,7 +78,7 @@ class TensorDecoder:
 
 
 def completed(said: Shape, inferred: Shape) -> Shape:
-    """What was said, with what was found where nothing was said.
+    """Fill the unknown sizes of a declared shape with inferred ones.
 
     >>> completed((None, 3), (2, 4)), completed(None, (2,)), completed((None,), (1, 2))
     ((2, 3), (2,), (None,))

@@ -148,8 +148,8 @@ def with_spines(
 
 
 def buses(piece: LevelComponent, drawn: list[ArrangeLine], backward: set[int]) -> list[int]:
-    """What each line of a piece may join: lines of data others of data, control lines others of control; the main path,
-    lines to ports, and lines whose arrow is at their start, nothing."""
+    """Return for each line of a piece the kind of lines that it may join: data lines join data, control lines control;
+    the main path, lines to ports, and lines whose arrow is at their start join none."""
     alone = {piece.lines[edge] for edge in piece.part.spine} | backward
     return [
         NEVER if line in alone or target in piece.part.last or drawn[line].tier > 1 else drawn[line].tier

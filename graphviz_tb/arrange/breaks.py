@@ -78,8 +78,7 @@ def joint(passing: Sequence[Passing], wanted: int, reach: int) -> int:
 
 
 def between(layers: Ranks) -> list[Passing]:
-    """What passes from rank r - 1 to rank r, by r: of how few boxes, those that it leaves or those that it reaches, and
-    how many lines."""
+    """Return by r the lines that pass from rank r - 1 to rank r: from or to how few boxes, and how many lines."""
     rank = {item: r for r, row in enumerate(layers.ranks) for item in row}
     spans = [(rank[chain[0]] + 1, rank[chain[-1]] + 1) for chain in layers.chains]
     changes = [0] * (len(layers.ranks) + 1)

@@ -79,7 +79,7 @@ def source(part: Component) -> str:
 
 
 def run(text: str, limit: int) -> str | None:
-    """What `dot -Tplain` prints, or None when the time limit was over."""
+    """Return the output of `dot -Tplain`, or None after the time limit."""
     try:
         done = subprocess.run(
             command("dot", "plain"),

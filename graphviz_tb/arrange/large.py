@@ -17,7 +17,7 @@ ItemPair = tuple[int, int]
 
 
 class TooManyBends(Exception):
-    """What an engine raises instead of making more than `LEVEL_ITEMS` bends in one piece."""
+    """A piece would have more than `LEVEL_ITEMS` bends; engines raise it."""
 
 
 def too_large(metagraph: Metagraph) -> bool:

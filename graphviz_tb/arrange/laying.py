@@ -67,7 +67,7 @@ class Laying:
         return skeleton
 
     def notices(self) -> tuple[Notice, ...]:
-        """What there is to say of it."""
+        """Return notices for levels that were ordered quickly or drawn in plain rows."""
         made = []
         if self._quick:
             text = f"{levels(self._quick)} ordered quickly: more of their lines cross than need to"

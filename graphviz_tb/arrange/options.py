@@ -1,4 +1,4 @@
-"""What the caller may choose about the order of drawing."""
+"""Options of the order of drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is given, one connected piece at a time, and what it gives back."""
+"""The input of an engine, one connected piece at a time, and its result."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def fewer(depth: list[int], deepest: int, most: int) -> list[int]:
 
 
 def large(layers: Ranks) -> Notice:
-    """What is reported of a piece that has fewer rows than it needs."""
+    """Return the notice for a piece that is drawn in fewer rows than it needs."""
     text = f"a level of {sum(map(len, layers.ranks)):,} boxes and bends is drawn in plain rows"
     return Notice("large-level", text, strict=False)
 

@@ -66,13 +66,13 @@ class Colouring:
         return Tints.none(scene)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """What the colours of the boxes shown represent: at most ten rows, then one that counts the rest."""
+        """Return the legend of the boxes shown: at most ten rows, then one that counts the rest."""
         return []
 
 
 @dataclass(frozen=True)
 class ColourValues:
-    """What a colouring by a number says, its scale left to whoever draws: of every row, then of boxes inside calls.
+    """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
 
     `values` are None or -1 where there is none, `words` how they are written, `accounts` by row what a tooltip adds.
     `missing` names boxes without a number; "" where that is no lack. `signed`: less than nothing is a value too. Costs

@@ -48,7 +48,7 @@ class MeasuredColouring(ByNumber):
         return replace(self, top=max((self.figures(path).of(self.quantity) for path in closed), default=0.0))
 
     def figures(self, path: Path) -> Figures:
-        """What was measured at `path`."""
+        """Return the figures of the node at `path`."""
         figures = self._figures.get(path)
         if figures is None:
             figures = self._figures[path] = self.stats.at(path)
@@ -64,7 +64,7 @@ class MeasuredColouring(ByNumber):
         return replace(self, top=1.0)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:
-        """What was measured of every row and inside calls; -1 where nothing was."""
+        """Return the measured values of every row and of the paths inside calls; -1 where nothing was measured."""
         # Columns, and each text once: a page asks for every row at every step.
         column = zip(self.stats.column(self.quantity).median.tolist(), self.stats.known.tolist(), strict=True)
         values = [value if known else -1 for value, known in column]

@@ -11,7 +11,7 @@ from graphviz_tb.model.theme import Theme
 
 
 class NoColouring(Colouring):
-    """What a colouring says where it has nothing to say, of every row."""
+    """No colours: every row has the defaults of `Colouring`."""
 
     def alike(self, row: int) -> Hashable:
         """Ops are white, all else is neutral."""

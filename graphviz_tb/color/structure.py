@@ -72,14 +72,14 @@ class StructureColouring(Colouring):
 
 
 def alike(hierarchy: Hierarchy, row: int) -> str:
-    """What a key counts: groups like the first of them; of what optimizers keep beside each variable, slots."""
+    """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
     leaf = hierarchy.leaf(row)
     return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
 
 
 def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]:
-    """What the groups of each template are like: where others are like a group of the same name, how large they are as
-    well, or where the first of them is.
+    """Describe the groups of each template; where two descriptions are equal, add the size of the groups, or the place
+    of the first of them.
 
     Before: `first` is the first group of each template.
     """

@@ -47,7 +47,7 @@ class WithStats(Colouring):
         return self.stats.format_time_and_memory(path) or self.inner.second(path)
 
     def account(self, path: Path) -> str:
-        """What the colouring says, then least, median and greatest over several steps."""
+        """Return the text of the colouring, then least, median and greatest over several steps."""
         spread = self.stats.spread(path)
         return " · ".join(filter(None, (self.inner.account(path), spread)))
 

@@ -72,7 +72,7 @@ class LazyGroup(click.Group):
 
 
 def instead_of(word: str) -> str:
-    """What to say instead of something that is no command.
+    """Return a hint for a word that is not a command.
 
     >>> instead_of("rendr"), instead_of("xyz")
     ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, tree, scalars')

@@ -1,4 +1,4 @@
-"""What a graph costs, as plain values: the model summary of `tbgraph info`."""
+"""The costs of a graph as plain values: the model summary of `tbgraph info`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source holds: every graph and every traced step in it, before one is chosen."""
+"""The contents of a source: every graph and every traced step in it, before one is chosen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = {"op": "op graph", "conceptual": "Keras layers", "profile": "run statist
 
 @dataclass(frozen=True, slots=True)
 class SourceArgument:
-    """What the command was given: `value` is read, `name` is shown, `form` is the sniffed form ("" for a folder)."""
+    """The source of a command: `value` is read, `name` is shown, `form` is the sniffed form ("" for a folder)."""
 
     value: Any
     name: str

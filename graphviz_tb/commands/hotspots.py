@@ -30,7 +30,7 @@ class Hotspot:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTime:
-    """What one device of the trace did; `counted` is false where its time is in that of another."""
+    """The use of one device of the trace; `counted` is false where its time is part of another device's."""
 
     name: str
     executions: int

@@ -103,7 +103,7 @@ def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
 def look_into(
     source: SourceArgument, options: Options, quiet: bool, sort: str
 ) -> tuple[tuple[Entry, ...], GraphReport | None]:
-    """What the source holds, and the facts of the one graph of it; None where none was chosen."""
+    """Return the entries of the source, and the facts of its one graph; None where none was chosen."""
     from graphviz_tb.commands.holdings import held, undecided
     from graphviz_tb.commands.report import facts_of
     from graphviz_tb.commands.session import open_model

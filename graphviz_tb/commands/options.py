@@ -98,7 +98,7 @@ FLAGS = {
 
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a command line asks for, by the names of options; what was not said is not in it."""
+    """Return the options that a command line sets, by name."""
     # click's values for what was not given: None, False for a switch, () for what may be repeated.
     said = {
         name: value

@@ -149,7 +149,7 @@ def part_words(part: OutlineBox) -> str:
 
 
 def left_out_lines(facts: GraphReport, width: int) -> list[str]:
-    """What of a saved model is not in the graph, and how to see it."""
+    """Say how many ops of a saved model are not in the graph, and how to see them."""
     if not facts.left_out:
         return []
     text = f"left out: {many(facts.left_out, 'op')} for saving, restoring, initialising and assigning (--whole-file)"
@@ -172,7 +172,7 @@ def count_lines(summary: Summary, width: int) -> list[str]:
 
 
 def marks_beside(summary: Summary) -> str:
-    """What is drawn beside ops and is none."""
+    """Return the words that count constants, weights and summaries, which are drawn next to ops."""
     counted = (
         many(summary.constants, "constant") if summary.constants else "",
         f"{many(summary.variables, 'weight')} ({many(summary.weights, 'node')})" if summary.weights else "",
@@ -299,7 +299,7 @@ def function_lines(summary: Summary, top: int, width: int, look: TextStyle) -> l
 
 
 def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
-    """What was odd."""
+    """Return the lines of notices."""
     said = [
         f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
     ]

@@ -1,4 +1,4 @@
-"""What the runs of a log came to: their last steps and last values, for `tbgraph info`."""
+"""The results of the runs of a log: their last steps and last values, for `tbgraph info`."""
 
 from __future__ import annotations
 

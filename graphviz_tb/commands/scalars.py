@@ -153,7 +153,7 @@ def print_parts(parts: Iterable[str]) -> None:
 
 
 def notices_of(log: Log, shown: list[Series], runs: tuple[re.Pattern[str], ...]) -> list[Notice]:
-    """What was odd in the log and in the runs that were chosen, and why nothing is shown."""
+    """Return the notices of the log and of the runs that were chosen, and one that says why nothing is shown."""
     from graphviz_tb.model.notice import Notice
 
     of_runs = (notice for run in log.logged.runs if matches(run.name, runs) for notice in run.notices)

@@ -1,4 +1,4 @@
-"""What is printed for people: errors, notices, the progress bar and times on standard error, reports on the output."""
+"""Printing for people: errors, notices, the progress bar and times on standard error, reports on standard output."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def tell_times(seconds: Mapping[str, tuple[float, float]]) -> None:
 
 
 def tell_quality(quality: Quality) -> None:
-    """What the arrangement came to, in the measures of its bench."""
+    """Print the quality of the arrangement, in the measures of its bench."""
     spine = f"{quality.straight} of {quality.steps} steps straight" if quality.steps else "none"
     words = (
         f"{quality.crossings:,} crossings, {quality.bends:,} bends, {spine}, {quality.width:,}×{quality.height:,} px"

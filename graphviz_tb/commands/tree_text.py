@@ -69,7 +69,7 @@ class Page:
                 yield from self.bodies(branch.row, trail)
 
     def stem(self, trail: list[bool], sign: str) -> str:
-        """What precedes a name: lines of the levels above, or their number where that takes half the width."""
+        """Return the text before a name: lines of the levels above, or their number where these take half the width."""
         depth = len(trail) - 1
         joint = ("└" if trail[-1] else "├") + ("─ " if sign == " " else sign)
         # Three places for each level: past half the width the number of levels says as much.
@@ -108,7 +108,7 @@ class Page:
         return line if self.width >= places(stem) + room + 2 + self.digits else clip_end(stem + text, self.width)
 
     def note(self, row: int) -> str:
-        """What is said after a name: how many a stack holds, where a call goes, what a group is like, an op's type."""
+        """Return the text after a name: members of a stack, function of a call, an equal group, type of an op."""
         hierarchy = self.hierarchy
         kind = kind_of(hierarchy, row)
         if kind == "call":

@@ -1,4 +1,4 @@
-"""What changed between two graphs.
+"""Compare two graphs.
 
     run        load both graphs, flat; the rooms in their order
     columns/   what each node is, its neighbourhood, the raw name scopes

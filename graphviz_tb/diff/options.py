@@ -1,4 +1,4 @@
-"""What counts as a difference."""
+"""Options of a comparison: which differences count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a diff was made from: the two graphs and their matching, seen from old to new whichever way it was made."""
+"""The basis of a diff: two graphs and their matching, seen from old to new whichever way they were matched."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MatchedGraphs:
 
     @cached_property
     def numbers(self) -> NodeQuantities:
-        """What the ops of both graphs cost."""
+        """The costs of the ops of both graphs."""
         old, new = reversed(self.layers) if self.turned else self.layers
         return NodeQuantities(old, new, self.to_new)
 

@@ -58,7 +58,7 @@ class Expander:
         self._aux = frozenset(options.aux)
 
     def metagraph(self, path: Path) -> Metagraph:
-        """What the group at `path` holds. The groups around it are opened first, from the outside in."""
+        """Return the metagraph of the group at `path`. The groups around it are opened first, from the outside in."""
         # A group's bridges depend on what the group around it draws: from the outside in, without recursion.
         chain: list[Path] = []
         ancestor: Path | None = path

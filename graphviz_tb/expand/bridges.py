@@ -87,7 +87,7 @@ class EdgeFiles:
 
     @cached_property
     def borders(self) -> Borders:
-        """What crosses the border of every group, made once."""
+        """The edges that cross the border of every group, made once."""
         return Borders(self.hierarchy)
 
     def around(self, path: Path) -> int:
@@ -102,7 +102,7 @@ class EdgeFiles:
         return length
 
     def handed(self, path: Path) -> Handed:
-        """What a call hands to its functions, sorted once: whatever it opens to asks for a part of it."""
+        """Return the edges that a call passes to its functions, sorted once: each of them takes a part."""
         if path not in self._handed:
             self._handed[path] = self.entered(self.calls[path], path[-1])
         return self._handed[path]

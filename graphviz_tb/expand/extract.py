@@ -23,7 +23,7 @@ FEW = 8  # children of a level that keeps all control edges: so few boxes are re
 
 @dataclass(frozen=True, slots=True)
 class ExtractInput:
-    """What the rules look at: one group's children and metaedges.
+    """The input of the rules of extraction: one group's children and metaedges.
 
     `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
     each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
@@ -92,7 +92,7 @@ def decide_circling(level: ExtractInput) -> Mask:
 
 
 def mask_of(work: ExtractState) -> Mask:
-    """What has left the core."""
+    """Return the mask of children and metaedges that were taken out of the core."""
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 

@@ -42,7 +42,7 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
 
 
 def regrouping(graph: Graph, options: GroupOptions) -> Regrouping:
-    """What gives the hierarchy of a graph once more, with some series ungrouped; its groups have no templates."""
+    """Return a `Regrouping`: it makes the hierarchy again with some series ungrouped; its groups have no templates."""
     return new_groups(graph, options)[0]
 
 

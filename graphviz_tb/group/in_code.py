@@ -39,7 +39,7 @@ CodeNames = dict[int, str]  # row: name without counter
 
 
 def names_in_code(hierarchy: Hierarchy) -> CodeNames:
-    """What the program calls the layers whose scopes have another name, by row of the scope.
+    """Return the program's names of layers whose scopes have another name, by row of the scope.
 
     Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
     are called as those that they are gradients of.
@@ -83,7 +83,7 @@ def is_counted(segment: str, name: str) -> bool:
 
 
 def without_counter(name: str) -> str | None:
-    """What is before the counter of a name; None where it has none. Only the end of a long name is searched.
+    """Return a name without its counter; None where it has none. Only the end of a long name is searched.
 
     >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
     ('block_1/dense', None, None)
@@ -148,7 +148,7 @@ def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[s
 
 
 def vote(variable: str, scopes: Iterable[str]) -> int:
-    """What the name of a variable says: 1 if a scope is in it without its counter, -1 if with it, 0 if none is.
+    """Return the vote of a variable's name: 1 if a scope is in it without its counter, -1 if with it, 0 if none is.
 
     >>> vote("dense/kernel", ["small_1", "dense_1"]), vote("dense_1/kernel", ["dense_1"]), vote("w", ["dense_1"])
     (1, -1, 0)

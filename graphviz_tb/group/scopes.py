@@ -296,7 +296,7 @@ def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:
 
 
 def utf_16(name: str) -> bytes:
-    """What JavaScript compares strings by."""
+    """Return the key by which JavaScript compares strings."""
     return name.encode("utf-16-be", "surrogatepass")
 
 

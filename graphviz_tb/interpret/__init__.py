@@ -1,8 +1,8 @@
-"""What each node of a flat graph is: weight or op, and which variable a weight is.
+"""Stage `interpret`: whether a node of a flat graph is a weight or an op, and the variable of each weight.
 
-origins    variables and constants, and what hands their values on
-gradients  what works out gradients, what feeds them, and what comes from them
-weights    what is said of each weight
+origins    variables and constants, and the ops that hand their values on
+gradients  ops that work out gradients, that feed them, and that come from them
+weights    name, shape and uses of each weight
 marks      which nodes are drawn as marks beside the ops that use them
 """
 

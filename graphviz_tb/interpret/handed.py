@@ -1,4 +1,4 @@
-"""What a program takes from around it: lookup tables, and values that a traced function found in its code.
+"""Values from outside of a program: lookup tables, and values that a traced function captured.
 
 Neither is a step of the program: they are marks beside the ops that use them, as constants are.
 """

@@ -52,7 +52,7 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
 
 
 def model_nodes(graph: Graph, flow: Flow) -> Bools:
-    """What leads to a result, or feeds a gradient or a summary; of a graph in which all is derived, every node."""
+    """Return the nodes that lead to a result, or feed a gradient or a summary; every node where all are derived."""
     sink = graph.of_types(lambda op: has_role(op, *SINKS) or INITIALISES.match(op) or op in GROUPS)
     summary = graph.of_types(lambda op: has_role(op, Role.SUMMARY) or SUMMARIES.match(op))
     given = graph.of_types(lambda op: op in VARIABLES or op in CONSTANTS or op == "Placeholder") | read_alone(graph)

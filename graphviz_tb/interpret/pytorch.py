@@ -32,7 +32,7 @@ SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int",
 
 
 class MarkRole(IntEnum):
-    """What an op type does for the ops around it; from `CARRIER` on, its inputs decide whether it is a mark."""
+    """The role of an op type; from `CARRIER` on, the inputs of an op decide whether it is a mark."""
 
     WORK = 0
     NUMBER = 1
@@ -100,7 +100,7 @@ def fan_in(graph: Graph, node: int) -> int:
 
 
 def call_by_kind(graph: Graph) -> dict[int, str]:
-    """What each node is called: kinds for ops, values for constants, names for parameters.
+    """Return the label of each node: kinds for ops, values for constants, names for parameters.
 
     Before: a graph of PyTorch. After: a label for every node whose own name says less.
     """
@@ -122,7 +122,7 @@ def call_by_kind(graph: Graph) -> dict[int, str]:
 
 
 def label_of(node: NodeDef, inputs: list[str]) -> str:
-    """What to call one node, given what the inputs of a mark are called.
+    """Return the label of one node, given the labels of a mark's inputs.
 
     >>> from graphviz_tb.proto import NodeDef
     >>> label_of(NodeDef(op="aten::_convolution"), []), label_of(NodeDef(op="prim::ListConstruct"), ["3", "size"])

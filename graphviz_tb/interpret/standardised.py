@@ -15,8 +15,8 @@ OPS = ("Sub", "Sqrt", "Maximum", "RealDiv")
 
 
 def standardised(graph: Graph, constant: Ints) -> dict[int, str]:
-    """What the constants are that x is standardised with; `constant` is for each node the one whose value it has, -1
-    where it has none."""
+    """Return the roles of constants with which an input is standardised; `constant` is for each node the one whose
+    value it has, -1 where it has none."""
     if not set(OPS) <= set(graph.op_types):
         return {}
     kind = np.array([OPS.index(op) if op in OPS else -1 for op in graph.op_types])[graph.op]

@@ -99,7 +99,7 @@ def users_by_variable(graph: Graph, carried: ValueOrigins) -> tuple[dict[int, li
 
 
 class Uses:
-    """What variables are for. `users` and `writers` are ops by variable."""
+    """The uses of variables. `users` and `writers` are ops by variable."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What to say of each weight: its variable, dtype, shape, and how many ops use it."""
+"""The facts of each weight: its variable, dtype, shape, and how many ops use it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def variable_of(carried: ValueOrigins, node: int) -> int:
 
 
 def roles_of(graph: Graph) -> dict[int, str]:
-    """What the first op that has a word for it calls each weight."""
+    """Return the role of each weight: the name that the first op with a name for this input gives it."""
     roles: dict[int, str] = {}
     for edge in np.flatnonzero(
         (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)

@@ -8,8 +8,8 @@ from graphviz_tb.model.hierarchy import Hierarchy
 
 
 def drawn_row(hierarchy: Hierarchy, row: int) -> int:
-    """The nearest row that is drawn as a box: the row itself, or the group that holds a mark. A mark that lies in no
-    group is shown alone."""
+    """Return the nearest row that is drawn as a box: the row itself, or the group that holds a mark. A mark outside of
+    all groups is shown alone."""
     box = row
     while box > 0 and hierarchy.mark[box]:
         box = int(hierarchy.parent[box])

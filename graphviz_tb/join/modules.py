@@ -63,7 +63,7 @@ class PathTree:
 
 
 def found_by(hierarchy: Hierarchy, tags: Sequence[LookedUpTag], ends: PathEnds) -> dict[str, FoundRows]:
-    """What tags find whose path ends where `ends` says."""
+    """Return the rows of tags whose path ends at the places that `ends` gives."""
     split = re.compile("[/.]" if hierarchy.graph.of_pytorch else "/")
     parts = {tag.name: split.split(tag.core) for tag in tags}
     paths = paths_of(hierarchy, frozenset(part for each in parts.values() for part in each))

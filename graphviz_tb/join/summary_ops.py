@@ -48,7 +48,7 @@ def by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str
 def look(
     hierarchy: Hierarchy, users: dict[int, tuple[int, ...]], measured: dict[str, list[int]], tag: LookedUpTag
 ) -> FoundRows | None:
-    """What the ops that write a tag measure; None where none writes it."""
+    """Return the rows that the ops that write a tag measure; None where no op writes it."""
     nodes = next((measured[form] for form in tag.forms if form in measured), None)
     if nodes is None:
         return None
@@ -60,7 +60,7 @@ def look(
 
 
 def aspect_at(graph: Graph, node: int) -> Aspect:
-    """What a measured op gives."""
+    """Return the aspect of a measured op, by its part of the program."""
     part = graph.meaning.part()
     words = {Part.GRADIENT: Aspect.GRADIENT, Part.LOSS: Aspect.LOSS, Part.MODEL: Aspect.ACTIVATION}
     return words.get(Part(int(part[node])), Aspect.OTHER) if len(part) else Aspect.OTHER
@@ -93,7 +93,7 @@ class Backward:
         return self.graph.op_types[int(self.graph.op[node])]
 
     def step(self, node: int) -> int:
-        """What gave a node its value, if it only hands it on or is an argument; -1 otherwise."""
+        """Return the node whose value a node hands on, or takes as an argument; -1 if it makes its own."""
         if self.op(node) == INPUT_ARG:
             call = self.calls.get(int(self.graph.function[node]))
             if call is None:

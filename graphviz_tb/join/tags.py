@@ -60,7 +60,7 @@ def tag_of(name: str) -> LookedUpTag:
 
 
 def aspect_of(name: str) -> Aspect | None:
-    """What the words of a tag say that it measures; None where they say nothing.
+    """Return the aspect that the words of a tag name; None where they name none.
 
     >>> aspect_of("grad_norm/fc/bias").value, aspect_of("layer1/weights_1").value, aspect_of("val/loss").value
     ('gradient', 'weight', 'loss')

@@ -1,4 +1,4 @@
-"""What changed between two graphs.
+"""Changes between two graphs.
 
 kind       added removed renamed moved changed rewired function-changed signature-changed
 severity   signature > op > attribute > wiring > rename > cosmetic

@@ -1,4 +1,4 @@
-"""What ops cost: parameters, multiply-adds, floating point operations, bytes; by op and under every group."""
+"""Costs of ops: parameters, multiply-adds, floating point operations, bytes; by op and under every group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROLES = ("forward", "gradient", "optimizer")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one op costs, or many together.
+    """The cost of one op, or of many together.
 
     `parameters` are elements of weights, `macs` multiply-adds, `flops` floating point operations (two of them a
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
@@ -94,7 +94,7 @@ class Costs:
         return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
 
     def distinct(self, count: int) -> tuple[list[Cost], list[int]]:
-        """What differs among the sums under the first `count` rows, and for each row which of these it has."""
+        """Return the distinct sums under the first `count` rows, and for each row the index of its sum."""
         if count not in self._distinct:
             numbers: dict[Cost, int] = {}
             indices = [numbers.setdefault(self.under(row), len(numbers)) for row in range(count)]

@@ -1,4 +1,4 @@
-"""What is known of nodes and tensors beside the structure. Lazy: decoded when something is shown."""
+"""Facts about nodes and tensors besides the structure. Lazy: decoded when something is shown."""
 
 from __future__ import annotations
 

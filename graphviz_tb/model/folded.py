@@ -46,5 +46,5 @@ class Folded:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What was odd on the way."""
+        """The notices of reading and folding."""
         return (*(self.loaded.notices if self.loaded else ()), *self.hierarchy.notices)

@@ -22,7 +22,7 @@ from graphviz_tb.model.notice import Notice
 
 
 class RowKind(IntEnum):
-    """What a row is. A call is an OP that opens to functions (see `Hierarchy.calls`)."""
+    """The kind of a row. A call is an OP that opens to functions (see `Hierarchy.calls`)."""
 
     SCOPE = 0
     OP = 1
@@ -122,7 +122,7 @@ class Hierarchy:
 
     @cached_property
     def attr_of(self) -> dict[tuple[int, int], str]:
-        """What a function is to a call, by the rows of both: the first of the attributes that name it."""
+        """The attribute of a call that names a function, by the rows of both; the first where there are several."""
         return {(call, body): attr for call, bodies in self.calls.items() for attr, body in reversed(bodies)}
 
     @cached_property

@@ -15,7 +15,7 @@ from graphviz_tb.model.weights import Variable, Weight
 
 
 class Part(IntEnum):
-    """What a node is for in its program."""
+    """The part of its program that a node belongs to."""
 
     MODEL = 0  # leads to a result, or feeds gradients
     COPY = 1  # another forward pass with the model's weights that no gradient reaches: it evaluates, or is a target

@@ -14,13 +14,13 @@ class JoinRule(StrEnum):
     VARIABLE = "variable"  # the tag is the name of a variable: the ops that use it
     NAME = "name"  # the tag is the name of an op or a scope
     PATH = "path"  # the tag holds the path of a layer or module
-    SCOPE_ABOVE = "scope-above"  # the same, more parts cut from its end
+    SCOPE_ABOVE = "scope-above"  # the tag holds that path with more parts cut from its end
     SEVERAL = "several"  # several rows fit equally: not joined
     RUN = "run"  # no row fits: the tag is of the run
 
 
 class Aspect(StrEnum):
-    """What a tag measures of a row."""
+    """The property of a row that a tag measures."""
 
     GRADIENT = "gradient"
     WEIGHT = "weight"
@@ -47,7 +47,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """What one rule found for a tag; `several` rows that fit equally are not joined."""
+    """The rows that one rule found for a tag; `several` rows that fit equally are not joined."""
 
     rows: tuple[int, ...]
     aspect: Aspect | None = None

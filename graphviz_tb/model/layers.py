@@ -62,7 +62,7 @@ class Layer:
 
     @property
     def account(self) -> str:
-        """What else is known, for a tooltip: parameters, shapes of the outputs, the whole configuration."""
+        """Return further facts for a tooltip: parameters, shapes of the outputs, the whole configuration."""
         # Neither scalars nor unknown ones.
         shapes = [shape_word(shape) for shape in self.outputs if shape]
         parts = [f"{self.parameters:,} parameters"] if self.parameters is not None else []

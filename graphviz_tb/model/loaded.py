@@ -1,4 +1,4 @@
-"""What reading gives back: one graph, where it came from, and what else the source holds."""
+"""The result of reading: one graph, its origin, and the other contents of the source."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a saved model can be asked: its inputs and outputs."""
+    """A signature of a saved model: its inputs and outputs."""
 
     name: str
     method: str

@@ -1,4 +1,4 @@
-"""What a run logged: series of points as columns, every point kept, of large values the place on disk.
+"""Logged data of runs: series of points as columns, every point kept, of large values the place on disk.
 
 A *source* is a log directory or one event file. It holds *runs*, one a folder with event files; a run holds *series*,
 one a tag and kind; a series holds *points*, in the order in which they were written: file after file in the order of
@@ -96,7 +96,7 @@ class Blobs:
 
 
 class TensorForm(NamedTuple):
-    """What a tensor is: its dtype, as TensorFlow names it ("float32", "string"), and its shape."""
+    """The type of a tensor: its dtype, as TensorFlow names it ("float32", "string"), and its shape."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -231,7 +231,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class LogChanges:
-    """What a reading found that the one before had not.
+    """The changes that a reading of the log found since the one before.
 
     `points` says how many points came to a series, by run and tag; `again` are series that were read from the start,
     because a file was replaced or is gone: what was known of them no longer holds. `graphs` are runs that hold a graph

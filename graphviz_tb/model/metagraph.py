@@ -1,4 +1,4 @@
-"""What one group holds when it is open. It depends on the graph, not on what else is open."""
+"""The contents of one open group. They depend on the graph, not on the other open groups."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """What is not drawn in the core: extracted children (positions) and metaedges turned into stubs (indices)."""
+    """The items not drawn in the core: extracted children (positions) and metaedges turned into stubs (indices)."""
 
     in_extract: tuple[int, ...] = ()
     out_extract: tuple[int, ...] = ()

@@ -1,4 +1,4 @@
-"""What is odd but survivable."""
+"""Notices: oddities that need not stop the program."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ COLONS = re.compile(r"::+")
 
 
 def last_segment(name: str) -> str:
-    """What is behind the last slash of a name.
+    """Return the text behind the last slash of a name.
 
     >>> last_segment("encoder/layer_1/dense"), last_segment("dense")
     ('dense', 'dense')

@@ -20,7 +20,7 @@ def per_letter(scope: str) -> int:
 
 @dataclass(slots=True)
 class ScopeNameBudget:
-    """What is `left` for names of scopes, and how many names were `cut` for want of it."""
+    """The budget for names of scopes: `left` of it, and how many names were `cut` for lack of it."""
 
     left: int = SCOPE_NAMES
     cut: int = 0

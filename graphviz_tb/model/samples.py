@@ -1,4 +1,4 @@
-"""What steps measured inside functions: samples in the order of their paths, of which each group has a run."""
+"""Samples of steps inside functions, in the order of their paths, of which each group has a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What some samples come to, a number for each step that has any of them; `span` is from the first start to the
+    """Sums of some samples, a number for each step that has any of them; `span` is from the first start to the
     last end."""
 
     time: list[int]
@@ -71,7 +71,7 @@ class Samples:
         return range(first, bisect_left(self._paths, (*calls, end), first))
 
     def sums(self, run: range) -> Sums:
-        """What a run of samples comes to in each step."""
+        """Return the sums of a run of samples in each step."""
         if not run:
             return Sums([], [], [], [], [], [])
         steps = self._step[run.start : run.stop]

@@ -23,7 +23,7 @@ IdentityKind = Literal["edge", "bridge", "loop", "annotation"]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a line represents: entry `index` of the metagraph of an open group.
+    """The edge that a line represents: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
     `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `path`

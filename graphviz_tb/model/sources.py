@@ -1,4 +1,4 @@
-"""What was given to read, kept for later."""
+"""Sources that were given to read, kept for later."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class DeviceUse:
-    """What one device of the trace did: `name`, how many `executions`, their `time`, and whether it `counted`.
+    """The use of one device of the trace: `name`, how many `executions`, their `time`, and whether it `counted`.
 
     Streams that repeat others, and the enqueue of kernels, are listed and do not count.
     """
@@ -122,7 +122,7 @@ class Stats:
         return sorted({path for step in self.inside for path in step})
 
     def figures(self, row: int) -> Figures:
-        """What was measured under a row, in all places where it is shown."""
+        """Return the figures under a row, over all places where it is shown."""
         return Figures(
             time=float(self.time.median[row]),
             span=float(self.span.median[row]),
@@ -140,7 +140,7 @@ class Stats:
         )
 
     def at(self, path: tuple[int, ...]) -> Figures:
-        """What was measured of the node at `path`, in this call.
+        """Return the figures of the node at `path`, in this call.
 
         Where the trace does not say which call a function was run for, all its calls together.
         """
@@ -230,7 +230,7 @@ class Stats:
 
     @property
     def title(self) -> str:
-        """What was measured, for the title of a picture: one step by its name, of several the first and the last.
+        """Name the steps that were measured, for the title of a picture: one, or the first and last of several.
 
         A file is named without the folders above it.
         """

@@ -1,4 +1,4 @@
-"""What a renderer may ask of a folded graph: the joint between the stages that draw and those that write."""
+"""The interface of a folded graph for renderers: between the stages that draw and those that write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PictureStages(Protocol):
 
     @property
     def view(self) -> View:
-        """What is open, and every word."""
+        """The open groups, and every word."""
 
     @property
     def scene(self) -> Scene:
@@ -57,10 +57,10 @@ class Subject(Protocol):
 
     @property
     def facts(self) -> Facts:
-        """What is known of nodes and tensors."""
+        """The facts of nodes and tensors."""
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
-        """What the group at `path` holds."""
+        """The metagraph of the group at `path`."""
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn."""

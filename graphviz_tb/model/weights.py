@@ -10,7 +10,7 @@ from graphviz_tb.model.tensors import Shape, shape_word
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a node marked `Mark.WEIGHT` brings to its users.
+    """The weight that a node marked `Mark.WEIGHT` gives its users.
 
     `variable` is the name of the variable (of the constant, in a frozen graph) as the program called it; `dtype` that
     of its value ("" where unknown), `shape` None where unknown. `role` is what the op that uses it calls the input
@@ -25,7 +25,7 @@ class Weight:
 
     @property
     def label(self) -> str:
-        """What is drawn beside the op.
+        """Return the label that is drawn next to the op.
 
         >>> Weight("dense/kernel", "float32", (784, 128), "kernel").label, Weight("w", shape=None).label
         ('kernel 784×128', 'w')
@@ -37,7 +37,7 @@ class Weight:
 
 
 class VariableUse(IntEnum):
-    """What a variable is for."""
+    """The purpose of a variable."""
 
     PARAMETER = 0  # the model computes with it
     COPY = 1  # an average of parameters, a copy of them, what another replica holds: counted with these

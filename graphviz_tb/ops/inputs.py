@@ -16,7 +16,7 @@ TAG, MEASURED = "tag", "measured"  # of summaries
 
 @cache
 def input_names(op: str) -> Mapping[int, str]:
-    """What an op calls its inputs, by position.
+    """Return the names of an op's inputs, by position.
 
     >>> dict(input_names("Conv2DBackpropInput")), dict(input_names("Relu"))
     ({1: 'kernel'}, {})
@@ -28,8 +28,8 @@ def input_names(op: str) -> Mapping[int, str]:
 
 @cache
 def weight_names(op: str) -> Mapping[int, str]:
-    """What an op calls its weights, by position. A constant that arrives at such an input is a weight, however many
-    identities, casts and dequantizations lie between; a variable is one at any input.
+    """Return the names of an op's weights, by position of the input. A constant that arrives at such an input is a
+    weight, through any number of identities, casts and dequantizations; a variable is one at any input.
 
     >>> dict(weight_names("BiasAdd")), dict(weight_names("Reshape"))
     ({1: 'bias'}, {})

@@ -31,7 +31,7 @@ class LayerRow(NamedTuple):
 
 
 class LayerRole(StrEnum):
-    """What a class is for."""
+    """The role of a class."""
 
     INPUT = "input"
     CONVOLUTION = "convolution"

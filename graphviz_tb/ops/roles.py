@@ -1,4 +1,4 @@
-"""What op types are for, and the types of each role."""
+"""The roles of op types, and the types of each role."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from graphviz_tb.ops.table import LINES, line_of
 
 
 class Role(StrEnum):
-    """What an op is for. An op may have several roles, or none."""
+    """The role of an op. An op may have several roles, or none."""
 
     # State
     VARIABLE = "variable"

@@ -39,7 +39,7 @@ class DataBlock:
         return bytes(packed)
 
     def digest(self) -> str:
-        """What says whether the block is whole: the first 16 bytes of its SHA-256, in hexadecimal."""
+        """The checksum of the block: the first 16 bytes of its SHA-256, in hexadecimal."""
         return sha256(self.data).hexdigest()[:32]
 
 

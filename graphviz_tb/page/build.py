@@ -58,8 +58,8 @@ def html(model: Model, options: PictureOptions) -> bytes:
 
 @dataclass(frozen=True)
 class Extra:
-    """What a page has beside the usual: colourings by name, more of the head, the first picture, and the
-    blocks of these, made of the table of texts and of the levels that the page has."""
+    """Additions to a page: colourings by name, fields of the head, the first picture, and the blocks of these, made
+    of the table of texts and of the levels that the page has."""
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
@@ -186,13 +186,13 @@ def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
 
 
 def selected(model: Model, options: PictureOptions) -> str:
-    """What is chosen when the page is opened, "" for nothing: a page chooses one."""
+    """Return the address that is selected when the page is opened, "" for none: a page selects one."""
     paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((address(model.hierarchy, path) for path in paths), "")
 
 
 def title(model: Model, options: PictureOptions) -> str:
-    """What the page is called."""
+    """Return the title of the page."""
     return options.title if options.title is not None else model.name
 
 

@@ -1,4 +1,4 @@
-"""What the card of a node says beside its name and its place: the edges of the file, and all attributes."""
+"""The data of a node's card besides its name and its place: the edges of the file, and all attributes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def listed(hierarchy: Hierarchy) -> np.ndarray:
 
 
 def tensor(facts: Facts, node: int, key: int) -> str:
-    """What an output gives, in words."""
+    """Describe the tensor of an output in words."""
     known = facts.tensor(node, key)
     return describe(known.shape, known.dtype)
 

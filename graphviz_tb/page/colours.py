@@ -200,7 +200,7 @@ def along(painters: list[ByNumber], signed: bool) -> list[Any]:
 
 
 def details(numbers: ColourValues, painters: Sequence[Colouring], table: TextTable) -> Iterator[tuple[str, Any]]:
-    """What only some colourings by a number say."""
+    """Yield the fields that only some colourings by a number have."""
     if numbers.missing:
         kinds = ("data", "control", "reference")
         yield "faint", {kind: [faint(kind, painter.theme) for painter in painters] for kind in kinds}

@@ -55,7 +55,7 @@ def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dic
 
 
 def head_of(model: Model, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
-    """What the head of the page says beside the usual: the changes, and the colours of lines."""
+    """Return the additions to the head of the page: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
     listing = Listing(model, painters[0].sign)
@@ -128,7 +128,7 @@ def as_list(fill: Any) -> list[Any]:
 
 
 def level_bits(level: Metagraph, became: Became, between: EdgesBetween) -> Iterator[int]:
-    """What became of the edges behind each metaedge, each bridge and each mark of a level."""
+    """Yield the state bits of the edges of each metaedge, each bridge and each mark of a level."""
     lines: Iterable[Metaedge | Bridge] = (*level.edges, *level.bridges)
     yield from map(became.line, lines)
     for note in level.annotations:

@@ -53,7 +53,7 @@ def level(held: PageLevel, words: TextTable, say: LineTable) -> IntArray:
 
 
 def flags(node: NodeLabel) -> int:
-    """What kind of box a child is."""
+    """Return the kind of a child's box as bits."""
     # Bits: 0 openable, 1 connected, 2-4 kind, 5-7 member.
     return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
 
@@ -89,8 +89,8 @@ def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
 
 
 class LineTable:
-    """What is said of lines: the label, the thickness, and what a line carries in full. Lines that carry the same are
-    reported once: a tensor crosses the borders of many groups, and most tensors are like many others."""
+    """The words of lines: the label, the thickness, and the tensors of a line in full. Lines with equal tensors share
+    one entry: a tensor crosses the borders of many groups, and most tensors are like many others."""
 
     def __init__(self, words: TextTable) -> None:
         self.words = words

@@ -1,4 +1,4 @@
-"""What a run logged, as a page holds it: its runs and tags in JSON, and the points of each tag in columns.
+"""A log as a page holds it: its runs and tags in JSON, and the points of each tag in columns.
 
 A server describes runs and tags by the same functions, so that one viewer reads both.
 """
@@ -44,7 +44,7 @@ class LogPart:
 
 
 def log_of(source: Any) -> Log | None:
-    """The log of a source; None where it is no folder or file of event files, or logged nothing that a page shows."""
+    """Read the log of a source; None where it is no log directory or event file, or has no data for a page."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
     try:

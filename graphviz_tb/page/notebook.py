@@ -13,7 +13,7 @@ MAY = "allow-scripts allow-downloads"  # no name of the notebook's own: the page
 
 @dataclass(frozen=True, slots=True)
 class NotebookFrame:
-    """What `show()` gives: a notebook draws it as a frame `height` pixels high.
+    """The result of `show()`: a notebook draws it as a frame `height` pixels high.
 
     >>> NotebookFrame(b"<p>&", 200)._repr_html_()[:72]
     '<iframe sandbox="allow-scripts allow-downloads" srcdoc="&lt;p&gt;&amp;" '

@@ -1,7 +1,7 @@
-"""What is drawn beside a box: constants, summaries, extracted neighbours, the "+N" rest, and edges to itself.
+"""The stubs next to a box: constants, summaries, extracted neighbours, the "+N" rest, and edges to itself.
 
-Where the flow is vertical, what comes in is on the left and what goes out on the right, each in a column;
-where it is horizontal, what comes in is above and what goes out below, in rows that hang on a rail.
+Where the flow is vertical, inputs are on the left and outputs on the right, each in a column; where it is
+horizontal, inputs are above and outputs below, in rows that hang on a rail.
 Either way the two flow sides of the box stay free for its edges.
 """
 

@@ -119,7 +119,7 @@ def unlabelled(said: Mapping[int, LineLabel], core: Core) -> list[int]:
 
 
 def room_for(label: tuple[int, int], shares: GapMargins) -> GapMargins:
-    """What a gap gets more for a label (its size across and along)."""
+    """Return the extra room of a gap for a label (its size across and along), in pixels."""
     more = label[1] + (ASLANT if label[1] > label[0] else LABEL_ROOM)
     return shares[0] * more, shares[1] * more, shares[2] * more, shares[3] * more
 
@@ -226,7 +226,7 @@ def laid_out(
 
 
 def bars(direction: Direction) -> tuple[int, int]:
-    """What the title bar takes on the first and on the last side of a frame.
+    """Return the pixels that the title bar takes on the first and on the last side of a frame.
 
     >>> bars("BT"), bars("LR")
     ((0, 24), (0, 0))

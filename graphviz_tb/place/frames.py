@@ -94,7 +94,7 @@ def frame(
 def area_of(
     view: View, core: Core, said: Mapping[int, LineLabel], pieces: Sequence[Piece], direction: Direction
 ) -> Area:
-    """What is drawn beside the drawing of a level, where there is something."""
+    """Place the auxiliary area next to the drawing of a level, if there is one."""
     size, things, notes = (core.width, core.height), blocks(view, pieces), lines_of(view)
     if not things and not notes:
         return Area((), (), (), *size)
@@ -106,8 +106,8 @@ def _add(point: Point, shift: Point) -> Point:
 
 
 def aside(view: View) -> list[tuple[str, list[list[int]]]]:
-    """What is drawn beside the drawing, boxes without a line and what is not in the main area: headings, and under each
-    its columns of positions."""
+    """Return the blocks next to the drawing, boxes without a line and boxes outside of the main area: a heading each,
+    and under it columns of positions."""
     mask, count = view.metagraph.mask, len(view.metagraph.children)
     blocks = [
         ("", [loose(view.skeleton)]),
@@ -150,7 +150,7 @@ def lines_of(view: View) -> list[Text]:
 
 
 def noted(view: View) -> dict[int, Identity]:
-    """What the annotations that are in notes represent."""
+    """Return the identities of the annotations that are in notes."""
     undrawn, annotations = Undrawn(view), view.metagraph.annotations
     indices = [index for note in view.words.notes for index in note.annotations]
     # Child by child, which is how they are found: a note has one stub of each of many boxes.

@@ -1,4 +1,4 @@
-"""What each drawn line represents, by the address of its group and of its ends."""
+"""The edge that each drawn line represents, by the address of its group and of its ends."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Undrawn:
         return Identity(self.view.address, entry, number, *(ends if note.side == "in" else ends[::-1]), self.view.path)
 
     def beside(self, child: int) -> dict[StubKey, tuple[IdentityKind, int]]:
-        """What the stubs of a child represent."""
+        """Return the edges, bridges and annotations that the stubs of a child represent."""
         level = self.view.metagraph
         entries: dict[StubKey, tuple[IdentityKind, int]] = {}
         for index in self.bridges.get(child, []):

@@ -32,7 +32,7 @@ Segment = tuple[Point, Point]
 
 
 class Obstacles:
-    """What labels must keep clear of, filed by squares of the plane."""
+    """The boxes, lines and labels that labels must keep clear of, filed by squares of the plane."""
 
     def __init__(self) -> None:
         self.rects: dict[tuple[int, int], list[Rect]] = {}

@@ -1,4 +1,4 @@
-"""What closed boxes are called in their room: cut where the names of a level agree, not where they differ."""
+"""The names in closed boxes, as long as there is room: cut where the names of a level agree, not where they differ."""
 
 from __future__ import annotations
 

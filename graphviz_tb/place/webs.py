@@ -1,4 +1,4 @@
-"""What the lines of a level join that is too large to be laid out."""
+"""The ends of the lines of a level that is too large to be laid out."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def letters(function: FunctionDef, variables: tuple[str, ...]) -> int:
 
 
 def spoken(name: str) -> str:
-    """What the program called a function.
+    """Return the program's name of a function.
 
     >>> spoken("__inference___call___103"), spoken("f")
     ('__call__', 'f')
@@ -84,7 +84,7 @@ def call_of(
 
 
 def argument_of(function: FunctionDef, position: int, name: str, variable: str) -> NodeDef:
-    """What represents an argument outside: its dtype and shape, and the name of the variable that it is a handle of."""
+    """Return the node of an argument outside: dtype, shape, and the name of the variable if it is its handle."""
     node = NodeDef(name=name, op="Placeholder")
     node.attr["dtype"].type = function.signature.input_arg[position].type
     if variable:
@@ -96,7 +96,7 @@ def argument_of(function: FunctionDef, position: int, name: str, variable: str) 
 
 
 def signature_of(name: str, function: FunctionDef, nodes: list[NodeDef]) -> Signature:
-    """What a call is given and gives, as a signature."""
+    """Return the inputs and outputs of a call as a signature."""
     call, made = nodes[-1], {node.name: node for node in nodes}
     inputs = tuple(TensorSpec(arg.name, f"{given}:0", dtype_name(arg.type), shape_of(made[given]))
                    for arg, given in zip(function.signature.input_arg, call.input, strict=True)

@@ -142,7 +142,7 @@ def block_of(
 
 
 def needed(block: Block) -> Block:
-    """What the results and effects need, in the order of the file."""
+    """Return the block with only the nodes that the results and effects need, in the order of the file."""
     ends = [*map(node_of, block.results), *block.effects]
     kept = reached_from({name: placed.inputs for name, placed in block.nodes.items()}, ends)
     return Block({name: placed for name, placed in block.nodes.items() if name in kept}, block.results, block.effects)

@@ -137,7 +137,7 @@ def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> A
 
 
 def refusal(source: Any) -> WrongType:
-    """What to say of an object that leads to no graph."""
+    """Return the error for an object that leads to no graph."""
     if source is None or isinstance(source, type):
         what = "None" if source is None else f"the class {source.__name__!r}"
         return WrongType(f"{what} is no graph", hint=MANNERS)
@@ -159,7 +159,7 @@ def kind_of(source: Any) -> str:
 
 
 def called(source: Any) -> str:
-    """What an object calls itself, else its class."""
+    """Return the name of an object, else that of its class."""
     name = getattr(source, "name", None) or getattr(source, "__name__", None)
     return name if isinstance(name, str) else type(source).__name__
 

@@ -1,4 +1,4 @@
-"""What a source turned out to hold, and the choice of one graph of it."""
+"""The contents of a source, and the choice of one graph of it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _is_same(path: Path, file: os.stat_result) -> bool:
 
 
 def _of_saved_model(model: Path) -> list[Path]:
-    """What lies beside the file of a SavedModel and is part of it, by the names that TensorFlow gives."""
+    """Return the files next to the file of a SavedModel that are part of it, by the names that TensorFlow gives."""
     if model.name not in FILES:
         return []
     folders = (model.with_name(part) for part in PARTS)

@@ -109,7 +109,7 @@ def conceptual_graph(
 
 
 def written(source: LayerOutput, numbers: LayerOutputs) -> str:
-    """What a layer takes, as an input of its node."""
+    """Write a tensor that a layer takes as an input of its node."""
     number = numbers.number(source)
     return f"{source.layer.path}:{number}" if number else source.layer.path
 
@@ -121,7 +121,7 @@ def _hint() -> str:
 
 
 def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
-    """What is kept for the objects of a model, and what is said where that could not be read."""
+    """Return the stored weights of a model's objects, and "" or the reason why they could not be read."""
     try:
         return weights(), ""
     except UnreadWeights as error:

@@ -1,4 +1,4 @@
-"""What tracing and lowering leave in a graph that is no part of the program: it is not in the picture and its counts.
+"""Tracing artifacts: nodes and functions that tracing and lowering add. They are neither drawn nor counted.
 
 barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and the NoOps
            that only such a one waits for

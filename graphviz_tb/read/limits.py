@@ -111,7 +111,7 @@ def check_json(text: bytes, on_disk: int, name: str) -> None:
 
 
 class MemoryBudget:
-    """What may be made of a source of `size` bytes, counted while it is made; no bound where that is None."""
+    """The memory that a source of `size` bytes may take, counted while it is used; no limit where `size` is None."""
 
     def __init__(self, size: int | None, name: str) -> None:
         self.most = None if size is None else FREE_MEMORY + MEMORY_OF_BYTE * size

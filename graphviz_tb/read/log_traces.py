@@ -1,4 +1,4 @@
-"""What TensorFlow 2's profiler leaves in a log directory: RUN/plugins/profile/PROFILE/HOST.xplane.pb."""
+"""Traces of TensorFlow 2's profiler in a log directory: RUN/plugins/profile/PROFILE/HOST.xplane.pb."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def read_events(opened: Opened, options: ReadOptions) -> Holding:
 
 
 def runs_beside(path: Path | None) -> Iterator[Notice]:
-    """What else is in the log of one event file, where that has several runs: their folders are beside its own."""
+    """Yield a notice of the other runs in the log of one event file: their folders are next to its own."""
     if path is None:
         return
     log = path.absolute().parent.parent
@@ -236,6 +236,6 @@ def _layers(find: Find, options: ReadOptions) -> Content:
 
 
 def _message(find: Find, kind: type[M], name: str, options: ReadOptions) -> M:
-    """What was found as a message, if the limits allow."""
+    """Decode a find as a message, if the limits allow. Raises TooLarge where they do not."""
     check_size(find.size, options, name)
     return decode(find.data(), kind, name, bounded=options.bounded)

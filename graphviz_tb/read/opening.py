@@ -180,7 +180,7 @@ class Opening:
                     waiting.append(self.places.pop(name))
 
     def block(self) -> Block:
-        """What there is now: inputs are written out, those that are equal share their letters."""
+        """Return the opened graph as a block: inputs are written out, and equal ones share one string."""
         placed: list[dict[str, BlockNode]] = []
         results: list[list[str]] = []
         waits: list[str] = []

@@ -34,7 +34,7 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
 
 
 def plain(name: str) -> tuple[str, list[int]]:
-    """What names are ordered by: first without their counters.
+    """Return the sort key of a name: the name without its counters, then the counters as numbers.
 
     >>> sorted(["f_10", "f_9", "e_11"], key=plain)
     ['e_11', 'f_9', 'f_10']

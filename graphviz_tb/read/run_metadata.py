@@ -81,8 +81,8 @@ def graphs_in(metadata: RunMetadata, form: str) -> list[GraphDef]:
 
 
 def with_handles(function: RunMetadata.FunctionGraphs) -> GraphDef:
-    """What the runtime was given, with what it found out of the variables behind arguments: their types and shapes
-    are on the arguments of the optimized graph alone."""
+    """Return the graph as the runtime got it, with types and shapes of the variables behind arguments: these are only
+    on the arguments of the optimized graph."""
     graph = function.pre_optimization_graph
     known = {node.name: node for node in function.post_optimization_graph.node if node.op in ARGUMENTS}
     if not any(key in node.attr for node in known.values() for key in HANDLES):

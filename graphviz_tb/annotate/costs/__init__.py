@@ -1,4 +1,4 @@
-"""What ops cost, from their shapes.
+"""The costs of ops, from their shapes.
 
 formulas.py     operations of each op type, by the table of ops
 weights.py      parameters, and the op that each counts at

@@ -1,4 +1,4 @@
-"""What a rule of cost sees of an op: its shapes with numbers for all sizes."""
+"""An op as the rules of cost see it: its shapes with numbers for all sizes."""
 
 from __future__ import annotations
 

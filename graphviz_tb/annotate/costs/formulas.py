@@ -35,7 +35,7 @@ TENSOR = re.compile(r"(in|out)(\d*)")
 
 @cache
 def cost_rule(op: str) -> CostRule | None:
-    """What counts the operations of an op; None where nobody counts it."""
+    """Return the rule that counts the operations of an op; None where there is none."""
     line = row(op)
     return PRODUCTS.get(op) or (rule_of(line.flops) if line is not None and line.flops else None)
 
@@ -46,7 +46,7 @@ def types_with_costs() -> list[str]:
 
 
 def work(op: CountedOp) -> OpCost | None:
-    """What an op takes; None where nobody counts it. Raises `Unknown` where a shape is missing."""
+    """Return the cost of an op; None where it has no rule. Raises `Unknown` where a shape is missing."""
     rule = cost_rule(op.op.definition.op)
     return None if rule is None else rule(op)
 
@@ -77,7 +77,7 @@ def is_macs(node: ast.expr) -> bool:
 
 
 def number_of(node: ast.expr) -> Number:
-    """What calculates a part of a formula."""
+    """Compile a part of a formula."""
     match node:
         case ast.Constant(value=int(value)):
             return lambda op: value

@@ -1,4 +1,4 @@
-"""What a Keras layer takes, as the ops that it runs: each counts by the formula of that op (formulas.py).
+"""The costs of Keras layers, as the ops that they run: each counts by the formula of that op (formulas.py).
 
 Steps are those of Keras's own `call` without training: dropout and noise take nothing, a batch normalisation scales.
 A recurrent layer counts all of its steps.
@@ -29,7 +29,7 @@ from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
 
 
 def layer_work(layer: Layer, batch: int) -> OpCost | None:
-    """What all calls of a layer take; None where nobody counts its class, or a shape is missing.
+    """Return the cost of all calls of a layer; None where its class has no rule, or a shape is missing.
 
     >>> called = LayerCall(takes=((None, 784),), gives=((None, 10),))
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
@@ -46,7 +46,7 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
 
 
 def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
-    """What one call of a layer takes."""
+    """Return the cost of one call of a layer; None where its class has no rule, or a shape is missing."""
     if not call.gives or None in (*call.takes, call.gives[0]):
         return None
     try:
@@ -59,7 +59,7 @@ def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
 
 
 def cost_of(step: CostStep) -> OpCost:
-    """What one op takes."""
+    """Return the cost of one op of a layer."""
     rule = cost_rule(step.op)
     assert rule is not None  # the ops of layers are in the table
     return rule(Imagined(step))  # type: ignore[arg-type]
@@ -295,6 +295,6 @@ MOVES = "0"
 
 @cache
 def rule_for(kind: str) -> LayerCostRule | None:
-    """What gives the ops of a layer of some class; None where they are not known."""
+    """Return the rule that yields the ops of layers of a class; None where they are not known."""
     word, _, argument = layer_row(kind).flops.rstrip(")").partition("(")
     return MAKERS[word](argument) if word in MAKERS else RULES.get(word)

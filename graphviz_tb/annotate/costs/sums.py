@@ -50,7 +50,7 @@ def beside_users(hierarchy: Hierarchy, own: list[Cost], used_by: Mapping[int, in
 
 
 def costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
-    """What the operations of each node cost, in node order, without its weights."""
+    """Return the cost of the operations of each node, in node order, without its weights."""
     return Bill(inference, batch).nodes()
 
 

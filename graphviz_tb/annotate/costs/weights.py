@@ -1,4 +1,4 @@
-"""What weights cost: parameters and bytes, and the op of the network at which each is counted."""
+"""The costs of weights: parameters and bytes, and the op of the network at which each is counted."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class CallInference:
         return self._given.spent
 
     def _ends_of(self, function: int) -> list[OutputRef | None]:
-        """What makes each result of a function: a node and which of its outputs."""
+        """Return the source of each result of a function: a node and which of its outputs; None where there is none."""
         if function not in self._ends:
             place = self.inference.wiring.place
             returns = self.graph.functions[function].returns
@@ -151,7 +151,7 @@ class CallInference:
         return known
 
     def forget(self, frame: CallFrame, node: int) -> None:
-        """What was found under an assumption that did not hold."""
+        """Drop the results that were found under an assumption that did not hold."""
         self._rounds.pop((frame, node), None)
         self.opened.pop((frame, node), None)
 
@@ -207,7 +207,7 @@ class Round:
         self.node = node
 
     def needs(self) -> list[Task]:
-        """What the present round waits for; when it is there, the next round, until one changes nothing."""
+        """Return the tasks that the present round waits for; if there are none, run rounds until nothing changes."""
         while self.body is not None:
             # The body with what is assumed so far; its frame is found again where the assumption did not change.
             sub = self.calls.enter(self.frame, self.body, self.args)
@@ -238,7 +238,7 @@ class Round:
         return widened(arg, out, self.varying, self.calls.inference.symbols)
 
     def results(self) -> tuple[Out, ...]:
-        """What comes out: what every round carries."""
+        """Return the outputs of the loop: what every round carries, with one new symbol for each size that varies."""
         calls = self.calls
         functions = [function for function in (self.cond, self.body) if function is not None]
         subs = [calls.enter(self.frame, function, self.args) for function in functions]
@@ -266,7 +266,7 @@ def _fits(assumed: Dims, brought: Dims, varying: set[int]) -> bool:
 
 
 def widened(assumed: Out, brought: Out, varying: set[int], symbols: Symbols) -> Out:
-    """What a loop carries where it is now this and now that; sizes that change become symbols of `varying`."""
+    """Merge the two values that a loop may carry; sizes that differ become symbols, which are added to `varying`."""
 
     def wide(mine: Dims, other: Dims) -> Dims:
         if mine is None or other is None or len(mine) != len(other):

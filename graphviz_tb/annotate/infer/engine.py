@@ -57,7 +57,7 @@ class Inference:
         return told(outs[output].shape) if output < len(outs) else None
 
     def outs(self, node: int) -> tuple[Out, ...]:
-        """What is known of the outputs of a node."""
+        """Return the outputs of a node; for a node of a function, as far as all its calls agree."""
         function = int(self.graph.function[node])
         if function < 0:
             # Seen from outside, an output of a body is what all its calls have in common.
@@ -74,7 +74,7 @@ class Inference:
         return outs
 
     def first(self, node: int) -> Out:
-        """What is known of the first output of a node; nothing where none is followed."""
+        """Return the first output of a node; `UNKNOWN` where none was inferred."""
         return next(iter(self.outs(node)), UNKNOWN)
 
     def ask(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
@@ -126,7 +126,7 @@ class Inference:
         return self._ops[node]
 
     def input(self, frame: CallFrame, source: OutputRef | None) -> Out:
-        """What is known of an input; nothing where it is part of a circle that is no loop."""
+        """Return the output that an input takes; `UNKNOWN` where it is on a cycle that is not a loop."""
         if source is None:
             return UNKNOWN
         outs = frame.outs.get(source[0])
@@ -206,7 +206,7 @@ class Inference:
         return tuple(padded)
 
     def join(self, a: Dims, b: Dims) -> Dims:
-        """What is known of a shape that is one or the other."""
+        """Return the shape that both have in common: for each size that differs a new symbol."""
         return join(a, b, self.symbols)
 
 
@@ -215,8 +215,8 @@ ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeErro
 
 
 def sensible(given: Dims | Out) -> Out:
-    """What a rule gave as an output; a shape that cannot be, for a size is negative or it has more dimensions than a
-    tensor, is not known."""
+    """Convert the result of a rule to an output; an impossible shape, with a negative size or too many dimensions, is
+    unknown."""
     out = given if isinstance(given, Out) else Out(given)
     if not (is_shape(out.shape) and is_shape(out.held)):
         return UNKNOWN

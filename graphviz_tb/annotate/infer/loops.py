@@ -23,7 +23,7 @@ class Loops:
         self._since: list[Task] = []  # what was inferred since the first of them
 
     def head(self, frame: CallFrame, node: int) -> Out | None:
-        """What the head of a loop carries, as far as is assumed; None where a Merge is no head."""
+        """Return the value that the head of a loop is assumed to carry; None for a Merge that is not a head."""
         inputs, backs = self.inference.wiring.inputs(node), set(self.backs(node))
         if not backs:
             return None

@@ -1,4 +1,4 @@
-"""What a rule sees of an op: its attributes, and what is known of its inputs."""
+"""An op as a rule sees it: its attributes, and the shapes and elements of its inputs as far as they are known."""
 
 from __future__ import annotations
 

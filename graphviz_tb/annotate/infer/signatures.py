@@ -65,7 +65,7 @@ def rule_of(text: str) -> Rule:
 
 
 def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
-    """What binds the letters of an input that `outputs` need, and gives what `...` is with what it was so far."""
+    """Compile the term of an input: a function that binds the letters in `outputs` and returns the dims of `...`."""
     letters, _, attributes = text.partition("^")
     before, dots, after = letters.partition("...")
     flags = attributes.split("|") if attributes else []
@@ -90,7 +90,7 @@ def term_of(text: str, outputs: str) -> Callable[[Op, Dims, Bound, Dims], Dims]:
 
 
 def output_of(text: str, times: str | None) -> OutputMaker:
-    """What makes the output, or outputs, of one entry."""
+    """Compile one entry of the outputs: a function that makes its output or outputs."""
     word, _, arguments = text.rstrip(")").partition("(")
     if text.startswith("["):
         maker = sizes_of(text[1:-1].split())

@@ -14,7 +14,7 @@ from graphviz_tb.model.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SliceEntry:
-    """What a slice does with a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
+    """The effect of a slice on a dimension: "all" of it, a "new" one, one position ("shrink"), or a "part"."""
 
     kind: str
     begin: int | None = None  # None: from the start

@@ -213,7 +213,7 @@ class Symbols:
         return decided[symbol]
 
     def with_all(self, symbol: int, number: int) -> int:
-        """What a symbol comes to if all sizes of which nothing is known were `number`.
+        """Evaluate a symbol with `number` for all sizes of which nothing is known.
 
         >>> symbols = Symbols()
         >>> symbols.with_all(symbols.calc("add", symbols.product([symbols.fresh(), 7]), 1), 2)

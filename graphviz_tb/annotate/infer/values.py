@@ -1,4 +1,4 @@
-"""What inference knows of one output, and how two pieces of knowledge become one."""
+"""The inferred value of one output, and how two of them are merged or joined."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Contradiction(ValueError):
 
 
 def merge(a: Dims, b: Dims) -> Dims:
-    """What is known of a tensor of which both are true.
+    """Return the dimensions of a tensor that has both shapes. Raises Contradiction where that is impossible.
 
     >>> merge((2, HIDDEN), (HIDDEN, 3)), merge(None, (1,))
     ((2, 3), (1,))
@@ -53,7 +53,7 @@ def merged(a: int, b: int) -> int:
 
 
 def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
-    """What is known of a tensor of which one or the other is true.
+    """Return the dimensions of a tensor that has one shape or the other: new symbols for sizes that differ.
 
     >>> join((2, 5), (3, 5), Symbols())[1], join((1,), (1, 1), Symbols())
     (5, None)

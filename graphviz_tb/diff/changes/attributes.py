@@ -1,4 +1,4 @@
-"""What is different about two matched nodes: op type, attributes, device."""
+"""Differences of two matched nodes: op type, attributes, device."""
 
 from __future__ import annotations
 

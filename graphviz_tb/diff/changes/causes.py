@@ -119,7 +119,7 @@ def alike(m: Matching, found: Sequence[Change]) -> list[Change]:
 
 
 def gathered(members: Sequence[Change]) -> Change:
-    """What came or went at many places as one change."""
+    """Merge additions, or removals, at many places into one change."""
     counts: Counter[str] = Counter()
     for member in members:
         counts.update(member.detail["op_types"])

@@ -97,7 +97,7 @@ def collect(blocks: ByBlock, more: ByBlock) -> None:
 def node_changes(
     m: Matching, layers: tuple[Layers, Layers], options: DiffOptions
 ) -> Iterator[tuple[int, Change, bool]]:
-    """What matched nodes are now; the same difference at many nodes is one change."""
+    """Yield the changes of matched nodes; one difference at many nodes is one change."""
     old, new = m.together()
     differ = (m.a.node_label[old] != m.b.node_label[new]) & ~(left_behind(m.a)[old] & left_behind(m.b)[new])
     groups: dict[tuple[int, str, int | None], list[Atom]] = defaultdict(list)
@@ -183,7 +183,7 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
 
 
 def unit_changes(m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit]) -> ByBlock:
-    """What was added and removed."""
+    """Return the changes for added and removed units, by block."""
     back = {other + 1: mine + 1 for mine, other in m.functions.items()}
     forth = {mine: other for other, mine in back.items()}
     blocks: ByBlock = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What is one edit: one layer, one chain of new ops, one thing in place of another, one new order."""
+"""Merge the differences of one edit: one layer, one chain of new ops, one replacement, one new order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def rewired_at(item: Item) -> Iterable[tuple[int, int]]:
 
 
 def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """What came in the place of what went: both feed the same input."""
+    """Find the additions that replace removals: both feed one input."""
     removed = {
         m.a.graph.name[node]: number
         for number, item in enumerate(items)

@@ -1,4 +1,4 @@
-"""What only follows: derived attributes, names that TensorFlow gave, what freezing a layer entails."""
+"""Differences that only follow: derived attributes, names that TensorFlow gave, consequences of freezing a layer."""
 
 from __future__ import annotations
 

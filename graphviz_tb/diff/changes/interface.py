@@ -1,4 +1,4 @@
-"""What a graph promises to others: signatures of saved models, arguments and results of functions, versions."""
+"""The interface of a graph: signatures of saved models, arguments and results of functions, versions."""
 
 from __future__ import annotations
 

@@ -49,8 +49,7 @@ DENSE_CONVOLUTIONS = CONVOLUTIONS - DEPTHWISE  # a convolution of one dimension 
 
 
 class Layers:
-    """The layers of one side. A layer is the row of its scope, or `-1 - node` for an op by itself, for which no scope
-    exists."""
+    """The layers of one side. A layer is the row of its scope, or `-1 - node` for a single op that has no scope."""
 
     def __init__(self, side: GraphColumns) -> None:
         self.side = side

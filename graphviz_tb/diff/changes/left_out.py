@@ -1,4 +1,4 @@
-"""What the form of two models cannot show: an edit of it is the same."""
+"""Properties that the file format of two models does not have, so that an edit of them is not seen."""
 
 from __future__ import annotations
 

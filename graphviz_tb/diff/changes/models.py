@@ -1,4 +1,4 @@
-"""What is another in a Keras model as a whole: how it is compiled, and its outputs."""
+"""Differences of Keras models as a whole: how they are compiled, and their outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphviz_tb.model.columns import Ints
 
 
 def model_settings(m: Matching) -> Iterator[Change]:
-    """What is another in how a Keras model is compiled: its optimizer, its loss."""
+    """Yield the differences in how Keras models are compiled: optimizer, loss."""
     old, new = m.a.graph, m.b.graph
     rows = rows_by_name(m.a), rows_by_name(m.b)
     for row, name in enumerate(m.a.scopes.name):

@@ -33,7 +33,7 @@ class Inside:
 
 
 class NodeQuantities:
-    """What the nodes of both graphs come to; nothing is counted before it is asked for."""
+    """The costs of the nodes of both graphs; nothing is counted before it is asked for."""
 
     def __init__(self, old: Layers, new: Layers, to_new: Ints) -> None:
         self.layers = old, new

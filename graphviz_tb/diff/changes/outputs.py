@@ -1,4 +1,4 @@
-"""What a model gives, where its file declares no signature: results that nobody uses, with their inferred shapes."""
+"""Outputs of a model whose file declares no signature: results that nobody uses, with their inferred shapes."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
 
 
 def given(layer: Layer) -> list[Tensor]:
-    """What a layer gives; with mixed precision numbers of the smaller type."""
+    """Return the outputs of a layer; with mixed precision their type is the smaller one."""
     kind = str(plain_setting(layer.config.get("dtype")) or "").removeprefix("mixed_")
     return [Tensor(shape, kind) for shape in layer.outputs]
 

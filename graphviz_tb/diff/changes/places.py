@@ -49,7 +49,7 @@ def split(members: Sequence[Change]) -> list[Change]:
 
 
 def part_wording(part: dict[str, Any]) -> str:
-    """What a difference is, wherever it is."""
+    """Return a text that is equal for equal differences, wherever they are."""
     return fingerprint([part["key"], part["old"], part["new"]])
 
 
@@ -87,7 +87,7 @@ def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Chang
 
 
 def layer_wording(m: Matching, change: Change) -> str:
-    """What a Keras layer is that came or went alone, without its name; "" for any other change."""
+    """Return a text for a Keras layer that came or went alone, equal but for its name; "" for any other change."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
     settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
     if change.kind not in ("added", "removed") or settings is None:

@@ -63,5 +63,5 @@ def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
 
 
 def shape_of(spec: str) -> str:
-    """What comes after the type in the words for an output."""
+    """Return the shape in the words for an output: the text after its type."""
     return spec.partition(" ")[2]

@@ -96,7 +96,7 @@ def used(layers: Layers, node: int) -> tuple[int, int]:
 
 
 def term(m: Matching, new: int, user: int, slot: int) -> str:
-    """What a setting is called: the program's word where there is one, else the last segment of the constant's name."""
+    """Return the name of a setting: the program's word where known, else the last segment of the constant's name."""
     graph = m.b.graph
     name, op = graph.name[user], graph.op_types[graph.op[user]]
     for scope, kind, place, then, word in TERMS:

@@ -36,7 +36,7 @@ def places_of(changes: Iterable[Change], first: Change) -> tuple[tuple[str | Non
 
 
 def wording(change: Change) -> str:
-    """What two changes have in common that are one edit at two places: what is there now and was, not where.
+    """Return a text that is equal for two changes that are one edit at two places: old and new state, but no place.
 
     Something that came, or went, at two places is one where it is called the same there and holds the same.
     """

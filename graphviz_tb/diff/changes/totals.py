@@ -1,4 +1,4 @@
-"""What no change accounts for: a sum over the whole that is another although each node is the same."""
+"""A total that differs although every pair of nodes is equal."""
 
 from __future__ import annotations
 

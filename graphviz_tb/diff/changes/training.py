@@ -1,4 +1,4 @@
-"""What a training step does with its gradients: which optimizer, and which variables it trains."""
+"""How a training step uses its gradients: the optimizer, and the variables that it trains."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def training(layers: Layers) -> TrainedVariables:
 
 
 def from_state(side: GraphColumns) -> Bools:
-    """What is computed from variables or from what is fed in, not only from constants or a checkpoint."""
+    """Return the nodes computed from variables or inputs, not only from constants or a checkpoint."""
     return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.__contains__)), backward=False)
 
 

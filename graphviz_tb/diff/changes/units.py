@@ -1,4 +1,4 @@
-"""What was added or removed, as units: a whole new scope is one, however much is in it."""
+"""Added and removed nodes as units: a whole new scope is one, however many nodes it has."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ def mirrors(units: list[Unit], forward: Bools) -> list[list[Unit]]:
 
 
 def endings(name: str, lengths: Container[int]) -> Iterator[str]:
-    """What a name ends in, the longest first: from each `/` or `_` on, `_grad` left out or not; those of some lengths,
-    since all of a deep name take its length squared.
+    """Yield the ends of a name, the longest first: from each `/` or `_` on, with and without `_grad`; only those of
+    some lengths, since all ends of a deep name take its length squared.
 
     >>> list(endings("gradients/a/b_grad", range(1, 9)))
     ['a/b', 'a/b_grad']

@@ -59,7 +59,7 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
 
 
 def heads(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
-    """What the weights of a multi-head attention say: queries are width×heads×key, results heads×key×width.
+    """Infer settings of a multi-head attention from its weights: queries are width×heads×key, results heads×key×width.
 
     >>> heads([("32×4×8", "32×2×8"), ("4×8×32", "2×8×32")]), heads([("3×3×16", "5×5×16")])
     ([(4, 'num_heads', '4', '2')], [])
@@ -77,7 +77,7 @@ def heads(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
 
 
 def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
-    """What the weights of a recurrent layer say: of `units` a GRU keeps units×3·units beside in×3·units, an LSTM four.
+    """Infer `units` of a recurrent layer from its weights: a GRU has units×3·units and in×3·units, an LSTM 4·units.
 
     >>> recurrent([("16×36", "16×84"), ("12×36", "28×84")]), recurrent([("12×36", "28×84")])
     ([(4, 'units', '12', '28')], [])

@@ -61,7 +61,7 @@ def in_order(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def source_name(side: GraphColumns, edge: int) -> str | None:
-    """What comes along an edge: the node, and its output where it is not the first."""
+    """Return the source of an edge: the node, and its output where it is not the first; None for no edge."""
     if not exists(edge):
         return None
     graph = side.graph

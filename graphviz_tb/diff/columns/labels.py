@@ -1,4 +1,4 @@
-"""What a node is, as numbers: its op type, its attributes in classes, its device.
+"""Nodes as hashes: op type, attributes in classes, device.
 
 attributes ─┬▶ core        always counts: shapes of weights, constants that are settings, Keras configurations too
             ├▶ shapes      _output_shapes

@@ -1,4 +1,4 @@
-"""What counts of a node beyond its attributes: shapes of weights, constants that are settings, Keras configurations."""
+"""Properties of nodes besides attributes: shapes of weights, constants that are settings, Keras configurations."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def call_differences(
 
 
 def values_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What a call is given beside tensors."""
+    """Return the arguments of a call that are not tensors."""
     return {key: value for key, value in arguments.items() if key != TENSORS}
 
 
@@ -173,7 +173,7 @@ def setting_keys(value: Mapping[str, Any], before: str) -> set[str]:
 
 
 def _parts(old: Any, new: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """What is compared part by part: objects of one class, plain ones, lists as long of these; else None."""
+    """Split two values into parts to compare: objects of one class, plain ones, lists of equal length; else None."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         # A dtype policy is one word ("mixed_float16") and reported as such, not by the settings inside.
         if _class(old) != _class(new) or str(_class(old)).endswith("Policy"):

@@ -98,7 +98,7 @@ class GraphColumns:
 
     @cached_property
     def node_label(self) -> Hashes:
-        """What each node is: op type, attributes that count, what it calls, inputs that name no node."""
+        """Hash each node: op type, attributes that count, functions that it calls, inputs that name no node."""
         node, attr, function = self.calls
         labels, callers = self.labels.own.copy(), np.unique(node)
         # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.

@@ -39,7 +39,7 @@ def base_name(function: str) -> str:
 
 
 def canonical(value: AttrValue, library: Collection[str]) -> tuple[bytes, bytes]:
-    """What counts of a value, and what only counts with `constants`: the numbers in tensors.
+    """Return the bytes of a value that always count, and those that only count with `constants`: numbers in tensors.
 
     Names of functions of the library are left out: what they call is compared by body.
     """

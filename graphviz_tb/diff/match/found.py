@@ -1,4 +1,4 @@
-"""What a matching step finds. Steps give these back, one after the other; `steps.match` alone writes them down."""
+"""The findings of a matching step. Steps yield them one after the other; only `steps.match` records them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kept its name in a matched scope but not its op type."""
+"""Match nodes that kept their name in a matched scope but not their op type."""
 
 from __future__ import annotations
 

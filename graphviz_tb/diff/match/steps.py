@@ -41,7 +41,7 @@ def match(a: GraphColumns, b: GraphColumns) -> Matching:
 
 
 def steps(m: Matching) -> Findings:
-    """What the steps find, one after the other; each sees what was written down of those before it."""
+    """Yield the findings of all steps, in order; each step sees the recorded matches of those before it."""
     # Blocks of the old graph that were matched.
     done: set[int] = set()
     for _ in range(CALL_ROUNDS):

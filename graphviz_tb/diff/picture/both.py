@@ -48,7 +48,7 @@ class Both:
         return places(self.model.hierarchy)
 
     def overlay(self, theme: str) -> Overlay:
-        """What became of every row, in the colours of a theme."""
+        """Return the overlay that colours every row by its change, in a theme."""
         if theme not in self._painters:
             self._painters[theme] = overlay(self.model.hierarchy, self.where, self.merged, self.changes, THEMES[theme])
         return self._painters[theme]

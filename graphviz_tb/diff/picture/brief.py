@@ -16,7 +16,7 @@ ROOM = OP_MOST - 2 * BADGE_ROOM  # px for the second line of a box
 
 
 def brief(change: Change) -> str:
-    """What changed at a node, so short that the old and the new value are read in its box."""
+    """Describe a change at a node, so short that the old and the new value fit into its box."""
     detail = change.detail
     if change.kind == "changed":
         ends = f"{value(detail['old'])} → {value(detail['new'])}"
@@ -32,7 +32,7 @@ def brief(change: Change) -> str:
 
 
 def brief_wire(wire: Mapping[str, Any]) -> str:
-    """What became of one input."""
+    """Describe the change of one input."""
     ends = " → ".join(leaf(wire[side]) for side in ("old", "new"))
     return fitting(f"{place(wire)}: {ends}", f"{place(wire).partition(' (')[0]}: {ends}", ends)
 
@@ -52,7 +52,7 @@ def fitting(*words: str) -> str:
 
 
 def was(old: str, new: str) -> str:
-    """What a node or scope with another name was.
+    """Describe the former name or place of a node or scope.
 
     >>> was("a/kernel", "a/other"), was("a/b/c", "d/c"), was("a/b", "c")
     ('was kernel', 'from a/b', 'was a/b')

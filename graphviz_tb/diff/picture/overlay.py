@@ -85,7 +85,7 @@ class Overlay(Colouring):
         return Fill(mixed(theme.background, colour, TINT), colour, theme.text, theme.text, hued=False, sign=sign)
 
     def second(self, path: Path) -> str | None:
-        """What changed at an op, how much changed in a group."""
+        """Return the change at an op, or the number of changes in a group."""
         return self.words.get(path[-1])
 
     def summary(self, ops: int, shown: int) -> str:
@@ -131,7 +131,7 @@ class Overlay(Colouring):
         return replace(usual, fill=mixed(usual.fill, ground, PALE), stroke=mixed(usual.stroke, ground, PALE))
 
     def tints(self, scene: Scene, view: View, paths: Sequence[Path]) -> Tints:
-        """What became of every line and every stub."""
+        """Return the colours of all lines and stubs, by the changes of their edges."""
         lines = FlatEdgeIndex(self.hierarchy, view, self.edges)
         return Tints(
             tuple(self.became(lines.route(scene, line)) for line in scene.routes),
@@ -241,7 +241,7 @@ def title_of(changes: Comparison) -> str:
 def overlay(
     hierarchy: Hierarchy, where: list[Where | None], merged: Merged, changes: Comparison, theme: Theme
 ) -> Overlay:
-    """What became of every row."""
+    """Make the overlay: sign and words for every row."""
     signs = [merged.signs.get(place, HOLDS if place in merged.beside else "") if place else "" for place in where]
     words = {row: text for row, place in enumerate(where) if place and (text := second_line(merged, place))}
     scopes = {
@@ -269,7 +269,7 @@ def rows_of(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
 
 
 def second_line(merged: Merged, where: Where) -> str:
-    """What changed at a node; where that is too much, how much."""
+    """Return the changes at a node; where these are too long, their number."""
     lines = merged.lines.get(where, ())
     return fitting("; ".join(lines), counted(len(lines), "change")) if lines else merged.beside.get(where, "")
 

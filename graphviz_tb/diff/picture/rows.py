@@ -1,4 +1,4 @@
-"""What became of every row and edge of the merged graph's hierarchy."""
+"""The changes of every row and edge of the merged graph's hierarchy."""
 
 from __future__ import annotations
 
@@ -167,8 +167,8 @@ def account(every: list[int], ordinary: list[int], ops: int | None, away: str) -
 
 
 def edge_states(hierarchy: Hierarchy, signs: list[str], where: list[Where | None], merged: Merged) -> np.ndarray:
-    """What became of each edge: 0 nothing, 1 came, 2 gone. All edges of a new node came, all of a removed one are
-    gone; of other nodes those that `merged` tells.
+    """Return the state of each edge: 0 unchanged, 1 added, 2 removed. All edges of a new node are added, all of a
+    removed one removed; of other nodes those that `merged` lists.
     """
     graph = hierarchy.graph
     states = np.zeros(graph.edge_count, np.uint8)

@@ -1,4 +1,4 @@
-"""What became of the lines and stubs of a picture, from what became of the edges that each of them represents."""
+"""The states of the lines and stubs of a picture, from the states of the edges that each of them represents."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class FlatEdgeIndex:
         return EdgesBetween(self.hierarchy)
 
     def route(self, scene: Scene, route: Route) -> set[int]:
-        """What became of the edges that a line represents."""
+        """Return the states of the edges that a line represents."""
         return self._states(route.identity)
 
     def stub(self, scene: Scene, stub: Stub) -> set[int]:
-        """What became of the edges that a stub represents."""
+        """Return the states of the edges that a stub represents."""
         row, inbound = scene.boxes[stub.box].row, stub.side == "in"
         states: set[int] = set()
         for identity in stub.identities:
@@ -53,11 +53,11 @@ class FlatEdgeIndex:
         return states
 
     def _mark(self, source: int, target: int) -> set[int]:
-        """What became of the edges of a constant or summary."""
+        """Return the states of the edges of a constant or summary."""
         return set(np.unique(self.states[self.between(source, target)]).tolist()) or {KEPT}
 
     def _states(self, identity: Identity) -> set[int]:
-        """What became of the edges of a metaedge or bridge."""
+        """Return the states of the edges of a metaedge or bridge."""
         edges = self._edges(identity)
         return set() if edges is None else set(np.unique(self.states[edges]).tolist())
 

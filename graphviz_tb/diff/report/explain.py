@@ -145,7 +145,7 @@ def _bold(words: str, colour: bool) -> str:
 
 
 def remarks(changes: Comparison) -> list[str]:
-    """What was left out, and bounds that were hit."""
+    """Return remarks on differences that are left out, and on limits that were reached."""
     lines = []
     if changes.renumbered:
         lines.append(f"{counted(changes.renumbered, 'name')} only renumbered")
@@ -178,7 +178,7 @@ def markdown(changes: Comparison) -> str:
 
 
 def headline(changes: Comparison) -> str:
-    """What a reviewer reads first: a single change itself, of several how many of each kind."""
+    """Return the headline: a single change itself, of several how many of each kind."""
     if len(changes) == 1:
         change = changes[0]
         kind = f"{change.kind} " if change.kind in ("added", "removed") else ""

@@ -39,7 +39,7 @@ def counted(count: int, word: str) -> str:
 
 
 def head(change: Change, types: int = MOST_TYPES) -> str:
-    """What the change is about, in one line, with the most frequent op types of what came or went."""
+    """Return the headline of a change, one line, with the most frequent op types of added or removed nodes."""
     detail = change.detail
     if change.kind in ("added", "removed"):
         if named_apart(change):
@@ -74,7 +74,7 @@ def named_apart(change: Change) -> bool:
 
 
 def chain(change: Change) -> str:
-    """What came or went: its name, its first and last part, or what very many parts have in common."""
+    """Name an added or removed unit: its name, its first and last part, or the scope or stem of very many parts."""
     parts = change.detail.get("parts", ())
     stems = {COUNTED.sub("", part) for part in parts}
     # e.g. "dropout ×12" for dropout, dropout_1, … dropout_11.
@@ -93,7 +93,7 @@ def _both(change: Change) -> str:
 
 
 def _what(change: Change, most: int) -> str:
-    """What came or went: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
+    """Describe an added or removed unit: `scope, 12 ops (4 MatMul, …)`, `op MatMul`."""
     detail = change.detail
     if detail.get("signature"):
         return f"signature ({', '.join(detail['tensors'])})"
@@ -151,7 +151,7 @@ def value(plain: Any) -> str:
 
 
 def facts(change: Change) -> Iterator[str]:
-    """What else there is to say, line by line."""
+    """Yield further facts of a change, line by line."""
     detail = change.detail
     if detail.get("equal"):
         yield f"position not determinable: one of {detail['equal']} equal neighbours"

@@ -114,7 +114,7 @@ def fold_level(
 
 
 def shown(level: Siblings) -> list[str]:
-    """What the children of a level are called, layers as in code."""
+    """Return the labels of the children of a level, layers as in code."""
     called = level.hierarchy.labels
     return [called.get(row, label) for row, label in zip(level.rows, level.labels, strict=True)]
 

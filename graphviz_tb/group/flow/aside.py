@@ -1,7 +1,7 @@
-"""What is drawn beside the flow: folded on each side of it where a level is too wide to read.
+"""Boxes next to the flow: folded on each side of it where a level is too wide to read.
 
-What needs nothing from the flow can be one box before it, what gives nothing to it one box behind it: neither can
-close a circle.
+Boxes that need nothing from the flow can be one box before it, boxes that give nothing to it one box behind it:
+neither can close a cycle.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def fold_aside(aside: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, se
 
 
 def sides(aside: list[int], edges: ChildEdges) -> tuple[set[int], set[int]]:
-    """What needs nothing but its own kind, and of the rest what gives to nothing but its own kind."""
+    """Return the boxes that need only boxes of `aside`, and of the rest those that give only to boxes of `aside`."""
     pairs = list(zip(edges.source.tolist(), edges.target.tolist(), strict=True))
     # Backwards: what no edge leads to from without.
     early = closed(set(aside), [(target, source) for source, target in pairs])

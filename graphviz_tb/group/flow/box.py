@@ -1,4 +1,4 @@
-"""What is at a level while it is folded: a row, or a group of boxes."""
+"""The boxes of a level while it is folded: a row, or a group of boxes."""
 
 from __future__ import annotations
 

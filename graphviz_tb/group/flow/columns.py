@@ -135,7 +135,7 @@ def ranked(names: Sequence[str]) -> Longs:
 
 
 def natural(name: str) -> tuple[str, int, str]:
-    """What names are sorted by.
+    """Return the key that sorts names in natural order of their numbers.
 
     >>> sorted(["x10", "x2", "w"], key=natural)
     ['w', 'x2', 'x10']
@@ -144,8 +144,8 @@ def natural(name: str) -> tuple[str, int, str]:
 
 
 def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
-    """What each row shows (see `Hierarchy.leaf`), but for the names of layers in code: the counters of the file tell
-    layers of one name apart."""
+    """Return the label of each row (see `Hierarchy.leaf`), apart from names of layers in code: the counters of the file
+    distinguish layers of one name."""
     label_of = list(names)
     for position in [position for position, name in enumerate(names) if not name]:
         label_of[position] = hierarchy.leaf(int(rows[position]))

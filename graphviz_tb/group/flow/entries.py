@@ -1,4 +1,4 @@
-"""What a level is given from outside and hands to several children at once: the first block's own input.
+"""Inputs that a level passes from outside to several children at once: the input of the first block.
 
 x ─▶ attention ─▶ +        between blocks x is what the block before gives; before the first it comes from outside
 └───────────────▲

@@ -1,4 +1,4 @@
-"""What every group must keep: a stack's members are single boxes, and nothing opens to more boxes than are allowed."""
+"""Invariants of every group: the members of a stack are single boxes, and no group has more boxes than allowed."""
 
 from __future__ import annotations
 

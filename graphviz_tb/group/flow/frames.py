@@ -59,7 +59,7 @@ def frames(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[list[int], list[int]]]:
     """The inputs that each loop carries from turn to turn, and its exits."""
-    # None into an Enter or out of an Exit: there loops that follow each other, or lie in each other, are joined.
+    # None into an Enter or out of an Exit: there loops are joined that follow each other or are nested.
     wires = [
         (source, target)
         for target, op in enumerate(ops)

@@ -59,7 +59,7 @@ def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
 
 
 def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting:
-    """What flows, what moves aside, and which circles are left, if `storage` edges are no flow."""
+    """Sort the children into flow and aside, and find the cycles that are left; `storage` edges are not flow."""
     hierarchy, edges = level.hierarchy, level.edges
     types = hierarchy.graph.op_types
     ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]

@@ -47,8 +47,8 @@ def side_by_side(dag: Dag, runs: Mapping[SeriesRun, list[int]]) -> list[tuple[Se
 
 
 def alike(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]) -> bool:
-    """Whether members of a run take the same, and the same uses them; of runs in `known`, with the places of members
-    there, each may have the member of its own number."""
+    """Return whether the members of a run have equal inputs and users; of runs in `known`, which gives the places of
+    their members, each may have the member of the same number."""
 
     def side(number: int, box: int, others: Sequence[int]) -> tuple[tuple[str, int], ...]:
         of_number = [other for other in others if known.get(other, ("", -1))[1] == number]

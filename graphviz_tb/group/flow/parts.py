@@ -22,7 +22,7 @@ FEWEST_OPS, LEAST = 3, 0.02  # a smaller forward part, in ops or of the level, i
 
 
 class LevelPart(IntEnum):
-    """What a child is to the level it is in."""
+    """The part of its level that a child belongs to."""
 
     MODEL = 0  # what gradients are taken of, with what feeds it and what it feeds; all of a level that does not train
     GRADIENTS = 1  # they and what becomes of them, with what only they use
@@ -89,7 +89,7 @@ class TrainingLevels:
         return reached(model, before) - model
 
     def _books(self, row: int, beside: set[int], model: set[int], after: dict[int, list[int]]) -> set[int]:
-        """What hangs together beside a model and writes variables, is fed by variables alone, or fills new ones."""
+        """Return connected rows next to a model that write variables, are fed by variables alone, or fill new ones."""
         # What hangs together beside the model is judged as a whole.
         head = {child: child for child in beside}
         for child in sorted(beside):
@@ -127,7 +127,7 @@ class TrainingLevels:
 
 
 def serving(children: Sequence[int], after: dict[int, list[int]], users: set[int]) -> set[int]:
-    """What nothing but `users` needs: rates, counters of steps."""
+    """Return the children that only `users` need: rates, counters of steps."""
     helpers: set[int] = set()
     left = {child: len(after[child]) for child in children if after.get(child)}  # users not yet known to serve
     before: dict[int, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What a level costs a reader, and what it need not hide."""
+"""The cost of a level for a reader, and groups that a level need not hide."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def folded(sequence: Sequence[Element], setting: Setting) -> list[Element]:
 
 
 def price(sequence: Sequence[Element]) -> int:
-    """What the boxes of a sequence cost a reader."""
+    """Return the cost of the boxes of a sequence for a reader."""
     return cost([element.box for element in sequence])
 
 

@@ -60,7 +60,7 @@ def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -
 
 
 def mark_members(sequence: list[Element]) -> None:
-    """What equals the unit of a stack counts as a stack of one."""
+    """Mark elements that equal the unit of a stack as stacks of one, in place."""
     units = {element.box.unit for element in sequence if element.box.stack}
     for element in sequence:
         if not element.box.stack and element.symbol in units:
@@ -134,8 +134,8 @@ def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def phase_key(sequence: list[Element], repeat: Repetition, setting: Setting) -> tuple[object, ...]:
-    """What speaks for a phase, beside a known template: narrow borders, side outputs kept with what they hang on,
-    borders that names keep, the shape of a template."""
+    """Return the sort key of a phase, besides a known template: narrow borders, side outputs kept with their sources,
+    borders that agree with names, the shape of a template."""
     borders = [border for border, _ in repeat.turns()] + [repeat.stop]
     inner = borders[bool(not repeat.start) : -1]
     cuts = [sequence[border - 1].cut for border in borders if 0 < border < len(sequence)]  # the ends speak for no phase

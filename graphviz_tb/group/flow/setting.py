@@ -1,4 +1,4 @@
-"""What all steps know of the level that is folded."""
+"""The shared state of all steps that fold a level."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
 
 
 def main_scope(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
-    """What the scope is called that holds most of some rows, the rest being ops: what a program calls its part."""
+    """Return the name of the only scope among some rows if it has most of their ops; "" for none."""
     scopes = [box for box in rows if hierarchy.node[box.row] < 0]
     most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
     return type_of(scopes[0], hierarchy) if most else ""
@@ -126,7 +126,7 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def type_of(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """What a row is: the type of an op, the class of a layer, what a scope is called without its number.
+    """Return the type of a row: of an op its type, of a layer its class, of a scope its name without its number.
 
     Empty where a scope's name is nothing but a number.
     """

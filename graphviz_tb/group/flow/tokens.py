@@ -1,4 +1,4 @@
-"""What each box is and where its inputs come from, as numbers: equal stretches of numbers are equal structures."""
+"""Boxes and the sources of their inputs as numbers: equal runs of numbers are equal structures."""
 
 from __future__ import annotations
 

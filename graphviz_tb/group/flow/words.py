@@ -103,7 +103,7 @@ def shared(words: NameWords, other: NameWords) -> int:
 
 
 def common(vocabulary: Vocabulary, boxes: Iterable[FlowBox]) -> NameWords:
-    """What the names of all rows inside begin with."""
+    """Return the words that the names of all rows inside begin with."""
     shared_words: NameWords | None = None
     todo = list(boxes)
     while todo and shared_words != ():

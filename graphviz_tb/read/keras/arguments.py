@@ -1,4 +1,4 @@
-"""What a call of a layer is given beside tensors: switches, factors, slices. Tensors among them have no value here:
+"""The arguments of a layer's call besides tensors: switches, factors, slices. Tensors among them have no value here:
 edges say which they are."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def keras_3(node: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def keras_2(node: Any) -> Iterator[tuple[str, Any]]:
-    """What is written behind the tensors of a call: all that it is given by name, and a first one that is no tensor."""
+    """Yield the arguments written behind the tensors of a call: those by name, and a first one that is not a tensor."""
     waiting = [node]
     while waiting:
         value = waiting.pop()

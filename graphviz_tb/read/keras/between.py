@@ -28,7 +28,7 @@ def class_of(json: Mapping[str, Any]) -> str:
 
 
 class LayerShapes:
-    """What each layer is given and gives; `gives` has the shapes of its outputs for each call that its model makes."""
+    """The shapes of inputs and outputs of each layer; `gives` has those of its outputs for each call in its model."""
 
     def __init__(self, layers: Iterable[LayerNode], takes: Takes) -> None:
         self.takes = takes
@@ -46,7 +46,7 @@ class LayerShapes:
             ]
 
     def calls(self, layer: LayerNode) -> list[list[LayerOutput]]:
-        """What each call takes that the layer's own model makes; one, too, for a layer that is fed from around it."""
+        """Return the inputs of each call of a layer in its model; of one call for a layer that is fed from outside."""
         return self.takes[layer][: layer.called] or [[]]
 
     def taken(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
@@ -95,7 +95,7 @@ class LayerShapes:
         return None if None in steps else layer.runs // layer.called * prod(step or 0 for step in steps)
 
     def _given(self, layer: LayerNode, call: Sequence[LayerOutput]) -> list[Shape]:
-        """What a call gives by the rule of the class."""
+        """Return the output shapes of a call, by the rule of the class."""
         computed = output_shapes(class_of(layer.json), config_of(layer.json), self.taken(layer, call))
         if is_layer(class_of(layer.json), LayerRole.INPUT) and computed:
             return [filled(computed[0], [self.seen(each, layer) for call in self.takes[layer] for each in call])]
@@ -132,7 +132,7 @@ class LayerOutputs:
 
 
 def operands(kind: str, call: Sequence[LayerOutput]) -> list[LayerOutput]:
-    """What the rule of a class takes of a call, in its order: no masks."""
+    """Return the inputs of a call that the rule of the class takes, in its order: no masks."""
     plain = [source for source in call if "mask" not in str(source.argument)]
     if kind not in HEADS:
         return plain
@@ -174,7 +174,7 @@ def shared(one: Sequence[LayerNode], other: Sequence[LayerNode]) -> int:
 
 
 def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
-    """What an input declares, with the sizes that it leaves open where all that feeds it agree.
+    """Fill the sizes that an input leaves open, where all tensors that feed it agree.
 
     >>> filled((None, None, 3), [(None, 8, 3)]), filled((None, None, 3), [(None, 8, 3), (None, 4, 3)])
     ((None, 8, 3), (None, None, 3))

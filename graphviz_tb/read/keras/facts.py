@@ -1,4 +1,4 @@
-"""What is known of each layer of a model: class, configuration, shapes, parameters; models hold the sum of theirs."""
+"""Facts about each layer of a model: class, configuration, shapes, parameters; a model has the sum of its layers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def held(layer: Box) -> str:
 
 
 def in_words(weights: Sequence[tuple[int, ...]]) -> str:
-    """What is kept, for a layer of which nothing else is known.
+    """Describe the weights of a layer of which nothing else is known.
 
     >>> in_words([(24, 48), (48,)]), in_words([(4,), (4,), (4,), (4,)]), in_words([])
     ('24×48 · 48', '4 weights', '')

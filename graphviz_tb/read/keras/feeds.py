@@ -32,7 +32,7 @@ def _feeds(layer: LayerNode) -> list[list[LayerOutput]]:
 
 
 def _from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
-    """What feeds an input of a nested model: the same place of each call; each output once."""
+    """Return the outputs that feed an input of a nested model: one place of each call; each output once."""
     passed: list[LayerNode] = []
     # Outwards, model by model, as long as each is an input of the one around it; up to one that was passed before.
     while True:

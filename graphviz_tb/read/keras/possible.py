@@ -1,4 +1,4 @@
-"""What a tensor can have: JSON may put anything where a class of Keras takes a size.
+"""Possible sizes of a tensor: JSON may put anything where a class of Keras takes a size.
 
 The rules of classes multiply and divide what a configuration says. They see one whose sizes are sizes, and what they
 give is looked at again, so a rule need not ask of each value what it is.
@@ -95,5 +95,5 @@ def is_deep(value: Any) -> bool:
 
 
 def parts(value: Any) -> Iterable[Any]:
-    """What an object or an array holds."""
+    """Return the values in an object or an array."""
     return value.values() if isinstance(value, dict) else value

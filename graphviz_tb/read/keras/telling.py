@@ -65,7 +65,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 def telling(kind: str, config: Mapping[str, Any]) -> str:
-    """What is shown of a layer's configuration beside its class.
+    """Return the words of a layer's configuration that are shown next to its class.
 
     >>> telling("Conv2D", {"filters": 32, "kernel_size": [3, 3], "strides": [2, 2], "activation": "relu", "name": "c"})
     '32 · 3×3 · relu · stride 2'

@@ -96,8 +96,8 @@ class LayerNode:
 
 
 class LayerOutput(NamedTuple):
-    """What is taken: an output of a call of a layer, as which argument, and the shape that is stated of it. Calls are
-    counted through all runs of the models between the layer and the one who takes it."""
+    """A tensor that a layer takes: an output of a call of a layer, as which argument, and its stated shape. Calls are
+    counted through all runs of the models between that layer and the one that takes it."""
 
     layer: LayerNode
     call: int = 0

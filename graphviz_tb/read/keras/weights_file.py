@@ -71,7 +71,7 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
 
 
 def listed(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
-    """What is in the weights: path, shape (None: a group) and name of each item."""
+    """List the items of the weights file: path, shape (None: a group) and name of each."""
     with on_disk(archive, opened) as (path, first, size):
         try:
             command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]

@@ -122,7 +122,7 @@ def global_pooling(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 
 def sides(value: Any, count: int) -> list[tuple[int, int]]:
-    """What is added or cut on both sides of each dimension.
+    """Return how much is added or cut on both sides of each dimension.
 
     >>> sides(1, 2), sides([[0, 1], 2], 2)
     ([(1, 1), (1, 1)], [(0, 1), (2, 2)])

@@ -101,7 +101,7 @@ class LogReader:
         return reader.refresh(paths, generation) or again
 
     def _changes(self, before: dict[str, RunState], again: set[str], generation: int) -> LogChanges:
-        """What is another than it was; in runs of which something was read `again`, no series goes on."""
+        """Return the changes since `before`; in runs of which something was read `again`, no series goes on."""
         points: dict[tuple[str, str], int] = {}
         afresh: list[tuple[str, str]] = []
         graphs, notices = [], []

@@ -53,7 +53,7 @@ class Names:
 
 
 class EventFile:
-    """What one event file holds. `number` is its place among those of its run."""
+    """The contents of one event file. `number` is its place among those of its run."""
 
     def __init__(self, path: Path, number: int, names: Names, checksum: bool, shown: str = "") -> None:
         self.path, self.number, self.names, self.checksum = path, number, names, checksum
@@ -99,7 +99,7 @@ class EventFile:
         return {(tag, kind) for (kind, _), growing in self.kinds.items() for part in growing.parts for tag in part.tags}
 
     def notices(self) -> Iterator[Notice]:
-        """What was wrong with the file."""
+        """Yield notices of damage in the file."""
         # A damaged disk makes thousands of one kind: the first place of each is said, and how many there are.
         alike: dict[str, list[Notice]] = {}
         for notice in self.damage:

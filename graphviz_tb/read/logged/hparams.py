@@ -56,7 +56,7 @@ def trials_of(logged: Logged) -> Trials:
 
 
 def decoded(logged: Logged) -> Iterator[RunMessage]:
-    """What the plugin says, run by run; a damaged message says nothing."""
+    """Yield the messages of the plugin, run by run, without damaged ones."""
     for series in logged.series:
         if series.kind == "hparams":
             try:
@@ -84,7 +84,7 @@ def sessions_of(told: Iterable[RunMessage]) -> Iterator[TrialSession]:
 
 
 def value_of(value: HParamValue) -> HParamSetting:
-    """A value as Python has it; None for what is no number, text or truth value."""
+    """Return a value as Python's; None for anything but a number, text or truth value."""
     kind = value.WhichOneof("kind")
     if kind == "string_value":
         return text(value.string_value)

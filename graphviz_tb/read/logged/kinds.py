@@ -1,4 +1,4 @@
-"""What a value is, by its form; and the columns of each kind."""
+"""The kind of a value, by its form; and the columns of each kind."""
 
 from __future__ import annotations
 

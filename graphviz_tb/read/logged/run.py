@@ -120,7 +120,7 @@ class RunReader:
             yield key, series
 
     def _run(self) -> Run:
-        """What there is to say of the run as a whole."""
+        """Return the facts of the run as a whole."""
         held = [growing for file in self.files for growing in file.kinds.values()]
         by = [each for one in self.held.values() for each in one.by]
         return Run(

@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
 
 @dataclass(slots=True)
 class Singles:
-    """What was decoded one by one: values by form and metadata, and what else the events were."""
+    """Events decoded one by one: values by form and metadata, and counts of the other events."""
 
     tag: Tag
     tags: dict[str, int] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Singles:
         return self.abouts[key]
 
     def _by_hand(self, payload: bytes, place: int) -> bool:
-        """What protobuf refuses: text that is not UTF-8."""
+        """Read an event that protobuf refuses, as text in it is not UTF-8; return whether that was possible."""
         try:
             structure = structure_of(payload, len(payload))
         except Exception:

@@ -135,7 +135,7 @@ class FileTail:
         return handle.bytes(0, min(MARK, self.offset)), handle.bytes(start, self.offset - start)
 
     def blocks(self, stream: FileIO | BytesIO) -> Iterator[RecordBlock | LargeRecord]:
-        """What the file has more than was read, as whole records; afterwards `offset` is behind the last of them."""
+        """Yield the unread rest of the file as whole records; afterwards `offset` is behind the last of them."""
         status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
         handle = Handle(stream)

@@ -100,7 +100,7 @@ def pooling(spatial: int) -> Rule:
 
 
 def pooled(op: Op, shape: Dims, ksize: Sequence[int] | None, strides: Sequence[int] | None, spatial: int) -> Dims:
-    """What is left of every dimension."""
+    """Return the shape after pooling, dimension by dimension."""
     if shape is None:
         return op.symbols.several(2 + spatial) if "VECT" not in str(op.attr("data_format")) else None
     if len(shape) != 2 + spatial or not ksize or not strides or len(ksize) != len(shape) or len(strides) != len(shape):

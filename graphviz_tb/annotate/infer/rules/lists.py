@@ -20,7 +20,7 @@ def element_shape_input(op: Op, index: int) -> Dims:
 
 
 def both(a: Dims, b: Dims) -> Dims:
-    """What two sources say of an element; nothing where they disagree, for a list may change."""
+    """Merge the element shapes from two sources; None where they disagree, as the elements of a list may differ."""
     try:
         return merge(a, b)
     except Contradiction:
