@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 TensorOfKey = Callable[[str], Tensor]
+LAST_WITHOUT_UNKNOWN = 21  # the last version of graphs in which a shape attribute could not say "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
     definition = graph.node_def(node)
     if definition is None:
         return argument_of(graph, node)
-    shapes, origin = listed(definition)
+    shapes, origin = (None, "") if says_nothing(graph, definition) else listed(definition)
     # TensorFlow writes the shape of a variable at its handle only.
     if shapes is None and definition.op in READS:
         shapes, origin = [read_shape(graph, node)], "stated"
@@ -149,6 +150,14 @@ def single_calls(graph: Graph) -> ResolvedCalls:
     """Calls that give what their one function gives, by node."""
     # "": the op type is the function; "f": PartitionedCall and the like. If and Case have other attributes.
     return ResolvedCalls({call.node: call for call in graph.calls if call.bodies == 1 and call.attr in ("", "f")})
+
+
+def says_nothing(graph: Graph, definition: NodeDef) -> bool:
+    """Whether the shape that a placeholder states is none: old programs wrote an unknown shape as they wrote that of a
+    scalar."""
+    if definition.op != "Placeholder" or not 0 < graph.graph_def.versions.producer <= LAST_WITHOUT_UNKNOWN:
+        return False
+    return "_output_shapes" not in definition.attr and not stated_shape(definition)
 
 
 def declared(definition: NodeDef) -> list[Shape] | None:

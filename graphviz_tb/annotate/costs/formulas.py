@@ -23,8 +23,9 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements
+from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements, sizes
 from graphviz_tb.annotate.costs.einsum import einsum
+from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.ops.table import LINES, row
 
 CostRule = Callable[[CountedOp], OpCost]
@@ -132,10 +133,22 @@ def attribute(op: CountedOp, name: str) -> int:
 
 
 def inner(op: CountedOp) -> int:
-    """The last size of the first factor, or the one before where it is transposed."""
-    shape = op.shape(0)
-    turned = bool(op.op.attr("transpose_a") or op.op.attr("adj_x"))
-    return shape[-2 if turned else -1] if len(shape) > 1 else 0
+    """The size along which two factors are multiplied: both have it, and one of them may not say it."""
+    left = factor_size(op, 0, bool(op.op.attr("transpose_a") or op.op.attr("adj_x")))
+    if left is not None and left > HIDDEN:
+        return left
+    right = factor_size(op, 1, not (op.op.attr("transpose_b") or op.op.attr("adj_y")))
+    if right is not None and right > HIDDEN:
+        return right
+    if left is None and right is None:
+        raise Unknown
+    return sizes((left if left is not None else right or 0,), op.op.symbols, op.batch)[0]
+
+
+def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:
+    """The last size of a factor, or the one before it; None where its rank is not known, or below two."""
+    shape = op.op.shape(index)
+    return shape[-2 if before_last else -1] if shape is not None and len(shape) > 1 else None
 
 
 def most(op: CountedOp) -> int:

@@ -8,6 +8,7 @@ settle    what loops were assumed to carry is compared with what they carry (loo
 
 from __future__ import annotations
 
+from functools import cached_property
 from threading import RLock
 
 from graphviz_tb.annotate.infer.calls import CallInference
@@ -21,10 +22,11 @@ from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
 from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.annotate.shapes import says_nothing
 from graphviz_tb.limits import FOLDED_ELEMENTS, SIZES_OF_OP
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
-from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS
+from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, VARIABLES
 
 
 class Inference:
@@ -148,9 +150,26 @@ class Inference:
         elif node in self.wiring.calls:
             results = self.calls.results(frame, node)
             outs = results if self.kept(results) else ()
+        elif says_nothing(self.graph, definition):
+            outs = (UNKNOWN,)
         else:
-            outs = self.inferred(Op(definition, ins, self.symbols))
+            op = Op(definition, ins, self.symbols)
+            outs = self.inferred(op)
+            if is_handle(op) and (not outs or outs[0].held is None):
+                outs = (self.handle_of(node),)
         return self.with_declared(node, outs, self.declared(node, definition))
+
+    def handle_of(self, node: int) -> Out:
+        """The handle of a variable whose shape others state: its reads, what is assigned to it."""
+        shape = self.variables.get(node)
+        return Out(
+            (), None, None if shape is None else tuple(self.symbols.fresh() if size is None else size for size in shape)
+        )
+
+    @cached_property
+    def variables(self) -> dict[int, Shape]:
+        """The shapes of variables, by the node that makes each."""
+        return {variable.node: variable.shape for variable in self.graph.meaning.variables()}
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
         """Return the outputs by the rule of the op, with elements where it has a fold; () where neither applies."""
@@ -208,6 +227,20 @@ class Inference:
     def join(self, a: Dims, b: Dims) -> Dims:
         """Return the shape that both have in common: for each size that differs a new symbol."""
         return join(a, b, self.symbols)
+
+
+def is_handle(op: Op) -> bool:
+    """Whether an op gives the handle of a variable: it makes one, or is given one from outside.
+
+    >>> from graphviz_tb.proto import NodeDef
+    >>> given = NodeDef(op="_Arg", attr={"T": {"type": 20}})
+    >>> is_handle(Op(given, [], Symbols())), is_handle(Op(NodeDef(op="_Arg", attr={"T": {"type": 1}}), [], Symbols()))
+    (True, False)
+    """
+    kind = op.definition.op
+    if kind in INPUTS:
+        return "resource" in (op.attr("T"), op.attr("dtype"))
+    return kind in HANDLES and kind in VARIABLES
 
 
 # What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.

@@ -18,7 +18,8 @@ def shape_of_broadcast(op: Op) -> RuleResult:
 
 def checked(op: Op) -> RuleResult:
     """`EnsureShape`: the input, which is of the stated shape."""
-    return [agreed([op.attr("shape"), op.shape(0)])]
+    # The input first: a size that the op leaves open is that of the input, known or not.
+    return [agreed([op.shape(0), op.attr("shape")])]
 
 
 def bitcast(op: Op) -> RuleResult:
@@ -34,7 +35,7 @@ def bitcast(op: Op) -> RuleResult:
 
 def accumulate(op: Op) -> RuleResult:
     """`AccumulateNV2`: the stated shape, or that of the inputs."""
-    shape: Dims = agreed([op.attr("shape"), *(each.shape for each in op.ins)])
+    shape: Dims = agreed([*(each.shape for each in op.ins), op.attr("shape")])
     return [shape]
 
 
