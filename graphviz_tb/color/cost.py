@@ -28,7 +28,14 @@ from graphviz_tb.model.units import format_bytes, format_count
 UNCOUNTED: dict[str, Callable[[Cost], int]] = {"uncounted": lambda cost: cost.uncounted}
 GUESSED: dict[str, Callable[[Cost], int]] = {"guessed": lambda cost: cost.guessed}
 UNSIZED: dict[str, Callable[[Cost], int]] = {"unsized": lambda cost: cost.unsized}
-LACKS = {"flops": UNCOUNTED | GUESSED, "parameters": UNSIZED, "activations": GUESSED}
+PARTIAL: dict[str, Callable[[Cost], int]] = {"partial": lambda cost: cost.partial}
+UNSHAPED: dict[str, Callable[[Cost], int]] = {"unshaped": lambda cost: cost.unshaped}
+LACKS = {
+    "flops": UNCOUNTED | GUESSED | PARTIAL,
+    "parameters": UNSIZED,
+    "activations": GUESSED | UNSHAPED | PARTIAL,
+}
+QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # of each colouring
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ class ByCost(ByNumber):
         """The cost in words; the usual line where there is none. A stack says how many it is, and has room for one."""
         cost, value = self.of(path), self.value(self.of(path))
         if value and self.hierarchy.kind[path[-1]] in STACKS:
-            return self.format_value(value)
+            return at_least(cost, QUANTITY[self.scheme], self.format_value(value))
         return self.words(cost) or None
 
     def account(self, path: Path) -> str:
@@ -143,13 +150,23 @@ def work_words(cost: Cost) -> str:
     >>> work_words(Cost(parameters=2_300_000, flops=1_100_000_000)), work_words(Cost(flops=5))
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
     """
-    parameters = format_parameters(cost.parameters) if cost.parameters else ""
-    return " · ".join(filter(None, (parameters, format_flops(cost.flops) if cost.flops else "")))
+    parameters = at_least(cost, "parameters", format_parameters(cost.parameters)) if cost.parameters else ""
+    flops = at_least(cost, "flops", format_flops(cost.flops)) if cost.flops else ""
+    return " · ".join(filter(None, (parameters, flops)))
 
 
 def activation_words(cost: Cost) -> str:
     """The bytes of what the ops give."""
-    return format_bytes(cost.activation_bytes) if cost.activation_bytes else ""
+    return at_least(cost, "activation_bytes", format_bytes(cost.activation_bytes)) if cost.activation_bytes else ""
+
+
+def at_least(cost: Cost, quantity: str, words: str) -> str:
+    """A number in words, and that it is a part where something is missing in it.
+
+    >>> at_least(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"), at_least(Cost(flops=3), "flops", "3 FLOPs")
+    ('at least 3 FLOPs', '3 FLOPs')
+    """
+    return f"at least {words}" if quantity in cost.lower_bounds() else words
 
 
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:

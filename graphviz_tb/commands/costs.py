@@ -25,7 +25,8 @@ class CostReport:
     """The costs that `info` shows.
 
     `scopes` are the parts of the graph, or of the scope that holds nearly all of it (`within`, "" for the graph);
-    `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that nobody counts.
+    `roles` are the sums of forward, gradient and optimizer; `uncounted` op types have operations that nobody counts;
+    `at_least` names the quantities of the whole that are more than is counted, `ops` how many ops there are.
     """
 
     batch: int
@@ -34,12 +35,14 @@ class CostReport:
     within: str
     scopes: tuple[ScopeCost, ...]
     uncounted: dict[str, int]
+    at_least: tuple[str, ...]
+    ops: int
 
 
 def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostReport | None:
     """Before: a graph whose costs were found. After: the report; None where nothing costs anything."""
     whole = costs.under(0)
-    if not whole:
+    if not whole and not whole.lower_bounds():
         return None
     row = telling(hierarchy, costs)
     scopes = [
@@ -54,6 +57,8 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         within=displayed_name(hierarchy, row),
         scopes=tuple(sorted(scopes, key=lambda scope: order(scope, sort))),
         uncounted=dict(costs.uncounted),
+        at_least=whole.lower_bounds(),
+        ops=hierarchy.ops(0),
     )
 
 

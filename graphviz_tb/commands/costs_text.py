@@ -9,6 +9,7 @@ from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.units import format_bytes, format_count, plural
 
 BAR = 10  # places
+LISTED = ("parameters", "flops", "activation_bytes")
 HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
 
 
@@ -18,10 +19,10 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
         return []
     whole = report.whole
     rows = [
-        ("parameters", at_least(whole.parameters, whole.unsized), parameters_note(whole)),
-        ("FLOPs", at_least(whole.flops, whole.uncounted), flops_note(report)),
-        ("activations", format_bytes(whole.activation_bytes), "outputs of all ops together"),
-        *(("  " + role, format_count(cost.flops), "FLOPs") for role, cost in spread(report).items()),
+        ("parameters", amount(whole, "parameters"), parameters_note(whole)),
+        ("FLOPs", amount(whole, "flops"), flops_note(report)),
+        ("activations", amount(whole, "activation_bytes"), "outputs of all ops together"),
+        *(("  " + role, amount(cost, "flops"), "FLOPs") for role, cost in spread(report).items()),
     ]
     lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
     if report.uncounted:
@@ -35,13 +36,17 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
     return [*lines, "", *table([HEAD, *body], width, right=(1, 2, 3, 4), header=True, look=look), *more]
 
 
-def at_least(count: int, missing: int) -> str:
-    """A number, and that it is a part where something is missing in it.
+def amount(cost: Cost, quantity: str) -> str:
+    """A quantity in words, and that it is a part where something is missing in it.
 
-    >>> at_least(1200, 0), at_least(1200, 3), at_least(0, 3)
-    ('1.2 k', 'at least 1.2 k', 'unknown')
+    >>> amount(Cost(flops=1200), "flops"), amount(Cost(flops=1200, uncounted=3), "flops")
+    ('1.2 k', 'at least 1.2 k')
+    >>> amount(Cost(partial=1), "flops")
+    'unknown'
     """
-    return format_count(count) if not missing else f"at least {format_count(count)}" if count else "unknown"
+    count = getattr(cost, quantity)
+    told = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
+    return told if quantity not in cost.lower_bounds() else f"at least {told}" if count else "unknown"
 
 
 def parameters_note(whole: Cost) -> str:
@@ -53,10 +58,18 @@ def parameters_note(whole: Cost) -> str:
 
 
 def flops_note(report: CostReport) -> str:
-    """Multiply-adds, and of how many ops nobody knows the operations."""
+    """Multiply-adds, of how many ops no shape is known, and of how many nobody knows the operations."""
     whole = report.whole
-    missing = f"; {whole.uncounted:,} {plural(whole.uncounted, 'op')} not counted" if whole.uncounted else ""
-    return f"{format_count(whole.macs)} multiply-adds, batch {report.batch}{missing}"
+    batch = f"batch {report.batch}"
+    notes = [f"{format_count(whole.macs)} multiply-adds, {batch}" if whole.macs or not whole.unshaped else batch]
+    if whole.unshaped:
+        have = "has" if whole.unshaped == 1 else "have"
+        notes.append(f"{whole.unshaped:,} of {max(report.ops, whole.unshaped):,} ops {have} no known shape")
+    if whole.uncounted > whole.unshaped:
+        notes.append(f"{whole.uncounted:,} {plural(whole.uncounted, 'op')} not counted")
+    if whole.partial and not whole.unshaped:
+        notes.append(f"{whole.partial:,} {plural(whole.partial, 'op')} counted in part")
+    return "; ".join(notes)
 
 
 def spread(report: CostReport) -> dict[str, Cost]:
@@ -72,8 +85,6 @@ def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
     return (
         one_line(scope.name),
         f"{scope.ops:,}",
-        format_count(cost.parameters) if cost.parameters else "",
-        format_count(cost.flops) if cost.flops else "",
-        format_bytes(cost.activation_bytes) if cost.activation_bytes else "",
+        *(told if (told := amount(cost, quantity)) not in ("0", "0 B") else "" for quantity in LISTED),
         bar(share, BAR),
     )

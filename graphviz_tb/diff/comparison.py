@@ -73,6 +73,11 @@ class Comparison:
         """Before and after, of the whole: `ops`, `parameters`, `flops`; None where a number is not known."""
         return self.source.numbers.whole if self.source is not None else dict.fromkeys(QUANTITIES, (None, None))
 
+    @property
+    def at_least(self) -> frozenset[str]:
+        """Which of the numbers are more than is counted: some ops have no known shape, or no rule."""
+        return self.source.numbers.at_least if self.source is not None else frozenset()
+
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""
         demand("change", change, Change)
@@ -88,6 +93,7 @@ class Comparison:
                 word: count for word in SEVERITIES if (count := sum(change.severity == word for change in self.items))
             },
             **as_dicts(self.numbers),
+            **({"at_least": sorted(self.at_least)} if self.at_least else {}),
             "matched": self.matched,
             "renumbered": self.renumbered,
             "ignored": dict(self.ignored),

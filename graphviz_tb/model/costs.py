@@ -24,7 +24,9 @@ class Cost:
     multiply-add), `activation_bytes` what the outputs take, `weight_bytes` what the parameters take. The others say
     what is not in it: `uncounted` ops whose operations nobody counts, `guessed` ops with an unknown size, which counts
     as the batch, `unsized` weights of unknown size, `copied` elements of averages and
-    copies of parameters. After: no quantity is above `MOST_OF_QUANTITY`.
+    copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
+    unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
+    After: no quantity is above `MOST_OF_QUANTITY`.
     """
 
     parameters: int = 0
@@ -36,6 +38,8 @@ class Cost:
     guessed: int = 0
     unsized: int = 0
     copied: int = 0
+    partial: int = 0
+    unshaped: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -52,6 +56,30 @@ class Cost:
     def as_dict(self) -> dict[str, int]:
         """The quantities by name."""
         return {name: getattr(self, name) for name in QUANTITIES}
+
+    def repeated(self, times: int) -> Cost:
+        """What it costs to do the same so many times: weights are there once.
+
+        >>> Cost(parameters=7, flops=3, uncounted=1).repeated(20)
+        Cost(parameters=7, flops=60, uncounted=1)
+        """
+        done = (times * self.macs, times * self.flops, times * self.activation_bytes)
+        return Cost(self.parameters, *done, *VALUES(self)[4:])
+
+    def lower_bounds(self) -> tuple[str, ...]:
+        """The quantities that are more than is counted.
+
+        >>> Cost(flops=12, uncounted=1).lower_bounds(), Cost(parameters=7).lower_bounds()
+        (('macs', 'flops'), ())
+        """
+        lacking = {
+            "parameters": self.unsized,
+            "macs": self.uncounted or self.partial,
+            "flops": self.uncounted or self.partial,
+            "activation_bytes": self.unshaped or self.partial,
+            "weight_bytes": self.unsized,
+        }
+        return tuple(name for name, missing in lacking.items() if missing)
 
 
 FIELDS = tuple(each.name for each in fields(Cost))
@@ -115,5 +143,7 @@ class Costs:
         return sums
 
     def entry(self, row: int) -> dict[str, Any]:
-        """The `"cost"` of a node in the JSON document."""
-        return self.under(row).as_dict()
+        """The `"cost"` of a node in the JSON document; `at_least` names quantities that are more than is counted."""
+        cost = self.under(row)
+        bounds = cost.lower_bounds()
+        return {**cost.as_dict(), **({"at_least": list(bounds)} if bounds else {})}

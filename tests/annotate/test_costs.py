@@ -146,7 +146,8 @@ def test_a_cost_says_what_is_not_in_it() -> None:
     a, b = (found.cost.under(found.names.index(0)[name]) for name in ("a", "b"))
     assert (a.uncounted, a.guessed, a.unsized) == (0, 1, 0)
     assert (b.guessed, b.unsized) == (1, 1)
-    assert found.cost.entry(0) == {**found.cost.under(0).as_dict()}
+    bounds = ["parameters", "macs", "flops", "activation_bytes", "weight_bytes"]
+    assert found.cost.entry(0) == {**found.cost.under(0).as_dict(), "at_least": bounds}
     assert "unsized" not in found.cost.entry(0), "the quantities alone"
 
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
+from graphviz_tb import load
+from graphviz_tb.commands.costs import cost_report
+from graphviz_tb.commands.costs_text import cost_lines
+from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import FLOAT, model, node, placeholder, weights
 
 INT = {"type": 3}
@@ -54,9 +59,6 @@ def test_a_size_that_a_check_leaves_open_is_that_of_its_input() -> None:
 
 def old(producer: int) -> Model:
     # x, of an empty shape ─▶ y = x · w [4, 8]
-    from graphviz_tb import load
-    from graphviz_tb.proto import GraphDef
-
     nodes = (placeholder("x"), weights("w", 4, 8), node("y", "MatMul", "x", "w"), node("r", "Relu", "x"))
     return load(GraphDef(node=nodes, versions={"producer": producer}))
 
@@ -67,3 +69,105 @@ def test_programs_that_could_not_write_an_unknown_shape_wrote_an_empty_one() -> 
     assert old(22).shapes()["x", 0] == ()
     assert old(21).costs()["y"].macs == 4 * 8
     assert [notice.code for notice in old(21).notices] == []
+
+
+def counting(cond: str, limit: str) -> list[dict[str, Any]]:
+    """The functions of a loop: i, n, h ─▶ i + 1, n, h · w [16, 16] while `cond`(i, `limit`)."""
+    arguments = [{"name": "i", "type": 3}, {"name": "n", "type": 3}, {"name": "h", "type": 1}]
+    w = weights("w", 16, 16)
+    return [
+        {
+            "signature": {"name": "cond", "input_arg": arguments, "output_arg": [{"name": "go", "type": 10}]},
+            "node_def": [number("five", 5), node("below", cond, "i", limit), node("is", "Identity", "below:z:0")],
+            "ret": {"go": "is:output:0"},
+        },
+        {
+            "signature": {
+                "name": "body",
+                "input_arg": arguments,
+                "output_arg": [{"name": f"{name}_out", "type": kind} for name, kind in (("i", 3), ("n", 3), ("h", 1))],
+            },
+            "node_def": [
+                *(number("one", 1), node("more", "AddV2", "i", "one:output:0"), w),
+                *(node("turn", "MatMul", "h", "w:output:0"), node("next", "Identity", "turn:product:0")),
+            ],
+            "ret": {"i_out": "more:z:0", "n_out": "n", "h_out": "next:output:0"},
+        },
+    ]
+
+
+def looping(cond: str, limit: str, *given: dict[str, Any]) -> Model:
+    functions = {name: {"func": {"name": name}} for name in ("cond", "body")}
+    loop = {"name": "loop", "op": "StatelessWhile", "input": ["from", "n", "h"], "attr": functions}
+    return model(number("from", 2), *given, placeholder("h", 1, 16), loop, library=counting(cond, limit))
+
+
+@pytest.mark.parametrize(
+    ("cond", "limit", "rounds"),
+    [("Less", "n", 20 - 2), ("LessEqual", "n", 20 - 2 + 1), ("Less", "five:output:0", 5 - 2), ("Less", "i", None)],
+)
+def test_a_loop_with_a_counter_counts_all_of_its_rounds(cond: str, limit: str, rounds: int | None) -> None:
+    found = looping(cond, limit, number("n", 20))
+    whole = found.cost.under(0)
+    assert whole.macs == (rounds or 1) * 16 * 16
+    assert ("flops" in whole.lower_bounds()) is (rounds is None)
+
+
+def test_a_loop_that_runs_nobody_knows_how_often_counts_one_round_and_says_so() -> None:
+    found = looping("Less", "n", {"name": "n", "op": "Placeholder", "attr": {"dtype": INT, "shape": {"shape": {}}}})
+    assert found.cost.under(0).macs == 16 * 16
+    assert set(found.cost.under(0).lower_bounds()) == {"macs", "flops", "activation_bytes"}
+
+
+def convolution() -> tuple[dict[str, Any], ...]:
+    # an image of unknown height and width ─▶ 32 filters of 7×7
+    attrs = {"strides": {"list": {"i": [1, 2, 2, 1]}}, "padding": {"s": b"VALID"}}
+    return placeholder("x", -1, -1, -1, 3), weights("w", 7, 7, 3, 32), node("y", "Conv2D", "x", "w", **attrs)
+
+
+def test_a_batch_is_chosen_and_a_height_is_not_known() -> None:
+    batch = model(placeholder("x", -1, 6), weights("w", 6, 5), node("y", "MatMul", "x", "w")).cost.under(0)
+    assert batch.lower_bounds() == ()
+    height = model(*convolution()).cost.under(0)
+    assert height.lower_bounds() == ("macs", "flops", "activation_bytes")
+    assert height.unshaped == 1
+
+
+def test_sizes_that_follow_from_the_batch_are_those_of_a_batch_in_functions_and_where_two_meet() -> None:
+    # f(a) + b, both [?, 6]
+    signature = {"name": "f", "input_arg": [{"name": "a", "type": 1}], "output_arg": [{"name": "r", "type": 1}]}
+    body = {"signature": signature, "node_def": [node("s", "Square", "a")], "ret": {"r": "s:y:0"}}
+    call = {"f": {"func": {"name": "f"}}, "Tin": {"list": {"type": [1]}}, "Tout": {"list": {"type": [1]}}}
+    nodes = (placeholder("a", -1, 6), placeholder("b", -1, 6), node("c", "PartitionedCall", "a", **call))
+    found = model(*nodes, node("y", "AddV2", "c", "b"), library=[body])
+    assert found.cost.under(0).lower_bounds() == ()
+    assert found.cost.under(0).flops == 6 + 6
+
+
+def test_a_part_is_called_one_in_every_place() -> None:
+    known = (placeholder("a", 4, 6), weights("v", 6, 5), node("z", "MatMul", "a", "v"))
+    found = model(*known, *convolution())
+    report = cost_report(found.hierarchy, found.cost)
+    assert report is not None
+    text = "\n".join(cost_lines(report, 10, 100, TextStyle()))
+    assert "at least 240" in text
+    assert "1 of 4 ops has no known shape" in text
+    assert "at least 80 B" in text
+    assert report.at_least == ("macs", "flops", "activation_bytes")
+    assert found.to_json()["nodes"][0]["cost"]["at_least"] == ["macs", "flops", "activation_bytes"]
+
+
+def test_gradients_of_a_stretched_operand_are_summed_along_what_was_stretched() -> None:
+    # x [?, 3] + b [3]: the gradient of b is summed over the batch, that of x over nothing
+    nodes = (
+        *(placeholder("x", -1, 3), weights("b", 3)),
+        *(
+            node("shape", "Shape", "x"),
+            node("of_b", "Shape", "b"),
+            node("args", "BroadcastGradientArgs", "shape", "of_b"),
+        ),
+        *(node("of_x", "Sum", "x", "args"), node("sum", "Sum", "x", "args:1")),
+    )
+    found = model(*nodes)
+    assert (found.shapes()["of_x", 0], found.shapes()["sum", 0]) == ((None, 3), (3,))
+    assert found.cost.under(0).lower_bounds() == ()

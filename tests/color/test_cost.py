@@ -96,4 +96,4 @@ def test_a_model_without_costs_has_one_tick() -> None:
     nothing = load(GraphDef(node=[node("m", "Mystery")]))
     by_parameters = colouring(nothing, parameters)
     assert [row.label for row in by_parameters.legend([])] == ["0 parameters"]
-    assert by_parameters.costs.under(0) == Cost(uncounted=1)
+    assert by_parameters.costs.under(0) == Cost(uncounted=1, unshaped=1)

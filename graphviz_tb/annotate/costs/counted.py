@@ -25,22 +25,27 @@ class Unknown(Exception):
 
 
 class CountedOp:
-    """One op with its inputs and outputs. Asking for a shape of unknown rank raises `Unknown`."""
+    """One op with its inputs and outputs. Asking for a shape of unknown rank raises `Unknown`; `partial` is whether one
+    that was asked for has an unknown size that is not the batch, so that what is counted is less than the truth."""
 
-    __slots__ = ("batch", "ins", "op", "outs")
+    __slots__ = ("batch", "ins", "op", "outs", "partial")
 
     def __init__(self, op: Op, ins: Sequence[Out], outs: Sequence[Out], batch: int) -> None:
         self.op, self.ins, self.outs, self.batch = op, ins, outs, batch
+        self.partial = False
 
     def shape(self, index: int) -> Sizes:
         """The shape of an input."""
-        return sizes(
-            self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None, self.op.symbols, self.batch
-        )
+        return self.sizes(self.ins[index].shape if -len(self.ins) <= index < len(self.ins) else None)
 
     def out(self, index: int = 0) -> Sizes:
         """The shape of an output."""
-        return sizes(self.outs[index].shape if index < len(self.outs) else None, self.op.symbols, self.batch)
+        return self.sizes(self.outs[index].shape if index < len(self.outs) else None)
+
+    def sizes(self, dims: Dims) -> Sizes:
+        """A shape as numbers."""
+        self.partial |= not settled(dims, self.op.symbols)
+        return sizes(dims, self.op.symbols, self.batch)
 
     def inputs(self, index: int = 0) -> int:
         """Elements of an input."""
@@ -56,6 +61,11 @@ def sizes(dims: Dims, symbols: Symbols, batch: int) -> Sizes:
     if dims is None:
         raise Unknown
     return tuple(max(0, size) if size > HIDDEN else max(0, symbols.with_all(size, batch)) for size in dims)
+
+
+def settled(dims: Dims, symbols: Symbols) -> bool:
+    """Whether a shape is known, but for sizes that follow from the batch."""
+    return dims is not None and all(symbols.of_batch(size) for size in dims)
 
 
 def elements(shape: Sizes) -> int:

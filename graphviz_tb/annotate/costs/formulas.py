@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.counted import CountedOp, OpCost, Sizes, Unknown, elements
 from graphviz_tb.annotate.costs.einsum import einsum
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.ops.table import LINES, row
@@ -142,7 +142,7 @@ def inner(op: CountedOp) -> int:
         return right
     if left is None and right is None:
         raise Unknown
-    return sizes((left if left is not None else right or 0,), op.op.symbols, op.batch)[0]
+    return op.sizes((left if left is not None else right or 0,))[0]
 
 
 def factor_size(op: CountedOp, index: int, before_last: bool) -> int | None:

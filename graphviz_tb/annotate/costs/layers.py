@@ -45,6 +45,12 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
     return OpCost(macs, flops)
 
 
+def is_partial(layer: Layer) -> bool:
+    """Whether a call takes a tensor with an unknown size that is not the batch: less is counted than is done."""
+    shapes = (shape for call in layer.calls for shape in (*call.takes, *call.gives[:1]))
+    return layer_row(layer.class_name).flops != MOVES and any(None in (shape or ())[1:] for shape in shapes)
+
+
 def call_work(layer: Layer, call: LayerCall, batch: int) -> OpCost | None:
     """Return the cost of one call of a layer; None where its class has no rule, or a shape is missing."""
     if not call.gives or None in (*call.takes, call.gives[0]):

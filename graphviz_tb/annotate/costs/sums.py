@@ -1,14 +1,15 @@
 """The cost of every op of a graph. A call costs what its functions do with its arguments: of branches the dearest, of
-a loop one round."""
+a loop all rounds, or one where nobody knows how many there are."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 
-from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, sizes
+from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
 from graphviz_tb.annotate.costs.formulas import work
-from graphviz_tb.annotate.costs.layers import layer_work
+from graphviz_tb.annotate.costs.layers import is_partial, layer_work
+from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
 from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
@@ -16,10 +17,12 @@ from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
 from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.annotate.outputs import outputs_of
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.ops.roles import ALIASES, BRANCHES
+from graphviz_tb.ops.outputs import op_def
+from graphviz_tb.ops.roles import ALIASES, BRANCHES, LOOPS
 
 
 def costs_of(hierarchy: Hierarchy, inference: Inference, batch: int = 1) -> Costs:
@@ -72,6 +75,7 @@ class Bill:
         self.uncounted: Counter[str] = Counter()
         self._layers = layer_nodes(inference.graph)
         self._frames: dict[CallFrame, Cost] = {}
+        self._rounds = Rounds(inference)
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -122,15 +126,8 @@ class Bill:
         return self.inference.calls.opened.get((frame, node), ())
 
     def _alone(self, frame: CallFrame, node: int) -> Cost:
-        subs = [self._frames.get(sub, NOTHING) for sub in self.called(frame, node)]
-        if subs:
-            # One branch runs: the dearest, so that a cost is never less than what may happen.
-            if self.inference.op(node) in BRANCHES:
-                return max(subs, key=lambda cost: cost.flops)
-            total = NOTHING
-            for sub in subs:
-                total += sub
-            return total
+        if called := self.called(frame, node):
+            return self._call(frame, node, called)
         definition = self.graph.node_def(node)
         if definition is None:
             return NOTHING
@@ -139,16 +136,36 @@ class Bill:
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
         layer = self._layers.get(node)
         done = layer_work(layer, self.batch) if layer else self._work(op)
+        partial = is_partial(layer) if layer else op.partial
+        alias = definition.op in ALIASES
         if done is None:
             self.uncounted[layer.class_name if layer else definition.op] += 1
         return Cost(
             0,
             *(done or (0, 0)),
-            activation_bytes=0 if definition.op in ALIASES else self._bytes(op),
+            activation_bytes=0 if alias else self._bytes(op),
             uncounted=int(done is None),
             # A size that nobody knows counts as the batch, which is a guess.
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
+            partial=int(done is not None and partial),
+            unshaped=int(not alias and not self.graph.meaning.stores[node] and unshaped(op)),
         )
+
+    def _call(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:
+        """What the functions of a node cost: of branches the dearest, of a loop as often as it runs."""
+        subs = [self._frames.get(sub, NOTHING) for sub in called]
+        op = self.inference.op(node)
+        # One branch runs: the dearest, so that a cost is never less than what may happen.
+        if op in BRANCHES:
+            return max(subs, key=lambda cost: cost.flops)
+        total = NOTHING
+        for sub in subs:
+            total += sub
+        if op not in LOOPS:
+            return total
+        rounds = self._rounds.of(frame, node)
+        # The condition is asked once more than the body runs; it costs next to nothing.
+        return total + Cost(partial=1) if rounds is None else total.repeated(rounds)
 
     def _work(self, op: CountedOp) -> tuple[int, int] | None:
         try:
@@ -164,3 +181,20 @@ class Bill:
         return sum(
             elements(sizes(shape, op.op.symbols, self.batch)) * element_size(dtypes(index)) for index, shape in shaped
         )
+
+
+KERNEL = "reserve_space"  # outputs that an op keeps for its gradient: only its kernel knows their size
+
+
+def unshaped(op: CountedOp) -> bool:
+    """Whether the size of an output is not known, but for the batch."""
+    definition = op.op.definition
+    if not op.outs:
+        return outputs_of(definition) != 0
+    known = op_def(definition.op)
+    names = [output.name for output in known.outputs] if known is not None else []
+    return any(
+        not settled(out.shape, op.op.symbols)
+        for index, out in enumerate(op.outs)
+        if index >= len(names) or not names[index].startswith(KERNEL)
+    )

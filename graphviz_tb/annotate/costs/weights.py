@@ -44,8 +44,8 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
             yield variable.node, Cost(parameters=elements, weight_bytes=elements * element_size(variable.dtype))
     for node, layer in layer_nodes(inference.graph).items():
         dtype = layer.config.get("dtype")
-        size = element_size(dtype if isinstance(dtype, str) else "")
-        yield node, Cost(parameters=layer.parameters or 0, weight_bytes=(layer.parameters or 0) * size)
+        size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
+        yield node, Cost(unsized=1) if count is None else Cost(parameters=count, weight_bytes=count * size)
 
 
 def elements_of(inference: Inference, variable: Variable) -> int | None:

@@ -141,7 +141,7 @@ class CallInference:
             decided = dict.fromkeys(symbols_of(frame.args), True)
             found = dict.fromkeys(symbols_of(outs))
             born = self._born[frame, outs] = [symbol for symbol in found if not symbols.made_of(symbol, decided)]
-        new = {symbol: symbols.fresh() for symbol in born}
+        new = {symbol: symbols.like(symbol) for symbol in born}
         return tuple(Out(renamed(out.shape, new), renamed(out.value, new), renamed(out.held, new)) for out in outs)
 
     def _round(self, frame: CallFrame, node: int) -> Round:

@@ -26,7 +26,7 @@ from graphviz_tb.annotate.shapes import says_nothing
 from graphviz_tb.limits import FOLDED_ELEMENTS, SIZES_OF_OP
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
-from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, VARIABLES
+from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, NEXT_ELEMENTS, OPTIONAL_VALUES, VARIABLES
 
 
 class Inference:
@@ -155,9 +155,17 @@ class Inference:
         else:
             op = Op(definition, ins, self.symbols)
             outs = self.inferred(op)
+            if definition.op in GIVEN:
+                outs = tuple([self.with_batch(out) for out in outs])
             if is_handle(op) and (not outs or outs[0].held is None):
                 outs = (self.handle_of(node),)
         return self.with_declared(node, outs, self.declared(node, definition))
+
+    def with_batch(self, out: Out) -> Out:
+        """What comes in from outside: a first size that is open is that of the batch."""
+        if not out.shape or out.shape[0] > HIDDEN:
+            return out
+        return Out((self.symbols.batch(), *out.shape[1:]), out.value, out.held)
 
     def handle_of(self, node: int) -> Out:
         """The handle of a variable whose shape others state: its reads, what is assigned to it."""
@@ -220,7 +228,12 @@ class Inference:
                 self.contradictions[node] = None
                 both = said
                 padded[index] = UNKNOWN
-            dims = tuple(self.symbols.fresh() if size == HIDDEN else size for size in both or ())
+            # Of an op without a rule the first size that is open is that of the batch, as everywhere in such a file.
+            ruled = padded[index].shape is not None
+            dims = tuple(
+                size if size != HIDDEN else self.symbols.fresh() if ruled or place else self.symbols.batch()
+                for place, size in enumerate(both or ())
+            )
             padded[index] = Out(dims, padded[index].value, padded[index].held)
         return tuple(padded)
 
@@ -242,6 +255,8 @@ def is_handle(op: Op) -> bool:
         return "resource" in (op.attr("T"), op.attr("dtype"))
     return kind in HANDLES and kind in VARIABLES
 
+
+GIVEN = INPUTS | NEXT_ELEMENTS | OPTIONAL_VALUES  # what comes in from outside
 
 # What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.
 ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)

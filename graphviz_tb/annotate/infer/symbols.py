@@ -81,11 +81,32 @@ class Symbols:
         self._index: dict[tuple[str, tuple[int, ...]], int] = {}
         self._claimed = Meter(CLAIMED_NUMBERS)
         self._values: dict[int, dict[int, int]] = {}  # what symbols come to (`with_all`)
+        self._batch: dict[int, bool] = {}  # whether symbols follow from the batch alone (`of_batch`)
 
     def fresh(self) -> int:
         """Return a new symbol: a number of which nothing is known."""
         self._made.append(None)
         return HIDDEN - (len(self._made) - 1)
+
+    def batch(self) -> int:
+        """The size of a batch: it is not known, but whoever counts chooses it."""
+        symbol = self.fresh()
+        self._batch[symbol] = True
+        return symbol
+
+    def of_batch(self, number: int) -> bool:
+        """Whether a number is known, or follows from known numbers and sizes of batches alone.
+
+        >>> symbols = Symbols()
+        >>> batch, height = symbols.batch(), symbols.fresh()
+        >>> symbols.of_batch(symbols.product([batch, 7])), symbols.of_batch(symbols.product([batch, height]))
+        (True, False)
+        """
+        return number > HIDDEN or self.made_of(number, self._batch)
+
+    def like(self, *numbers: int) -> int:
+        """A new number in place of others: the size of a batch where all of them are such."""
+        return self.batch() if all(self.of_batch(number) for number in numbers) else self.fresh()
 
     def several(self, count: int) -> tuple[int, ...]:
         """Return `count` new symbols. Raises ValueError for more than any op has outputs or sizes."""

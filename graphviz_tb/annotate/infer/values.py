@@ -62,7 +62,12 @@ def join(a: Dims, b: Dims, symbols: Symbols) -> Dims:
         return a
     if a is None or b is None or len(a) != len(b):
         return None
-    return tuple(mine if mine == other else symbols.fresh() for mine, other in zip(a, b, strict=True))
+    return tuple(mine if mine == other else either(mine, other, symbols) for mine, other in zip(a, b, strict=True))
+
+
+def either(a: int, b: int, symbols: Symbols) -> int:
+    """A number that is one or the other."""
+    return symbols.like(a, b) if a <= HIDDEN and b <= HIDDEN else symbols.fresh()
 
 
 def join_outs(a: Out, b: Out, symbols: Symbols) -> Out:
@@ -99,7 +104,7 @@ def stretched(a: int, b: int, symbols: Symbols) -> int:
     if a == 1:
         return b
     if a <= HIDDEN and b <= HIDDEN:
-        return symbols.fresh()
+        return symbols.like(a, b)
     if a > HIDDEN and b > HIDDEN:
         raise Contradiction
     return max(a, b)  # a known size that is not 1 beside a symbol, which lies below HIDDEN

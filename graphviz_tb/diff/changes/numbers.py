@@ -17,6 +17,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.limits import MOST_OF_QUANTITY, NODES_COSTED, NODES_OF_LAYERS
 from graphviz_tb.model.change import QUANTITIES, Change, ValuePair
 from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.graph import Graph, Mark
 
 STATES = ("int", "uint", "bool", "string")  # types of variables that count or hold a seed: no weights
@@ -44,9 +45,25 @@ class NodeQuantities:
     @cached_property
     def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
         """Each quantity by node, of the old and of the new graph."""
-        of = {"ops": ops_of, "parameters": parameters_of, "flops": flops_of}
+        (old, new), (before, after) = self.layers, self.costs
+        by_word = {
+            "ops": (ops_of(old), ops_of(new)),
+            "parameters": (parameters_of(old), parameters_of(new)),
+            "flops": (flops_of(old, before), flops_of(new, after)),
+        }
+        return {word: by_word[word] for word in QUANTITIES}
+
+    @cached_property
+    def costs(self) -> tuple[list[Cost] | None, list[Cost] | None]:
+        """What the nodes of either graph cost; None where that is not counted."""
         old, new = self.layers
-        return {word: (of[word](old), of[word](new)) for word in QUANTITIES}
+        return costs_in(old), costs_in(new)
+
+    @cached_property
+    def at_least(self) -> frozenset[str]:
+        """The quantities of which either graph has more than is counted."""
+        bounds = [cost.lower_bounds() for costs in self.costs for cost in set(costs or ())]
+        return frozenset(word for words in bounds for word in words if word in QUANTITIES and word != "parameters")
 
     @cached_property
     def whole(self) -> dict[str, ValuePair]:
@@ -220,11 +237,17 @@ def parameters_of(layers: Layers) -> QuantityColumn:
     return sizes if variables else None
 
 
-def flops_of(layers: Layers) -> QuantityColumn:
-    """The floating point operations of each node of the main graph, as `info` counts them; None where unknown."""
+def costs_in(layers: Layers) -> list[Cost] | None:
+    """What each node of a graph costs, as `info` counts it; None of Keras layers, and of a graph that is too large."""
     graph: Graph = layers.side.graph
-    if graph.layers or len(graph) > NODES_COSTED:
+    return None if graph.layers or len(graph) > NODES_COSTED else costs_by_node(graph)
+
+
+def flops_of(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
+    """The floating point operations of each node of the main graph; None where unknown."""
+    graph: Graph = layers.side.graph
+    if costs is None:
         return None
-    flops = np.fromiter((cost.flops for cost in costs_by_node(graph)), np.int64, len(graph))
+    flops = np.fromiter((cost.flops for cost in costs), np.int64, len(graph))
     flops[exists(graph.function) | ~graph.kept] = 0
     return flops

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from graphviz_tb.diff.changes.names import COUNTED
@@ -191,14 +191,19 @@ def facts(change: Change) -> Iterator[str]:
         yield _also(change)
 
 
-def differing(numbers: Mapping[str, tuple[int | None, int | None]]) -> list[str]:
-    """The numbers that differ, with their difference; operations to three digits.
+def differing(
+    numbers: Mapping[str, tuple[int | None, int | None]], at_least: Container[str] = frozenset()
+) -> list[str]:
+    """The numbers that differ, with their difference; operations to three digits. Some are more than is counted.
 
     >>> differing({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
+    >>> differing({"flops": (7, 5)}, at_least={"flops"})
+    ['at least 7 → 5 FLOPs (−2)']
     """
     return [
-        f"{shown(old)} → {shown(new)} {'FLOPs' if word == 'flops' else word} ({'+' if new > old else '−'}"
+        f"{'at least ' if word in at_least else ''}{shown(old)} → {shown(new)} "
+        f"{'FLOPs' if word == 'flops' else word} ({'+' if new > old else '−'}"
         f"{shown(abs(new - old))})"
         for word, (old, new) in numbers.items()
         if old is not None and new is not None and old != new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
 from graphviz_tb.annotate.infer.rules.common import layouts_channels
+from graphviz_tb.annotate.infer.values import Out
 
 
 def bias_gradient(op: Op) -> RuleResult:
@@ -23,6 +24,20 @@ def batch_norm_gradient(op: Op) -> RuleResult:
     return [shape, channels, channels, (0,), (0,)]
 
 
+def reduced_axes(op: Op) -> RuleResult:
+    """`BroadcastGradientArgs`: the axes along which each of two shapes was stretched; a batch is more than one."""
+    left, right = op.value(0), op.value(1)
+    if left is None or right is None:
+        return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
+    rank = max(len(left), len(right))
+    pairs = list(zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True))
+    # Two sizes that are not known may be equal or not.
+    if any(mine != other and 1 not in (mine, other) for mine, other in pairs):
+        return [(op.symbols.fresh(),), (op.symbols.fresh(),)]
+    axes = [tuple(axis for axis, pair in enumerate(pairs) if pair[side] == 1) for side in (0, 1)]
+    return [Out((len(each),), each) for each in axes]
+
+
 def loss_gradient(op: Op) -> RuleResult:
     """`SymbolicGradient`: one for each input of the function, before the gradients that come in."""
     count = op.count("Tout")
@@ -35,6 +50,7 @@ RULES: dict[str, Rule] = {
     "ResizeBilinearGrad": lambda op: [resized_gradient(op)],
     "ResizeBicubicGrad": lambda op: [resized_gradient(op)],
     "ResizeNearestNeighborGrad": lambda op: [nearest_gradient(op)],
+    "BroadcastGradientArgs": reduced_axes,
     "SymbolicGradient": loss_gradient,
 }
 
