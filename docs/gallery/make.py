@@ -51,7 +51,7 @@ ENTRIES = [
     Entry(
         "cifar10",
         "CIFAR-10 with its input queue. Edges show the shapes of their tensors and are thicker where more flows. Hubs "
-        "are in the auxiliary area; stubs in their colours stand for their edges.",
+        "are in the auxiliary area; stubs in their colours replace their edges.",
         "fixtures/real/cifar10_shapes.pb",
     ),
     Entry(

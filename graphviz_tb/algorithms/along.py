@@ -15,7 +15,7 @@ from graphviz_tb.model.paths import Path, content_rows, owner_row
 def along_flow(hierarchy: Hierarchy, path: Path) -> list[list[int]]:
     """The children of the group at `path`, rank by rank.
 
-    After: no data edge leads from a rank to an earlier one, but for those that close a circle; the children of one
+    After: no data edge leads from a rank to an earlier one, but for those that close a cycle; the children of one
     rank do not feed each other, and are in the order of the file. What has no edge is not in them (`unjoined`).
 
     >>> from graphviz_tb import load
@@ -49,7 +49,7 @@ def data_pairs(hierarchy: Hierarchy, owner: int) -> list[tuple[int, int]]:
 
 
 def ranks(rows: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Each row one rank below the last that feeds it; where all that are left are in circles, the first goes on."""
+    """Put each row one rank below the last that feeds it; where only cycles are left, take the first row."""
     index = {row: number for number, row in enumerate(rows)}
     after: list[list[int]] = [[] for _ in rows]
     for source, target in pairs:

@@ -129,7 +129,7 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
     called = {callee for row, inside in callees.items() if row not in reached for callee in inside - {row}}
     uncalled = []
     unreached = [row for row in hierarchy.function_rows if row not in reached]
-    for row in sorted(unreached, key=lambda row: (row in called, row)):  # those in circles only where nothing leads in
+    for row in sorted(unreached, key=lambda row: (row in called, row)):  # those on cycles only where nothing leads in
         if row not in reached:
             uncalled.append(row)
             reached |= reached_from([row], callees, reached)

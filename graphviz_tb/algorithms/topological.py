@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in an order in which each comes before those that it leads to (Kahn 1962), wave by wave; without those
-    on circles or behind them. `after[v]` are the nodes that node v leads to.
+    on cycles or behind them. `after[v]` are the nodes that node v leads to.
 
     >>> topological([[2], [2], []]), topological([[1], [0], []])
     ([0, 1, 2], [2])
@@ -61,7 +61,7 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
         done[node] = True
         beyond = depth[node] + 1
         for target in after[node]:
-            # A target that is done closes a circle: the edge leads back in `order`.
+            # A target that is done closes a cycle: the edge leads back in `order`.
             if depth[target] < beyond and not done[target]:
                 depth[target] = beyond
     return depth

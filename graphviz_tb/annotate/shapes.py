@@ -108,7 +108,7 @@ def read_shape(graph: Graph, node: int) -> Shape:
 def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tensor | None:
     """The tensor that a call of one function gives at `index`; None where `node` is no such call.
 
-    Calls in calls are followed; what a circle of them gives is not known.
+    Calls in calls are followed; the results of recursive ones are unknown.
     """
     result = None
     passed = []
@@ -118,7 +118,7 @@ def result_of(graph: Graph, calls: ResolvedCalls, node: int, index: int) -> Tens
             result = calls.known[node, index]
             break
         passed.append((node, index))
-        calls.known[node, index] = None  # so that a circle ends
+        calls.known[node, index] = None  # so that a cycle ends
         inner = result_in(graph, calls.by_node[node].function, index, calls.makers)
         result = inner[2] if inner else None
         # The result of a function, where the file says its shape or it is an argument, is the end of the way.

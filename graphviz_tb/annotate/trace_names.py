@@ -176,7 +176,7 @@ class TraceNames:
         """The chain of calls from the main graph to a function, if there is only one; none where it is longer than any
         that TensorFlow writes."""
         chain: list[int] = []
-        # Functions that call each other in a circle have no way to the main graph.
+        # Functions that only call each other have no way to the main graph.
         while function and len(chain) < CALLS_NAMED and len(self._callers.get(function, ())) == 1:
             chain.append(self._callers[function][0])
             function = function_of(self.hierarchy, chain[-1])

@@ -62,7 +62,7 @@ def plain(metagraph: Metagraph, outside: PortConstraints) -> Skeleton:
 
 
 def by_rank(core: list[int], arcs: list[ItemPair], count: int) -> list[list[int]]:
-    """The boxes on each rank, as early as they can be; lines of circles that lead back in the file count for nothing.
+    """Return the boxes on each rank, as early as they can be; lines of cycles that lead back in the file do not count.
 
     >>> by_rank([0, 1, 2], [(1, 0), (0, 2), (2, 0)], 3)
     [[1], [0], [2]]

@@ -138,7 +138,7 @@ class Expander:
         )
 
     def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
-        """Stacks and folds in a circle of two with a larger scope, and what trains, in any circle."""
+        """Return the stacks and folds on a cycle of two with a larger scope, and training groups on any cycle."""
         hierarchy = self.hierarchy
         trains = [at for at, row in enumerate(rows) if row in self._training]
         stacks = {at for at, row in enumerate(rows) if int(hierarchy.kind[row]) in STACKS}
@@ -152,7 +152,7 @@ class Expander:
             for source, target in data
             if source in stacks and (target, source) in pairs and self._is_smaller_stack(rows[source], rows[target])
         }
-        # The smallest first, each without what is out already: putting one aside may break the circle of the next.
+        # The smallest first, without those that are out already: putting one aside may break the cycle of the next.
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)

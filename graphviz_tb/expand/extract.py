@@ -27,7 +27,7 @@ class ExtractInput:
 
     `sink` says which children are of a sink type (or a scope whose root op is), `marked` which marks are drawn beside
     each child (some of "in", "out"), `unseen` how many nodes without edges TensorBoard counts beside the children,
-    `circling` which close a circle and are no part of the model, or small beside the scope they circle with, `included`
+    `circling` which close a cycle and are outside of the model, or small next to the scope on their cycle, `included`
     which children were asked for in the main area.
     """
 
@@ -83,7 +83,7 @@ def decide(level: ExtractInput, options: ExpandOptions) -> Mask:
 
 
 def decide_circling(level: ExtractInput) -> Mask:
-    """The mask of a stack or fold: only what circles with a scope leaves the drawing."""
+    """Return the mask of a stack or fold: only children on a cycle with a scope leave the drawing."""
     if not level.circling:
         return Mask()
     work = begin(level)
@@ -97,7 +97,7 @@ def mask_of(work: ExtractState) -> Mask:
 
 
 def plain(level: ExtractInput) -> bool:
-    """Whether nothing moves, seen at a glance: no sinks, no circles, no control edges, no marks beside loose ends."""
+    """Return whether certainly nothing moves: no sinks, no cycles, no control edges, no marks next to loose ends."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False
     if not any(level.marked):
@@ -164,8 +164,8 @@ def take_sinks(work: ExtractState, options: ExpandOptions) -> None:
 
 
 def take_circling(work: ExtractState) -> None:
-    """Sums between the gradients of one scope, and the like, move aside: the file's own scopes make a circle of them,
-    in which a reader finds no direction."""
+    """Move sums between the gradients of one scope, and the like, aside: scopes of the file make a cycle of them, in
+    which a reader finds no direction."""
     for node in sorted(work.level.circling - work.level.included):
         take(work, node, "out")
 

@@ -64,7 +64,7 @@ def keep_lonely_ordinary(mark: Bytes, graph: Graph) -> Bytes:
     has_user[graph.source[graph.source != graph.target]] = True
     stray = ~reached(mark, graph)
     mark[stray & ((mark == Mark.SUMMARY) | ~has_user)] = Mark.NONE
-    # All users of what is left are left too: they lead into circles, of each of which one becomes ordinary.
+    # All users of a node that is left are left too: they lead into cycles, and one node of each becomes ordinary.
     mark[one_of_each_circle(np.flatnonzero(stray & ~reached(mark, graph)).tolist(), graph)] = Mark.NONE
     return mark
 

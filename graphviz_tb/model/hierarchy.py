@@ -47,8 +47,8 @@ class How(IntEnum):
     REPEAT = 4  # equal structures, behind or beside each other
     BRANCH = 5  # one of several ways between two places
     SEGMENT = 6  # a stretch of a level that is too long
-    LOOP = 7  # a circle in the flow
-    TRAINING = 8  # what trains the model: gradients, updates
+    LOOP = 7  # a cycle in the flow
+    TRAINING = 8  # ops that train the model: gradients, updates
 
 
 SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)

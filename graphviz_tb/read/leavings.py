@@ -109,7 +109,7 @@ def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
 
 
 def resolved(handed: Mapping[str, str]) -> dict[str, str]:
-    """For each that hands on: the tensor at the other end of all that hand it on; none where they go round in circles.
+    """Return for each node that hands on a tensor the first source of that tensor; nodes on cycles are left out.
 
     >>> resolved({"a": "b", "b": "c:1", "x": "y", "y": "x"})
     {'b': 'c:1', 'a': 'c:1'}
@@ -118,7 +118,7 @@ def resolved(handed: Mapping[str, str]) -> dict[str, str]:
     circles: set[str] = set()
     for name in handed:
         way = {name: None}
-        # To the end of the chain, a circle, or what an earlier chain has led to.
+        # To the end of the chain, a cycle, or the end of an earlier chain.
         while (last := node_of(handed[next(reversed(way))])) in handed:
             if last in way or last in source or last in circles:
                 break

@@ -88,14 +88,14 @@ def was_sorted(nodes: Sequence[NodeDef]) -> bool:
 
 
 def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
-    """Nodes each behind its inputs, the first input first; what nothing needs by name, and what is left on circles."""
+    """Sort nodes behind their inputs, first input first; from nodes that nothing uses, by name, then from cycles."""
     node_by_name = {node.name: node for node in nodes}
     used = {node_of(each) for node in nodes for each in node.input}
     ends = sorted((name for name in node_by_name if name not in used), key=plain)
     rest = sorted((name for name in node_by_name if name in used), key=plain)
     order: dict[str, None] = {}
     entered: set[str] = set()
-    # `rest` is for circles, which have no end to begin at.
+    # `rest` is for cycles, which have no end.
     for end in [*ends, *rest]:
         work = [(end, needs(node_by_name[end]))] if end not in entered else []
         entered.add(end)

@@ -145,8 +145,8 @@ def repeated_step(nodes: Iterable[NodeDef], library: Library) -> list[NodeDef] |
 
 
 def ops_through_calls(library: Library) -> dict[str, int]:
-    """How many ops each function has, with those of the functions that it calls; of what leads into a circle its own
-    alone."""
+    """Count the ops of each function and of the functions that it calls; only its own where its calls lead into a
+    cycle."""
     inside = callees(library)
     callers: list[list[int]] = [[] for _ in inside]
     for place, called in enumerate(inside):

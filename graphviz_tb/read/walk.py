@@ -1,5 +1,5 @@
-"""Every file below a folder, each folder once: links may lead round in a circle, to one place many times, or to all
-that is on the machine."""
+"""List every file below a folder, each folder once: links may form cycles, lead to one place many times, or to the
+whole machine."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Inference:
         needed = [
             (frame, source[0])
             for source in sources
-            # What is in `waiting` lies below on the stack: the graph has a circle there, and the input stays unknown.
+            # A node in `waiting` is below on the stack: the graph has a cycle there, and the input stays unknown.
             if source is not None and source[0] not in done and source[0] not in waiting
         ]
         # The head of a loop is inferred from what enters; what comes back is compared later (loops.py).

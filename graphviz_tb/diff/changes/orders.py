@@ -63,7 +63,7 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
     names: list[str] = []
     missing = {layer: len(ahead) for layer, ahead in before.items()}
     ready = [layer for layer, count in missing.items() if not count]
-    # Kahn's order, rank by rank; layers in a circle are left out.
+    # Kahn's order, rank by rank; layers on a cycle are left out.
     while ready:
         rank = sorted((name_of(layer), layer) for layer in ready)
         names += [last_segment(name) for name, _ in rank]

@@ -28,7 +28,7 @@ def in_flow(side: GraphColumns, parts: list[Change]) -> list[Change]:
     ready = [rank for rank in ranks if not ahead[rank[-1]]]
     heapify(ready)
     ordered: dict[int, bool] = {}  # part → whether it is quiet
-    # In a circle nothing is ready: the first by name of what is left goes on.
+    # On a cycle nothing is ready: the first by name of what is left goes on.
     for otherwise in (*sorted(ranks), None):
         while ready:
             quiet, _, number = heappop(ready)

@@ -166,7 +166,7 @@ def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) ->
 
 
 def opened_up(boxes: list[FlowBox]) -> list[FlowBox]:
-    """Boxes without a group around all of them, and without those that sums lead back into: they are circles here."""
+    """Open a group around all of the boxes, and boxes of cycles: inside of training, sums lead back into them."""
     while len(boxes) == 1 and boxes[0].members and not boxes[0].stack:
         boxes = [*boxes[0].feeders, *boxes[0].members]
     return [part for box in boxes for part in ([*box.feeders, *box.members] if box.how == How.LOOP else [box])]

@@ -71,6 +71,6 @@ def fold_alone(members: list[int], boxes: Sequence[FlowBox], edges: ChildEdges, 
         for source in sources:
             after[source].append(target)
     here = [boxes[child] for child in members]
-    # Edges of storage were no flow: circles that they close are found only here.
+    # Edges of storage were no flow: cycles that they close are found only here.
     rings = [(ring, loop_box([here[child] for child in ring], setting.symbols)) for ring in circles(after)]
     return fold_dag(contract(make_dag(here, [list(sources) for sources in before]), rings), setting, setting.soft)

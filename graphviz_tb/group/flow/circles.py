@@ -1,4 +1,4 @@
-"""Circles in the flow of a level: the one busy box that closes them moves aside, others are one box."""
+"""Break cycles in the flow of a level: the one busy box that closes them moves aside, other cycles become one box."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.flow.sorting import Sorting
 from graphviz_tb.model.hierarchy import How
 
-BUSIEST = 3  # times the median of neighbours, in the one box that closes a circle
+BUSIEST = 3  # times the median of neighbours, in the one box that closes a cycle
 ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 
 def break_circles(level: Sorting, asked: set[int]) -> None:
-    """Take out the busy boxes of circles, and series that were asked for (`asked`); list the circles that are left."""
+    """Take out the busy boxes of cycles and requested series (`asked`) on them; list the cycles that are left."""
     degree = [len(level.before[box]) + len(level.after[box]) for box in range(len(level.boxes))]
     looping = {box for pair in level.back for box in pair}
     for _ in range(ROUNDS):
@@ -28,7 +28,7 @@ def break_circles(level: Sorting, asked: set[int]) -> None:
 
 
 def rings(level: Sorting) -> list[list[int]]:
-    """The circles of what is left; variables close none."""
+    """Return the cycles of the boxes that are left; variables close none."""
     away, variable = level.away, level.variable
     if not away and not any(variable) and not level.back:
         return circles(level.after)
@@ -39,12 +39,12 @@ def rings(level: Sorting) -> list[list[int]]:
 
 
 def hub_of(ring: list[int], degree: list[int]) -> int | None:
-    """The box of a circle that has far more neighbours than the others."""
+    """Return the box of a cycle that has far more neighbours than the others; None where none has."""
     busiest = max(ring, key=lambda box: (degree[box], -box))  # the first of equals
     median = sorted(degree[box] for box in ring)[len(ring) // 2]
     return busiest if degree[busiest] > BUSIEST * median else None
 
 
 def loop_box(boxes: list[FlowBox], symbols: SymbolNumbers) -> FlowBox:
-    """A circle as one box."""
+    """Fold a cycle to one box."""
     return group(How.LOOP, boxes, symbols.of("loop", *sorted(box.symbol for box in boxes)), "loop")

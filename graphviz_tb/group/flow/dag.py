@@ -1,4 +1,4 @@
-"""The boxes of one level and the flow between them, without circles."""
+"""The boxes of one level and the flow between them, without cycles."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def contract(dag: Dag, groups: Iterable[tuple[Sequence[int], FlowBox]]) -> Dag:
 
 
 def acyclic(after: Sequence[Sequence[int]]) -> bool:
-    """Whether there are no circles."""
+    """Return whether there are no cycles."""
     return len(topological(after)) == len(after)
 
 

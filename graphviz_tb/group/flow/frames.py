@@ -32,7 +32,7 @@ SKELETON = FRAME_MERGES | FRAME_SWITCHES | FRAME_ENTERS | FRAME_EXITS | FRAME_CO
 def ways_back(
     ops: Sequence[str], before: Sequence[Iterable[int]], after: Sequence[Sequence[int]]
 ) -> list[tuple[int, int]]:
-    """Edges that make each loop of a level one circle: from its exits to one of its inputs, from that to the others.
+    """Return edges that make each loop of a level one cycle: from its exits to one input, from that to the others.
 
     `ops` are the op types of the boxes, "" for groups. A level that is a loop and nothing around it gets none.
     """
@@ -40,7 +40,7 @@ def ways_back(
         return []
     pairs = []
     for carried, leaving in frames(ops, before, after):
-        # Exits ─▶ first input ─▶ the other inputs: whatever lies between inputs and exits is now on one circle.
+        # Exits ─▶ first input ─▶ the other inputs: everything between inputs and exits is now on one cycle.
         pairs += [(carried[0], enter) for enter in carried[1:]] + [(exit, carried[0]) for exit in leaving]
     if not pairs:
         return []
@@ -78,7 +78,7 @@ def frames(
 
 
 def circled(ops: Sequence[str], after: Sequence[Sequence[int]], pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """For each box the number of the circle of a loop it is in, -1 for none."""
+    """Return for each box the number of the loop's cycle that it is on, -1 for none."""
     more: dict[int, list[int]] = defaultdict(list)
     for source, target in pairs:
         more[source].append(target)
@@ -112,7 +112,7 @@ def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildE
     """Fold the inside of each wide loop along its flow in one turn.
 
     `boxes` are the children of the level, `edges` all data edges between them. What goes back from NextIteration to
-    Merge is left out; a loop that has other circles stays as it is.
+    Merge is left out; a loop that has other cycles stays as it is.
     """
     wide = [loop for loop in loops if len(loop.members) > setting.soft]
     place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}

@@ -1,8 +1,8 @@
-"""No group may close a circle that the level does not have: those that would are opened.
+"""No group may close a cycle that the level does not have: those that would are opened.
 
-Groups are convex in the flow by the way they are made. Edges of storage are no flow, but they are drawn; so all data
-edges are looked at once more, at all groups of a level together. What trains a model moves aside where it would close
-a circle (see `expand`), with stubs for its edges: it opens no group.
+Groups are convex in the flow by construction. Edges of storage are not flow, but they are drawn; so all data edges are
+checked once more, at all groups of a level together. Training groups move aside where they would close a cycle (see
+`expand`), with stubs for their edges: they open no group.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ ROUNDS = 50  # each opens at least one group; what is left then is opened all at
 
 
 def without_lies(boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges) -> list[FlowBox]:
-    """The boxes of a level without those groups that are in a circle no edges of children make.
+    """Open the groups of a level that are on a cycle which edges of children do not make.
 
     Before: any grouping of the `count` children; `place` is the position of a row, `edges` all data edges. After:
-    the boxes of each group can be drawn along the data edges, but for true circles.
+    the boxes of each group can be drawn along the data edges, but for true cycles.
     """
 
-    @cache  # most levels have no circle to ask it for
+    @cache  # most levels have no cycle to ask it for
     def true() -> list[int]:
         return true_circles(count, edges)
 
     for _ in range(ROUNDS):
-        # Opening one group may close or break circles of others: looked at again until none is left.
+        # Opening one group may close or break cycles of others: looked at again until none is left.
         lying = lies(boxes, count, place, edges, true)
         if not lying:
             return boxes
@@ -44,7 +44,7 @@ def without_lies(boxes: list[FlowBox], count: int, place: dict[int, int], edges:
 
 
 def true_circles(count: int, edges: ChildEdges) -> list[int]:
-    """For each child the number of the circle it is in, -1 for none."""
+    """Return for each child the number of the cycle it is on, -1 for none."""
     after: list[list[int]] = [[] for _ in range(count)]
     for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         after[source].append(target)
@@ -56,7 +56,7 @@ def true_circles(count: int, edges: ChildEdges) -> list[int]:
 def lies(
     boxes: list[FlowBox], count: int, place: dict[int, int], edges: ChildEdges, true: Callable[[], list[int]]
 ) -> set[int]:
-    """By `id` the groups that are in made-up circles."""
+    """Return the `id` of each group on a cycle that only grouping makes."""
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
@@ -71,7 +71,7 @@ def lies(
     lying: set[int] = set()
     for ring in circles(after):
         groups = [listed[member - count] for member in ring if member >= count]
-        # A circle that one of the file runs through is no fault of the groups.
+        # A cycle that contains one of the file is not made by the groups.
         if groups and not spans(ring, listed, count, place, true()):
             lying.update(id(box) for box in groups if box.how != How.LOOP)
     return lying
@@ -98,7 +98,7 @@ def numbered(boxes: list[FlowBox], count: int, place: dict[int, int]) -> tuple[l
 
 
 def spans(ring: list[int], listed: list[FlowBox], count: int, place: dict[int, int], true: Sequence[int]) -> bool:
-    """Whether one true circle has members in two boxes of this one."""
+    """Return whether a cycle of the file has members in two boxes of this one."""
     seen: dict[int, int] = {}
     for member in ring:
         rows = [member] if member < count else [place[box.row] for box in leaves(listed[member - count])]

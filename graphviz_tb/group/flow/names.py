@@ -159,7 +159,7 @@ def disjoint(groups: list[NameFamily]) -> list[NameFamily]:
 
 
 def in_circles(dag: Dag, groups: list[NameFamily]) -> set[int]:
-    """Which groups would be in a circle if all were drawn as boxes."""
+    """Return the groups that would be on a cycle if all were drawn as boxes."""
     if not groups:
         return set()
     owner = list(range(len(dag)))

@@ -1,4 +1,4 @@
-"""A level while it is sorted into what flows and what moves aside."""
+"""A level while its boxes are sorted into flow and aside."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from graphviz_tb.model.columns import Longs
 
 @dataclass(slots=True, eq=False)
 class Sorting:
-    """`before` and `after` are the flow between `boxes`; `away` is what moves aside, `stored` the part of it that only
-    feeds storage or is storage; `rings` are circles that are left; `back` are edges that make each loop of control flow
-    v1 one circle (see `frames`)."""
+    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `stored` those of them that
+    only feed storage or are storage; `rings` are cycles that are left; `back` are edges that make each loop of control
+    flow v1 one cycle (see `frames`)."""
 
     boxes: Sequence[FlowBox]
     before: list[dict[int, None]]

@@ -186,7 +186,7 @@ def filled(shape: Shape, fed: Sequence[Shape]) -> Shape:
 
 
 def inputs_first(layers: Iterable[LayerNode], takes: Takes) -> Iterator[LayerNode]:
-    """The layers, each after those that feed it; what goes round in a circle is cut somewhere."""
+    """Yield the layers, each after those that feed it; cycles are cut somewhere."""
     done: set[LayerNode] = set()
     for layer in layers:
         waiting = [layer]
