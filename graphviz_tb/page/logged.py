@@ -23,6 +23,7 @@ from graphviz_tb.model.logged import Histograms, Kind, Place, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import packed
+from graphviz_tb.page.hparams import trials_table
 from graphviz_tb.page.numbers import finite, whole
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.render.html import document
@@ -79,7 +80,11 @@ def log_part(log: Log, title: str, room: int) -> LogPart:
             kept.append(entry)
     left = len(tags) - len(kept)
     state = {**log_state(enumerate(log.logged.runs), log.logged.series), "title": title, "left": left}
-    state["kinds"] = Counter(entry["kind"] for entry in kept)
+    kinds = Counter(entry["kind"] for entry in kept)
+    table = trials_table(log.logged)
+    if packer.put_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
+        kinds["hparams"] += 1
+    state["kinds"] = kinds
     return LogPart((words("log", {"state": state, "tags": kept}), *packer.blocks), left)
 
 
@@ -100,6 +105,10 @@ class LogPacker:
         else:
             return self._put_points(number, each)
         return self._fits(block)
+
+    def put_trials(self, table: dict[str, Any]) -> bool:
+        """Pack the table of hyperparameters and metrics; whether there is one, and room for it."""
+        return bool(table["rows"]) and self._fits(words("log/hparams", table))
 
     def _fits(self, *blocks: DataBlock) -> bool:
         size = sum(len(block.packed) for block in blocks)

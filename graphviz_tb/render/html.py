@@ -25,7 +25,21 @@ LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in (
         *("words", "curves", "svg_pen", "feed", "runs", "plot", "chart", "card", "tag_page", "scalar_card", "scalars"),
-        *("ridges", "bands", "histograms", "steps", "media", "markdown", "text", "pr", "tensors", "logs", "begin"),
+        *(
+            "ridges",
+            "bands",
+            "histograms",
+            "steps",
+            "media",
+            "markdown",
+            "text",
+            "pr",
+            "tensors",
+            "trials",
+            "hparams",
+            "logs",
+            "begin",
+        ),
     )
 )
 MODULES = (*VIEWER, "start.js")  # of a file

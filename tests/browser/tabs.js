@@ -88,6 +88,28 @@ test("texts are Markdown, and what is hostile in them or called an image is harm
   equal(await tab.evaluate(() => window.hacked), undefined);
 });
 
+test("trials are sorted by a metric, coloured by it, and shown in charts", async ({ page }) => {
+  const tab = await page("tabs.html", "page=hparams");
+  const rows = () => tab.getByRole("table").getByRole("rowheader").allTextContents().then((names) => names.map((name) => name.trim()));
+  await becomes(rows, ["trials/run0", "trials/run1", "trials/run2", "trials/run3"]);
+  const head = tab.getByRole("columnheader", { name: "Accuracy" });
+  for (const order of ["ascending", "descending"]) {
+    await head.getByRole("button").click();
+    await becomes(() => head.getAttribute("aria-sort"), order);
+  }
+  await becomes(rows, ["trials/run3", "trials/run2", "trials/run1", "trials/run0"]);
+  const lines = tab.getByRole("img", { name: "Parallel coordinates" }).locator("path[data-trial]");
+  const plain = await lines.first().getAttribute("stroke");
+  await tab.getByRole("combobox", { name: "Colour by" }).selectOption("accuracy");
+  await until(async () => (await lines.first().getAttribute("stroke")) !== plain, "coloured");
+  await until(async () => /sort=-accuracy.*by=accuracy/.test(await hash(tab)), "the address");
+  await becomes(() => tab.getByRole("img", { name: "Scatter" }).locator("circle").count(), 4);
+  await tab.getByRole("checkbox", { name: /trials\/run1\s*\d*$/ }).uncheck();
+  await becomes(() => lines.count(), 3);
+  const file = await saved(tab, () => tab.getByRole("button", { name: "Download CSV" }).click());
+  equal(file.data.toString().split("\r\n")[1], "trials/run3,t3,unknown,0.05,16,sgd,0.8199999928474426,-1");
+});
+
 test("on a phone, in the dark, in Korean, nothing is cut at the side", async ({ page }) => {
   const tab = await page("tabs.html", "page=image&theme=dark&language=ko");
   await seen(tab.getByRole("tab", { name: "이미지", selected: true }));

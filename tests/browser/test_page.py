@@ -274,6 +274,7 @@ def tabs(folder: Path) -> None:
     logged = FIXTURES / "logged"
     shutil.copytree(logged / "tf2_summaries", folder / "logs" / "tf2")
     shutil.copytree(logged / "plugin_v1", folder / "logs" / "v1")
+    shutil.copytree(logged / "hparams_domains", folder / "logs" / "trials")
     size = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
     huge = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + size + zlib.crc32(b"IHDR" + size).to_bytes(4, "big")
     picture = b"<svg xmlns='http://www.w3.org/2000/svg' onload='window.hacked=1'/>"

@@ -63,6 +63,11 @@ class FileLog {
     return address;
   }
 
+  /** Hyperparameters and metrics of all sessions. */
+  trials() {
+    return this.blocks.get("log/hparams");
+  }
+
   /** No address has all points. */
   exportAddress() {
     return "";

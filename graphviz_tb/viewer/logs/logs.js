@@ -11,12 +11,13 @@ const PAGES = [
   ["audio", "audio", (logs) => new AudioPage(logs, "audio", AudioCard)],
   ["text", "text", (logs) => new StepPage(logs, "text", TextCard)],
   ["pr_curve", "pr_curve", (logs) => new CurvePage(logs, "pr_curve", CurveCard)],
+  ["hparams", "hparams", (logs) => new HparamsPage(logs)],
   ["tensor", "tensor", (logs) => new StepPage(logs, "tensor", TensorCard)],
 ];
 
 /**
  * @typedef {{axis: string, smooth: number, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} LogLook
- * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, filtered: () => void, restored: () => void, runsChanged: () => void, dressed: () => void, knows: (series: Set<number>) => boolean, came: (series: Set<number>) => void, key: (event: KeyboardEvent) => void}} LogSheet
+ * @typedef {{root: HTMLElement, dirty: boolean, shown: boolean, scroll: number, tags: LogTag[], load: () => Promise<void>, filtered: () => void, restored: () => void, runsChanged: () => void, dressed: () => void, came: (series: Set<number>) => void, key: (event: KeyboardEvent) => void}} LogSheet
  */
 
 class Logs {
@@ -53,6 +54,7 @@ class Logs {
     /** @type {number | null} the step that linked cards show; none: the last */
     this.step = null;
     this.linked = true;
+    this.trials = { sort: "", by: "" }; // names of columns
     this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
@@ -217,6 +219,7 @@ class Logs {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
+      sort: this.trials.sort, by: this.trials.by,
     };
   }
 
@@ -225,7 +228,7 @@ class Logs {
   }
 
   /** @param {Record<string, any>} state */
-  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "" }) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "" }) {
     this.restoring = true;
     const pages = this.pages();
     if (runs !== undefined) {
@@ -237,6 +240,7 @@ class Logs {
     const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
     Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
     this.overlay = mode === "overlay";
+    this.trials = { sort: String(sort), by: String(by) };
     this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
     for (const sheet of this.sheets.values()) sheet.restored();

@@ -171,12 +171,6 @@ class TagPage {
     for (const card of this.cards.values()) if (card.near) card.show();
   }
 
-  /** Whether a series is one of this page. @param {Set<number>} series */
-  knows(series) {
-    const known = new Set(this.tags.flatMap((tag) => tag.runs.map((one) => one[1])));
-    return [...series].every((id) => known.has(id));
-  }
-
   /** New points came for some series. @param {Set<number>} series */
   came(series) {
     for (const card of this.cards.values()) if (card.series().some((one) => series.has(one[1]))) card.changed();

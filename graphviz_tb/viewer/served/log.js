@@ -54,6 +54,11 @@ class ServerLog extends Server {
     return `api/blob/${sample.blob}`;
   }
 
+  /** Hyperparameters and metrics of all sessions. */
+  trials() {
+    return this.json("api/hparams");
+  }
+
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
   exportAddress(format, tags) {
     return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;

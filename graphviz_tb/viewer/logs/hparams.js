@@ -1,0 +1,187 @@
+// The page of trials: hyperparameters and metrics in a table that can be sorted, coloured by one of them, and in two charts.
+
+const TRIALS_LISTED = 500; // rows of the table, until the reader asks for all
+
+class HparamsPage {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    this.logs = logs;
+    this.dirty = true;
+    this.shown = false;
+    this.scroll = 0;
+    /** @type {LogTag[]} it has none: it is asked for as a whole */
+    this.tags = [];
+    /** @type {TrialColumn[]} */
+    this.columns = [];
+    /** @type {Trial[]} */
+    this.rows = [];
+    /** @type {Set<string>} names of columns that are not shown */
+    this.hidden = new Set();
+    this.whole = false;
+    this.by = el("select", { "aria-label": t("log.colourBy"), onchange: () => this.set({ by: this.by.value }) });
+    this.across = el("select", { "aria-label": t("log.across"), onchange: () => this.draw() });
+    this.up = el("select", { "aria-label": t("log.up"), onchange: () => this.draw() });
+    this.chooser = el("div", { class: "pop" });
+    const act = (/** @type {string} */ key, /** @type {string} */ format) => el("button", { onclick: () => this.save(format) }, t(key));
+    const choose = el("details", { class: "menu" }, el("summary", {}, t("log.columns")), this.chooser);
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, act("log.csv", "csv"), act("log.json", "json"));
+    this.list = el("div", { class: "trials", tabindex: "0" });
+    this.lines = el("div", { class: "trial-place" });
+    this.dots = el("div", { class: "trial-place" });
+    const charts = el("div", { class: "trial-charts" }, el("section", {}, el("h2", {}, t("log.parallel")), this.lines), el("section", {}, el("h2", {}, t("log.scatter"), " ", this.across, this.up), this.dots));
+    this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.list, charts);
+    new ResizeObserver(() => this.drawCharts()).observe(this.lines);
+    this.root.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.point(/** @type {Element} */ (event.target).closest("[data-trial]")?.getAttribute("data-trial")));
+  }
+
+  async load() {
+    if (!this.dirty) return;
+    this.dirty = false;
+    try {
+      const { columns, rows } = await this.logs.feed.trials();
+      Object.assign(this, { columns, rows });
+    } catch (error) {
+      this.dirty = true;
+      throw error;
+    }
+    this.fill();
+    this.draw();
+  }
+
+  /** Fill the lists of columns. */
+  fill() {
+    const options = (/** @type {any} */ list, /** @type {string} */ value, /** @type {[string, string][]} */ first) => {
+      list.replaceChildren(...[...first, ...this.columns.map((one) => [one.name, brief(one.title || one.name, 60)])].map(([key, word]) => el("option", { value: key }, word)));
+      list.value = value;
+      if (list.selectedIndex < 0) list.selectedIndex = 0;
+    };
+    const metric = this.columns.findIndex((one) => one.kind === "metric");
+    options(this.by, this.logs.trials.by, [["", t("run")]]);
+    options(this.across, this.across.value || this.columns[0]?.name, []);
+    options(this.up, this.up.value || this.columns[metric]?.name, []);
+    this.chooser.replaceChildren(
+      ...this.columns.map((one) => {
+        const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(one.name) : this.hidden.add(one.name), this.draw()) });
+        box.checked = !this.hidden.has(one.name);
+        return el("label", { class: "check" }, box, brief(one.title || one.name, 60));
+      }),
+    );
+  }
+
+  /** @param {Partial<{sort: string, by: string}>} change */
+  set(change) {
+    Object.assign(this.logs.trials, change);
+    this.draw();
+    this.logs.remember();
+  }
+
+  /** The sessions whose runs are chosen, in the chosen order: a column's name, behind "-" for the greatest first. */
+  sorted() {
+    const { runs, trials } = this.logs;
+    const chosen = runs.ids();
+    const rows = this.rows.filter((row) => chosen.has(row.run));
+    const down = trials.sort.startsWith("-");
+    const at = this.columns.findIndex((one) => one.name === trials.sort.slice(Number(down)));
+    const key = (/** @type {Trial} */ row) => (at < 0 ? row.session : row.values[at]);
+    const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1); // what is missing is last
+    return rows.sort((a, b) => {
+      const [one, other] = [key(a), key(b)];
+      if (rank(one) !== rank(other)) return rank(one) - rank(other);
+      const by = rank(one) === 0 ? one - other : naturalOrder(String(one), String(other));
+      return (down ? -by : by) || naturalOrder(a.session, b.session);
+    });
+  }
+
+  /** The numbers of the columns that are shown. */
+  visible() {
+    return this.columns.map((_, at) => at).filter((at) => !this.hidden.has(this.columns[at].name));
+  }
+
+  /** The colour of a session: of its run, or by a column, from low to high. @param {Trial[]} rows @returns {(row: Trial) => string} */
+  colours(rows) {
+    const run = new Map(this.logs.runs.runs.map((one) => [one.id, one]));
+    const at = this.columns.findIndex((one) => one.name === this.logs.trials.by);
+    const look = getComputedStyle(this.root);
+    const plain = look.getPropertyValue("--secondary").trim();
+    if (at < 0) return (row) => (run.has(row.run) ? this.logs.colour(/** @type {LogRun} */ (run.get(row.run))) : plain);
+    const axis = trialAxis(this.columns[at], rows.map((row) => row.values[at]));
+    const [low, high] = [look.getPropertyValue("--bad"), look.getPropertyValue("--accent")];
+    return (row) => {
+      const share = axis.share(row.values[at]);
+      return share === null ? plain : mixed(high, low, share);
+    };
+  }
+
+  draw() {
+    const rows = this.sorted();
+    const colour = this.colours(rows);
+    const shown = this.visible();
+    const { sort } = this.logs.trials;
+    const head = (/** @type {string} */ name, /** @type {string} */ word, /** @type {string} */ about) => {
+      const [up, down] = [sort === name, sort === `-${name}`];
+      return el("th", { scope: "col", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", title: about, onclick: () => this.set({ sort: up ? `-${name}` : name }) }, brief(word, 60), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
+    };
+    const heads = [head("", t("log.session"), ""), el("th", { scope: "col" }, t("log.status")), ...shown.map((at) => head(this.columns[at].name, this.columns[at].title || this.columns[at].name, t(`log.${this.columns[at].kind}`)))];
+    const some = this.whole ? rows : rows.slice(0, TRIALS_LISTED);
+    const body = some.map((row) => this.row(row, shown, colour(row)));
+    const more = some.length < rows.length && el("button", { onclick: () => ((this.whole = true), this.draw()) }, t("log.showAll", { n: rows.length }));
+    const table = el("table", {}, el("caption", { class: "away" }, t("log.page.hparams")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    this.list.replaceChildren(table, ...(more ? [more] : []), ...(rows.length ? [] : [el("p", { class: "quiet" }, t("log.nothing"))]));
+    this.drawCharts(rows, colour);
+  }
+
+  /** @param {Trial} row @param {number[]} shown @param {string} colour */
+  row(row, shown, colour) {
+    const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
+    swatch.style.background = colour;
+    const value = (/** @type {any} */ one) => el("td", { title: one === null ? null : brief(String(one), 200) }, one === null ? "" : typeof one === "number" ? shortNumber(one, 5) : brief(String(one), 80));
+    const status = STRINGS[language][`log.status.${row.status}`] ?? row.status;
+    return el("tr", { "data-trial": row.session }, el("th", { scope: "row" }, swatch, ` ${brief(row.session, 80)}`), el("td", {}, brief(status, 40)), ...shown.map((at) => value(row.values[at])));
+  }
+
+  /** @param {Trial[]} [rows] @param {(row: Trial) => string} [colour] */
+  drawCharts(rows = this.sorted(), colour = this.colours(rows)) {
+    const width = this.lines.clientWidth;
+    if (!width || !this.columns.length) return;
+    this.lines.replaceChildren(parallelChart(this.columns, this.visible(), rows, colour, width));
+    const pair = [this.across, this.up].map((list) => this.columns.findIndex((one) => one.name === list.value));
+    if (Math.min(...pair) >= 0) this.dots.replaceChildren(scatterChart(this.columns, /** @type {[number, number]} */ (pair), rows, colour, this.dots.clientWidth));
+  }
+
+  /** Show the same session in table and charts. @param {string | null | undefined} session */
+  point(session) {
+    for (const one of this.root.querySelectorAll(".pointed")) one.classList.remove("pointed");
+    if (session != null) for (const one of this.root.querySelectorAll(`[data-trial="${CSS.escape(session)}"]`)) one.classList.add("pointed");
+  }
+
+  /** @param {string} format */
+  save(format) {
+    const rows = this.sorted().map((row) => ({ session: row.session, group: row.group, status: row.status, ...Object.fromEntries(this.columns.map((one, at) => [one.name, row.values[at] ?? ""])) }));
+    download(new Blob([rowsAs(rows, format)]), `hparams.${format}`);
+  }
+
+  filtered() {}
+
+  restored() {
+    this.fill();
+    this.draw();
+  }
+
+  runsChanged() {
+    this.draw();
+  }
+
+  dressed() {
+    this.draw();
+  }
+
+  /** New points may be those of a metric: the table is asked for again with the runs. */
+  came() {}
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "r") return;
+    event.preventDefault();
+    this.logs.runs.filter.focus();
+  }
+}

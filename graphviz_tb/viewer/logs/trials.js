@@ -1,0 +1,92 @@
+// Charts of trials: every column as an axis with a line for each session, and two columns against each other.
+
+const TRIALS_DRAWN = 1000; // sessions in a chart
+const AXES_DRAWN = 12; // columns beside each other, at most
+const LOG_RATIO = 100; // from here on positive numbers are on a logarithmic axis
+const TRIAL_CHART = { height: 260, top: 34, bottom: 22, side: 56 };
+
+/**
+ * @typedef {{name: string, title: string, kind: string, type: string}} TrialColumn
+ * @typedef {{session: string, run: number, group: string, status: string, values: any[]}} Trial
+ * @typedef {{label: string, share: (value: any) => number | null, ticks: [number, string][], log: boolean}} TrialAxis where a value is, from 0 to 1
+ */
+
+/** The axis of a column: a range for numbers, else a place for each value. @param {TrialColumn} column @param {any[]} values @returns {TrialAxis} */
+function trialAxis(column, values) {
+  const label = brief(column.title || column.name, 40);
+  const there = values.filter((value) => value !== null && value !== undefined);
+  const numbers = there.filter((value) => typeof value === "number");
+  if (numbers.length && column.type === "float64") {
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+    const log = column.kind === "hparam" && low > 0 && high / low >= LOG_RATIO;
+    const range = rangeOf(numbers, log);
+    const share = (/** @type {any} */ value) => (typeof value === "number" ? shareOf(range, value) : null);
+    return { label, share, log, ticks: ticksOf(range, 4).map((value) => [shareOf(range, value), shortNumber(value)]) };
+  }
+  const words = [...new Set(there.map(String))].sort(naturalOrder);
+  const share = (/** @type {any} */ value) => (value === null || value === undefined ? null : words.length < 2 ? 0.5 : words.indexOf(String(value)) / (words.length - 1));
+  const every = Math.ceil(words.length / 12);
+  return { label, share, log: false, ticks: words.filter((_, at) => at % every === 0).map((word) => [/** @type {number} */ (share(word)), brief(word, 24)]) };
+}
+
+/** A chart of some width. @param {string} name @param {number} width */
+const trialChart = (name, width) => svgEl("svg", { role: "img", "aria-label": name, class: "trial-chart", width, height: TRIAL_CHART.height, viewBox: `0 0 ${width} ${TRIAL_CHART.height}` });
+
+/** @param {Element} root @param {number} x @param {number} y @param {string} anchor @param {string} text */
+function trialWord(root, x, y, anchor, text) {
+  svgEl("text", { x: num(x), y: num(y), "text-anchor": anchor }, root).textContent = safe(text);
+}
+
+/** How far down a share is. @param {number} share */
+const trialTop = (share) => TRIAL_CHART.top + (1 - share) * (TRIAL_CHART.height - TRIAL_CHART.top - TRIAL_CHART.bottom);
+
+/**
+ * A line for each session through all columns; where it has no value it is broken.
+ * @param {TrialColumn[]} columns @param {number[]} shown @param {Trial[]} rows @param {(row: Trial) => string} colour @param {number} width
+ */
+function parallelChart(columns, shown, rows, colour, width) {
+  const root = trialChart(t("log.parallel"), width);
+  const some = shown.slice(0, AXES_DRAWN);
+  const x = (/** @type {number} */ at) => TRIAL_CHART.side + (some.length > 1 ? (at * (width - 2 * TRIAL_CHART.side)) / (some.length - 1) : 0);
+  const axes = some.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
+  for (const row of rows.slice(0, TRIALS_DRAWN)) {
+    let path = "";
+    let open = false;
+    some.forEach((column, at) => {
+      const share = axes[at].share(row.values[column]);
+      path += share === null ? "" : `${open ? "L" : "M"}${num(x(at))} ${num(trialTop(share))}`;
+      open = share !== null;
+    });
+    const line = svgEl("path", { d: path, fill: "none", stroke: colour(row), "data-trial": row.session }, root);
+    svgEl("title", {}, line).textContent = safe(row.session);
+  }
+  axes.forEach((axis, at) => {
+    svgEl("path", { d: `M${num(x(at))} ${TRIAL_CHART.top}V${TRIAL_CHART.height - TRIAL_CHART.bottom}`, class: "axis" }, root);
+    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", axis.log ? `${axis.label} (log)` : axis.label);
+    for (const [share, word] of axis.ticks) trialWord(root, x(at) - 5, trialTop(share) + 3, "end", word);
+  });
+  return root;
+}
+
+/**
+ * A dot for each session.
+ * @param {TrialColumn[]} columns @param {[number, number]} shown across and up @param {Trial[]} rows @param {(row: Trial) => string} colour @param {number} width
+ */
+function scatterChart(columns, shown, rows, colour, width) {
+  const root = trialChart(t("log.scatter"), width);
+  const [across, up] = shown.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
+  const x = (/** @type {number} */ share) => TRIAL_CHART.side + share * (width - TRIAL_CHART.side - 24);
+  const foot = TRIAL_CHART.height - TRIAL_CHART.bottom;
+  svgEl("path", { d: `M${TRIAL_CHART.side} ${TRIAL_CHART.top}V${foot}H${width - 24}`, class: "axis", fill: "none" }, root);
+  for (const [share, word] of up.ticks) trialWord(root, TRIAL_CHART.side - 6, trialTop(share) + 3, "end", word);
+  for (const [share, word] of across.ticks) trialWord(root, x(share), foot + 16, "middle", word);
+  trialWord(root, TRIAL_CHART.side, 16, "start", `${up.label} ↑`);
+  trialWord(root, width - 24, 16, "end", `${across.label} →`);
+  for (const row of rows.slice(0, TRIALS_DRAWN)) {
+    const [one, other] = [across.share(row.values[shown[0]]), up.share(row.values[shown[1]])];
+    if (one === null || other === null) continue;
+    const dot = svgEl("circle", { cx: num(x(one)), cy: num(trialTop(other)), r: 4, fill: colour(row), "data-trial": row.session }, root);
+    svgEl("title", {}, dot).textContent = safe(`${row.session}: ${row.values[shown[0]]}, ${row.values[shown[1]]}`);
+  }
+  return root;
+}
