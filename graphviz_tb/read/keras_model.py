@@ -24,6 +24,7 @@ from graphviz_tb.read.keras.between import LayerOutputs
 from graphviz_tb.read.keras.facts import layer_facts
 from graphviz_tb.read.keras.feeds import calls, inputs
 from graphviz_tb.read.keras.possible import shallow
+from graphviz_tb.read.keras.stored import StoredShapes, stored_shapes, uncounted
 from graphviz_tb.read.keras.subclassed import completed
 from graphviz_tb.read.keras.tree import (
     LayerNode,
@@ -96,7 +97,9 @@ def conceptual_graph(
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
-    facts, numbers = layer_facts(layers, list(models(model)), {layer: calls(layer) for layer in layers})
+    shapes, untold = _of_own_classes(layers, weights) if whole is described else ({}, ())
+    takes = {layer: calls(layer) for layer in layers}
+    facts, numbers = layer_facts(layers, list(models(model)), takes, shapes)
     facts[model] = compiled(facts[model], parsed)
     graph = GraphDef()
     for layer in layers:
@@ -104,7 +107,10 @@ def conceptual_graph(
         node.input.extend(written(source, numbers) for call in numbers.between.takes[layer] for source in call)
         describe(node, layer, facts[layer])
     return Content(
-        graph, notices, layers={layer.path: fact for layer, fact in facts.items()}, plain=lambda: plain(whole)
+        graph,
+        (*notices, *untold),
+        layers={layer.path: fact for layer, fact in facts.items()},
+        plain=lambda: plain(whole),
     )
 
 
@@ -126,6 +132,22 @@ def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
         return weights(), ""
     except UnreadWeights as error:
         return {}, f", and its weights could not be read: {error}"
+
+
+def _of_own_classes(
+    layers: list[LayerNode], weights: Callable[[], StoredWeights]
+) -> tuple[StoredShapes, tuple[Notice, ...]]:
+    """What the archive has of layers whose class is the program's own, and what is said where it cannot be read."""
+    own = uncounted(layers)
+    if not own or weights is dict:
+        return {}, ()
+    stored, unread = _stored(weights)
+    found = stored_shapes(own, stored)
+    if len(found) == len(own) or (readable() and not unread):
+        return found, ()
+    text = f"parameters of {len(own) - len(found)} layers of the program's own classes are not counted"
+    more = unread or f": {INSTALL} to read them from the weights"
+    return found, (Notice("uncounted-parameters", text + more, own[0].path, strict=False),)
 
 
 def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:

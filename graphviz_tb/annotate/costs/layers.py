@@ -35,6 +35,8 @@ def layer_work(layer: Layer, batch: int) -> OpCost | None:
     >>> layer_work(Layer("Dense", {"units": 10}, calls=(called,)), batch=1)
     OpCost(macs=7840, flops=15690)
     """
+    if layer.custom:
+        return None
     if layer_row(layer.class_name).flops == MOVES:
         return OpCost()
     works = [call_work(layer, call, batch) for call in layer.calls]

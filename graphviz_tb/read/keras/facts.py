@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.limits import MOST_OF_QUANTITY, SHAPES_TOLD
@@ -18,23 +19,33 @@ from graphviz_tb.read.keras.telling import telling
 from graphviz_tb.read.keras.tree import LayerNode as Box
 from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
+NOTHING: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
+MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # of Keras's own classes: Keras 3, Keras 2
 PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
 
 
-def layer_facts(layers: list[Box], models: list[Box], takes: Takes) -> tuple[dict[Box, Layer], LayerOutputs]:
-    """Before: layers and models of one tree (inner models after those around them), and what each call of a layer
-    takes. After: the facts of each, and how the outputs of layers are numbered."""
+def layer_facts(
+    layers: list[Box], models: list[Box], takes: Takes, stored: Mapping[Box, Sequence[tuple[int, ...]]] = NOTHING
+) -> tuple[dict[Box, Layer], LayerOutputs]:
+    """Before: layers and models of one tree (inner models after those around them), what each call of a layer takes,
+    and the shapes of what an archive has stored of some layers. After: the facts of each, and how the outputs of layers
+    are numbered."""
     between = LayerShapes(layers, takes)
     outputs = LayerOutputs(layers, between)
-    facts = {layer: one_layer(layer, between, tuple(outputs.shapes(layer))) for layer in layers}
+    facts = {layer: one_layer(layer, between, tuple(outputs.shapes(layer)), stored.get(layer)) for layer in layers}
     # Inner models first: a model's parameters are the sum of those of its parts.
     for model in reversed(models):
         facts[model] = of_model(model, facts, between)
     return facts, outputs
 
 
-def one_layer(layer: Box, between: LayerShapes, outputs: tuple[Shape, ...]) -> Layer:
+def one_layer(
+    layer: Box,
+    between: LayerShapes,
+    outputs: tuple[Shape, ...],
+    stored: Sequence[tuple[int, ...]] | None = None,
+) -> Layer:
     """The facts of a layer that is no model."""
     kind, config = class_of(layer.json), config_of(layer.json)
     given = [between.taken(layer, call) for call in between.calls(layer)]
@@ -43,14 +54,17 @@ def one_layer(layer: Box, between: LayerShapes, outputs: tuple[Shape, ...]) -> L
     called = len(between.takes[layer])
     if called > 1:
         words = " · ".join(filter(None, (words, f"{called} calls")))
-    weights = list(kept(layer))
+    weights = list(kept(layer) if stored is None else stored)
     words = " · ".join(filter(None, (held(layer), words or in_words(weights))))
-    count = bounded(sum(map(prod, weights)) if weights else parameter_count(kind, config, given[0]))
+    custom = is_custom(layer.json)
+    # A class of the program may be called as one of Keras: what that keeps says nothing of it.
+    counted = None if custom else parameter_count(kind, config, given[0])
+    count = bounded(sum(map(prod, weights)) if weights or stored is not None else counted)
     made = zip(given, between.gives[layer], strict=True)
     calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if sound(config) else ()
     return Layer(name_of_class(layer.json), shallow(config), words, outputs, count,
                  calls=calls, times=between.times(layer), arguments=tuple(call_arguments(layer.json)),
-                 custom=is_custom(layer.json))  # fmt: skip
+                 custom=custom)  # fmt: skip
 
 
 def bounded(count: int | None) -> int | None:
@@ -129,4 +143,4 @@ def is_custom(json: Mapping[str, Any]) -> bool:
     if any(isinstance(name, str) and ">" in name for name in names):
         return True
     module = json.get("module", "keras")
-    return not isinstance(module, str) or "keras" not in module.split(".", 2)[:2]
+    return not isinstance(module, str) or MODULES.isdisjoint(module.split(".", 2)[:2])

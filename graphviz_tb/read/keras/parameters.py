@@ -44,9 +44,14 @@ def bias(config: Config, count: int) -> int:
     return count if config.get("use_bias", True) else 0
 
 
+def adapter(config: Config, rows: int, columns: int) -> int:
+    """The two factors that LoRA adds to a kernel of so many rows and columns."""
+    return int((config.get("lora_rank") or 0) * (rows + columns))
+
+
 def dense(config: Config, inputs: list[KerasDims]) -> int:
-    units = config["units"]
-    return int(known(inputs[0][-1]) * units + bias(config, units))
+    units, width = config["units"], known(inputs[0][-1])
+    return int(width * units + bias(config, units) + adapter(config, width, units))
 
 
 def kernel(config: Config, inputs: list[KerasDims]) -> tuple[int, int]:
@@ -57,8 +62,8 @@ def kernel(config: Config, inputs: list[KerasDims]) -> tuple[int, int]:
 
 def convolution(config: Config, inputs: list[KerasDims]) -> int:
     places, channels = kernel(config, inputs)
-    filters = config["filters"]
-    return int(places * (channels // config.get("groups", 1)) * filters + bias(config, filters))
+    filters, rows = config["filters"], places * (channels // config.get("groups", 1))
+    return int(rows * filters + bias(config, filters) + adapter(config, rows, filters))
 
 
 def transposed(config: Config, inputs: list[KerasDims]) -> int:
@@ -111,7 +116,8 @@ def normalization(config: Config, inputs: list[KerasDims]) -> int:
 
 
 def embedding(config: Config, inputs: list[KerasDims]) -> int:
-    return int(config["input_dim"] * config["output_dim"])
+    rows, columns = config["input_dim"], config["output_dim"]
+    return int(rows * columns + adapter(config, rows, columns))
 
 
 def recurrent(gates: int) -> ParameterRule:
