@@ -89,6 +89,9 @@ LINKED_FILES = Limit(50_000, "read", "files",
     "and folders behind links: a link to `/` takes minutes", "not looked at, a notice")
 WALKED_FILES = Limit(300_000, "read", "files", "and folders of a log or a folder of models", "not looked at, a notice")
 KNOWN_HEADERS = Limit(4096, "read", "lengths", "of records whose checksums are remembered", "computed anew")
+INDEX_BYTES = Limit(1 << 28, "read", "bytes", "of the index of a checkpoint; a tensor takes about fifty", "refused")
+INDEX_NAMES = Limit(1 << 28, "read", "letters",
+    "of names in the index of a checkpoint: each may repeat what the one before begins with", "refused")
 INLINED_LETTERS = Limit(20_000_000, "read", "letters",
     "of names that opening wrapped calls writes anew", "further wrapped calls stay closed")
 INLINED_WAITS = Limit(100_000, "read", "control inputs",

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
-from graphviz_tb.errors import ReadError, TbGraphError
+from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.holdings import SourceArgument
     from graphviz_tb.commands.report import GraphReport
+    from graphviz_tb.model.checkpoint import Checkpoint
     from graphviz_tb.model.loaded import Entry
     from graphviz_tb.model.logged import Run, Series
     from graphviz_tb.options import Options
@@ -45,7 +46,8 @@ def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: boo
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
     when there is only one, the graph itself is described: how many ops and edges, its architecture along the flow, what
     repeats, which functions are called, on which devices, how many edges have a shape, what its scopes cost, and
-    where time and memory go if statistics were given.
+    where time and memory go if statistics were given. Of a checkpoint (its index, its prefix, a folder with some, the
+    variables of a SavedModel) it lists the tensors: names, types, shapes.
 
     \b
     tbgraph info model.pb
@@ -53,8 +55,10 @@ def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: boo
     tbgraph info logdir --run train
     tbgraph info logdir --run train --joins
     tbgraph info saved_model/ --json
+    tbgraph info model.ckpt-1000.index
     """
-    from graphviz_tb.commands.holdings import source_of
+    from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
+    from graphviz_tb.commands.holdings import SourceArgument, source_of
     from graphviz_tb.commands.runs_text import run_values
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.read.inputs import check_once
@@ -67,19 +71,22 @@ def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: boo
 
         print_joins(model, options, as_json, quiet)
         return
-    source = source_of(model, options.read)
-    runs = logged_in(source, options)
+    checkpoints, alone = held_in(model)
+    source = SourceArgument(model, model) if alone else source_of(model, options.read)
+    runs = [] if alone else logged_in(source, options)
     try:
-        entries, facts = look_into(source, options, quiet, sort)
-    except ReadError:
-        if not runs:
+        entries, facts = ((), None) if alone else look_into(source, options, quiet, sort)
+    except ReadError as error:
+        if not runs and not (checkpoints and isinstance(error, NoGraph)):
             raise
-        entries, facts = (), None  # a log without a graph
+        entries, facts = (), None  # a log without a graph, or checkpoints
     if as_json:
-        print(json.dumps({**as_values(source, entries, facts), "runs": run_values(runs)}, indent=1))
+        more = {"runs": run_values(runs), "checkpoints": checkpoint_values(checkpoints)}
+        print(json.dumps({**as_values(source, entries, facts), **more}, indent=1))
     else:
         print_report(source, entries, facts, top, quiet)
         print_runs(runs, bool(entries or facts))
+        print_checkpoints(checkpoints, bool(entries or facts or runs))
 
 
 def logged_in(source: SourceArgument, options: Options) -> list[tuple[Run, list[Series]]]:
@@ -98,6 +105,16 @@ def print_runs(runs: list[tuple[Run, list[Series]]], after: bool) -> None:
     lines = run_lines(runs, width, style())
     if lines:
         tell([*([""] if after else []), style().head(clip("Runs", width)), *lines])
+
+
+def print_checkpoints(checkpoints: list[Checkpoint], after: bool) -> None:
+    """The checkpoints, and the tensors of the latest."""
+    from graphviz_tb.commands.checkpoints import checkpoint_lines
+    from graphviz_tb.commands.table import columns_of_terminal, style, tell
+
+    lines = checkpoint_lines(checkpoints, columns_of_terminal(), style())
+    if lines:
+        tell([*([""] if after else []), *lines])
 
 
 def look_into(

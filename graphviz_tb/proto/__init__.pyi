@@ -498,6 +498,37 @@ class GraphDef(Message):
         debug_info: GraphDebugInfo | None = ...,
     ) -> None: ...
 
+class BundleHeaderProto(Message):
+    num_shards: int
+    endianness: int
+    version: VersionDef
+    def __init__(
+        self, *, num_shards: int | None = ..., endianness: int | None = ..., version: VersionDef | None = ...
+    ) -> None: ...
+
+class TensorSliceProto(Message):
+    def __init__(self) -> None: ...
+
+class BundleEntryProto(Message):
+    dtype: int
+    shape: TensorShapeProto
+    shard_id: int
+    offset: int
+    size: int
+    crc32c: int
+    slices: RepeatedCompositeFieldContainer[TensorSliceProto]
+    def __init__(
+        self,
+        *,
+        dtype: int | None = ...,
+        shape: TensorShapeProto | None = ...,
+        shard_id: int | None = ...,
+        offset: int | None = ...,
+        size: int | None = ...,
+        crc32c: int | None = ...,
+        slices: Iterable[TensorSliceProto] | None = ...,
+    ) -> None: ...
+
 class _DataClass(_EnumTypeWrapper[int]):
     DATA_CLASS_UNKNOWN: int
     DATA_CLASS_SCALAR: int

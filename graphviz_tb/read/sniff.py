@@ -29,7 +29,10 @@ MESSAGES: dict[str, type[Message]] = {
 RECORD = 12  # length and its checksum, before every record of an event file
 PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
-CHECKPOINT = "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder"
+CHECKPOINT = (
+    "a checkpoint holds values only: give the .meta file beside it, the SavedModel folder, or the log folder; "
+    "'tbgraph info' lists its tensors"
+)
 FOLDER = "give the folder that it lies in: the SavedModel"
 VALUES = re.compile(r"\.data-\d{5}-of-\d{5}$")  # a shard of a checkpoint is numbers only; its name alone says so
 TABLE_END = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last bytes of the table that an index is

@@ -1,0 +1,82 @@
+"""The checkpoints at a path, for `tbgraph info`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.commands.table import TextStyle, clip, table
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import ReadError
+from graphviz_tb.model.checkpoint import Checkpoint
+from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.units import format_bytes
+from graphviz_tb.read.checkpoint import index_files, read_checkpoint
+from graphviz_tb.read.saved_model import model_file
+
+
+def held_in(source: str) -> tuple[list[Checkpoint], bool]:
+    """The checkpoints of a source, the latest last, and whether it is one itself: an index, or its prefix.
+
+    Raises ReadError where none of them can be read.
+    """
+    path = Path(source)
+    if source in ("", "-") or "\0" in source or model_file(path) is not None:
+        return [], False
+    indexes, made = index_files(path), []
+    for number, index in enumerate(indexes):
+        try:
+            made.append(read_checkpoint(index))
+        except ReadError:  # of several, one that is being written is no reason to show none
+            if number == len(indexes) - 1 and not made:
+                raise
+    return made, bool(indexes) and not path.is_dir()
+
+
+def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextStyle) -> list[str]:
+    """A line for each of several checkpoints, then every tensor of the latest."""
+    if not checkpoints:
+        return []
+    latest = checkpoints[-1]
+    lines = []
+    if len(checkpoints) > 1:
+        rows = [("name", "tensors", "numbers", "bytes")]
+        rows += [
+            (one_line(one.name), f"{len(one.tensors):,}", f"{one.numbers:,}", format_bytes(one.bytes))
+            for one in checkpoints
+        ]
+        lines = [look.head(clip("Checkpoints", width)), *table(rows, width, (1, 2, 3), header=True, look=look), ""]
+    head = f"Checkpoint {one_line(latest.name)}: {len(latest.tensors):,} tensors, {latest.numbers:,} numbers, "
+    rows = [("tensor", "type", "shape", "bytes")]
+    for each in latest.tensors:
+        shape = shape_word(each.shape) + (f" in {each.slices} parts" if each.slices else "")
+        rows.append((one_line(each.name), each.dtype or "unknown", shape, format_bytes(each.bytes)))
+    return [
+        *lines,
+        look.head(clip(head + format_bytes(latest.bytes), width)),
+        *table(rows, width, (3,), gives=(0, 2), header=True, look=look),
+    ]
+
+
+def checkpoint_values(checkpoints: Sequence[Checkpoint]) -> list[dict[str, Any]]:
+    """The same for JSON, with the tensors of each."""
+    return [
+        {
+            "name": one.name,
+            "shards": one.shards,
+            "numbers": one.numbers,
+            "bytes": one.bytes,
+            "tensors": [
+                {
+                    "name": each.name,
+                    "dtype": each.dtype or None,
+                    "shape": list(each.shape),
+                    "bytes": each.bytes,
+                    "slices": each.slices,
+                }
+                for each in one.tensors
+            ],
+        }
+        for one in checkpoints
+    ]

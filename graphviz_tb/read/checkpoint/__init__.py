@@ -1,0 +1,106 @@
+"""Checkpoints: which there are at a path, and what the index of one lists.
+
+files    the indexes that a path means: itself, PREFIX.index, or those of a folder
+table    the entries of an index
+tensors  the name, type and shape of each; the slices of a partitioned variable are part of it
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from math import prod
+from pathlib import Path
+
+from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
+from graphviz_tb.limits import INDEX_BYTES
+from graphviz_tb.model.checkpoint import Checkpoint, StoredTensor
+from graphviz_tb.model.dtypes import SIZES, dtype_name
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
+from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
+from graphviz_tb.read.checkpoint.table import MARK, Table
+from graphviz_tb.read.opened import unreadable
+from graphviz_tb.read.pb import decode
+
+SUFFIX = ".index"
+STATE = 1 << 16  # bytes of the file `checkpoint` that are looked at
+LATEST = re.compile(rb'^model_checkpoint_path:\s*"([^"\n]*)"', re.MULTILINE)
+NUMBERS = re.compile(r"(\d+)")
+
+
+def index_files(path: Path) -> list[Path]:
+    """The indexes of the checkpoints that a path means, the latest last; none where it is something else."""
+    beside = path.with_name(path.name + SUFFIX) if path.name else path
+    if path.is_dir():
+        with suppress(OSError):
+            found = [each for each in path.iterdir() if each.name.endswith(SUFFIX) and is_index(each)]
+            latest = latest_of(path)
+            return sorted(found, key=lambda each: (each.name == latest, natural(each.name)))
+        return []
+    if not path.exists() and is_index(beside):
+        return [beside]
+    return [path] if is_index(path) else []
+
+
+def is_index(path: Path) -> bool:
+    """Whether a file ends as an index does."""
+    try:
+        with path.open("rb") as handle:
+            if not path.is_file():  # a pipe has no end to look at
+                return False
+            handle.seek(0, os.SEEK_END)
+            handle.seek(max(0, handle.tell() - len(MARK)))
+            return handle.read(len(MARK)) == MARK
+    except (OSError, ValueError):
+        return False
+
+
+def latest_of(folder: Path) -> str:
+    """The index that the file `checkpoint` of a folder names."""
+    with suppress(OSError), (folder / "checkpoint").open("rb") as handle:
+        found = LATEST.search(handle.read(STATE))
+        if found:
+            return found[1].rpartition(b"/")[2].decode("utf-8", "replace") + SUFFIX
+    return ""
+
+
+def natural(name: str) -> list[tuple[bool, int, str]]:
+    """A key by which `ckpt-9` comes before `ckpt-10`."""
+    words = NUMBERS.split(name)
+    return [(word.isdecimal(), int(word) if word.isdecimal() and len(word) < 20 else 0, word) for word in words if word]
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """The tensors that an index lists. Raises ReadError where it is damaged, too large or of another program."""
+    try:
+        if path.stat().st_size > INDEX_BYTES:
+            raise TooLarge(f"{path} has more than {INDEX_BYTES:,} bytes, which no index of a checkpoint has")
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    entries = Table(data, str(path)).entries()
+    key, value = next(entries, (b"", b""))
+    header = decode(value, BundleHeaderProto, str(path))
+    if key or header.num_shards < 1:
+        raise UnknownFormat(
+            f"{path} is an index, but of no checkpoint that TensorFlow 1.0 or later writes",
+            hint="load it with the TensorFlow that wrote it, and save it again",
+        )
+    return Checkpoint(path.name.removesuffix(SUFFIX), header.num_shards, tuple(tensors(entries, str(path))))
+
+
+def tensors(entries: Iterator[tuple[bytes, bytes]], name: str) -> Iterator[StoredTensor]:
+    """Each tensor that has a name of its own."""
+    for key, value in entries:
+        if key.startswith(b"\0"):  # a slice of a partitioned variable, which is listed under the variable's name
+            continue
+        entry = decode(value, BundleEntryProto, name)
+        shape = tuple(dim.size for dim in entry.shape.dim)
+        word = key.decode("utf-8", "replace")
+        if len(shape) > MOST_DIMENSIONS or any(size < 0 for size in shape) or entry.size < 0:
+            raise MalformedProto(f"the checkpoint index {name} is damaged: '{word[:80]}' has no shape that can be")
+        dtype = dtype_name(entry.dtype)
+        size = prod(shape) * SIZES.get(dtype, 0) if entry.slices else entry.size
+        yield StoredTensor(word, dtype, shape, size, len(entry.slices))
