@@ -11,9 +11,11 @@ from typing import Any, Literal
 
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.work import compared, listed, page
 
+MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
 MOST_JOBS = 2  # processes that load graphs at once
 State = Literal["listed", "reading", "ready", "failed", "cancelled"]
 SendEvent = Callable[[str, Mapping[str, Any]], None]  # the name of an event, and what it says
@@ -65,6 +67,7 @@ class Graphs:
         self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
+        self._rows: dict[str, GraphRows] = {}
         self._room = asyncio.Semaphore(MOST_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
@@ -130,6 +133,16 @@ class Graphs:
         self.start(one)
         hint = "ask again when /api/events says that it is ready"
         raise Refused(409, "this graph is still being read", hint, more=one.progress())
+
+    def rows(self, one: ListedGraph, page: ServedPage) -> GraphRows:
+        """The rows of a page, unpacked; those of the last few pages are kept."""
+        found = self._rows.get(one.id)
+        if found is None or found.page is not page:
+            found = GraphRows(page)
+            if len(self._rows) >= MOST_UNPACKED:
+                self._rows.clear()
+            self._rows[one.id] = found
+        return found
 
     def close(self) -> None:
         """Stop all that is being loaded."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from graphviz_tb.page.columns import packed
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
-from graphviz_tb.serve.asked import known, session_of
+from graphviz_tb.serve.asked import is_number, known, session_of, whole, word
+from graphviz_tb.serve.graph_rows import GraphRows, terms
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
 from graphviz_tb.serve.loading import ServedPage
 from graphviz_tb.serve.pages import group
+from graphviz_tb.serve.threads import in_thread
 
 BINARY = "application/octet-stream"
+USUAL_HITS, MOST_HITS, MOST_HOPS = 200, 10_000, 9_999
+REGEX = re.compile(r"\s*/.+/[a-z]*\s*", re.DOTALL)
 
 
 def asked(request: Request) -> tuple[Graphs, ListedGraph]:
@@ -61,6 +67,52 @@ async def one_group(request: Request) -> Response:
     )
 
 
+async def rows_of(request: Request) -> GraphRows:
+    """The rows of a graph. Raises `Refused` where it is not there yet."""
+    graphs, one = asked(request)
+    return await in_thread(graphs.rows, one, graphs.page(one))
+
+
+def row_of(rows: GraphRows, text: str) -> int:
+    """The row that a number means. Raises `Refused`."""
+    if not is_number(text) or int(text) >= len(rows):
+        raise Refused(404, f"no row {text[:40]!r}", f"there are rows 0 to {len(rows) - 1}")
+    return int(text)
+
+
+async def find(request: Request) -> Response:
+    """The rows of the whole graph that fit a text."""
+    query = known(request, ("text", "limit"))
+    text, most = query.get("text", ""), whole(query, "limit", USUAL_HITS, 1, MOST_HITS)
+    if not terms(text):
+        raise Refused(400, "text says what is looked for", "such as text=op:Conv2D relu; fields: name op device attr")
+    if REGEX.fullmatch(text):
+        raise Refused(400, "regular expressions are not looked for here", "the page does; here op:Conv* has stars")
+    rows = await rows_of(request)
+    found = await in_thread(rows.find, text)
+    hits = [rows.told(row) for row in found[:most]]
+    return json_answer(request, {"count": len(found), "hits": hits}, same=True)
+
+
+async def trace(request: Request) -> Response:
+    """The rows that lead to a row, or that it leads to."""
+    query = known(request, ("row", "way", "hops"))
+    way, hops = word(query, "way", ("in", "out")), query.get("hops", "1")
+    steps = None if hops == "all" else whole(query, "hops", 1, 1, MOST_HOPS)
+    rows = await rows_of(request)
+    row = row_of(rows, query.get("row", ""))
+    found = await in_thread(rows.trace, row, way, steps)
+    return json_answer(request, {"row": row, "way": way, "hops": steps or "all", "rows": found}, same=True)
+
+
+async def card(request: Request) -> Response:
+    """What there is to say of one row."""
+    known(request, ())
+    rows = await rows_of(request)
+    row = row_of(rows, request.path_params["row"])
+    return json_answer(request, await in_thread(rows.card, row), same=True)
+
+
 async def load(request: Request) -> Response:
     """Load a graph, unless it is loaded already."""
     graphs, one = asked(request)
@@ -79,6 +131,9 @@ ROUTES = [
     Route("/api/graphs/{id}", graph, methods=["GET"]),
     Route("/api/graphs/{id}/blocks/{name:path}", block, methods=["GET"]),
     Route("/api/graphs/{id}/groups/{row}", one_group, methods=["GET"]),
+    Route("/api/graphs/{id}/find", find, methods=["GET"]),
+    Route("/api/graphs/{id}/trace", trace, methods=["GET"]),
+    Route("/api/graphs/{id}/card/{row}", card, methods=["GET"]),
     Route("/api/load/{id}", load, methods=["POST"]),
     Route("/api/cancel/{id}", cancel, methods=["POST"]),
 ]
