@@ -45,7 +45,7 @@ class TbGraphError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what an error holds, for its constructors differ."""
+        """Pickle the fields of an error, as the constructors differ."""
         return _restored, (type(self), self.args, dict(self.__dict__))
 
 
@@ -207,7 +207,7 @@ class ToolMissing(ToolError):
 
 
 class ToolFailed(ToolError):
-    """A program stopped with an error; the message ends with the tail of what it printed."""
+    """A program stopped with an error; the message ends with the tail of its output."""
 
 
 class CannotWrite(ToolError):

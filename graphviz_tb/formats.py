@@ -92,7 +92,7 @@ RENDERERS: dict[str, Renderer] = {
 
 
 def renderer(format: str) -> Renderer:
-    """The row of a format; `UnknownChoice` where there is none.
+    """Return the row of a format. Raises `UnknownChoice` for a word that is not a format.
 
     >>> renderer("svg").suffix
     '.svg'

@@ -11,7 +11,7 @@ from typing import Self
 
 
 class Limit(int):
-    """A bound, a number: how many of a `unit` of what (`bounds`) a `stage` takes at most, and what happens `beyond`.
+    """A limit, a number: how many of a `unit` a `stage` takes at most, where (`bounds`), and the effect `beyond` it.
 
     >>> few = Limit(3, "read", "graphs", "that an error lists", "counted")
     >>> few + 1, f"{few} {few.unit} {few.bounds}"

@@ -52,7 +52,7 @@ def write_all(outputs: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
 
 
 def place_of(target: Path) -> Path:
-    """The path of what is written: a link stays a link."""
+    """Return the path that is written: a link stays a link."""
     if is_stream(target):
         return target  # the link `/dev/stdout` leads to a pipe, which has no path
     with file_errors(target):
@@ -70,7 +70,7 @@ def is_stream(path: Path) -> bool:
 
 
 def descriptor(path: Path) -> int | None:
-    """The number of what this process has open, where a path names it so: `/dev/stdout` may be a file, with text in it.
+    """Return the number of an open file of this process if a path names one: `/dev/stdout` may be a file, with text.
 
     >>> descriptor(Path("/dev/stdout")), descriptor(Path("/dev/fd/7")), descriptor(Path("graph.svg"))
     (1, 7, None)

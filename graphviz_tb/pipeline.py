@@ -304,7 +304,7 @@ class Model(Folded):
         return picture_choices(options or self.options.picture, choices)
 
     def _named(self, options: ExpandOptions) -> ExpandOptions:
-        """The same with the names of what `--main` and `--aux` mean, which must be something."""
+        """Replace `main` and `aux` by the names of their nodes. Raises UnknownNode where one names no node."""
 
         def name(text: str) -> str:
             row = self.names.in_main(text)

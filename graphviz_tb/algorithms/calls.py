@@ -44,7 +44,7 @@ class OpsThroughCalls:
     def __call__(self, row: int) -> int | None:
         """The count under `row`; a call counts its functions instead of itself.
 
-        After: an op counts 1, a group the sum of what is in it.
+        After: an op counts 1, a group the sum of its ops.
         """
         if row in self.memo:
             return self.memo[row]
@@ -138,8 +138,8 @@ def uncalled_functions(hierarchy: Hierarchy) -> list[int]:
 
 
 def other_forms(hierarchy: Hierarchy) -> set[int]:
-    """The functions that a runtime may put in the place of one that is called: for a GPU, or with what its gradient
-    needs. Keras writes what each implements as the attribute `api_implements`."""
+    """Return the functions that a runtime may use instead of one that is called: for a GPU, or with values for its
+    gradient. Keras writes the interface that each implements as the attribute `api_implements`."""
     library = hierarchy.graph.graph_def.library.function
     written = ((row, library[function.index].attr) for row, function in
                zip(hierarchy.function_rows, hierarchy.graph.functions, strict=True))  # fmt: skip

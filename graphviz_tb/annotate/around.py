@@ -87,8 +87,8 @@ class MeasuredChains:
         return counts
 
     def measure(self, values: Longs, steps: int, unit: int = 1) -> Measure:
-        """Mean, median, least and most over so many steps of what each place has, in a unit of `unit`; a step that does
-        not have a row counts as 0."""
+        """Return mean, median, least and most of the values of each place over `steps` steps, divided by `unit`; a step
+        without a row counts as 0."""
         some = np.flatnonzero(values)
         chain, value = self.chain[some], values[some] / unit
         count, found = max(1, steps), np.bincount(chain, minlength=self.chains)

@@ -77,7 +77,7 @@ def table(
 
 
 def merge(samples: SamplesByPath, machinery: SamplesByPath) -> SamplesByPath:
-    """Own time of a call gives way to what was measured inside it; the machinery of a call is time of the call."""
+    """Replace the own time of a call by the samples inside it; the machinery of a call is time of the call."""
     # Every call in which something was measured.
     around = leading_on(sorted({*samples, *machinery})) | set(machinery)
     sample_at: dict[Path, Sample] = {}

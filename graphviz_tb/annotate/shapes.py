@@ -1,4 +1,4 @@
-"""Shapes and dtypes of a node's outputs, from what the file says."""
+"""Shapes and dtypes of a node's outputs, as the file declares them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def single_calls(graph: Graph) -> ResolvedCalls:
 
 
 def says_nothing(graph: Graph, definition: NodeDef) -> bool:
-    """Whether the shape that a placeholder states is none: old programs wrote an unknown shape as they wrote that of a
+    """Return whether a placeholder's shape means "unknown": old programs wrote an unknown shape as they wrote that of a
     scalar."""
     if definition.op != "Placeholder" or not 0 < graph.graph_def.versions.producer <= LAST_WITHOUT_UNKNOWN:
         return False

@@ -69,10 +69,10 @@ class TraceNames:
         return not self.tensorboard or self.hierarchy.mark[row] == Mark.NONE
 
     def places(self, names: Iterable[str]) -> dict[str, ExecutionPath]:
-        """The place of each name that means something.
+        """Return the place of each name that has one.
 
-        A name that is none of the main graph, nor leads through its calls, is looked for in functions: in the one
-        that explains most of such names.
+        A name that is not in the main graph, nor reached through its calls, is looked up in functions: in the one that
+        explains most of such names.
         """
         place_of: dict[str, ExecutionPath] = {}
         strangers: list[str] = []

@@ -85,7 +85,7 @@ class Against(ByNumber):
         return replace(self, top=1.0)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:
-        """The difference at every row and inside calls; None where there is none."""
+        """Return the difference at every row and inside calls; None where nothing was measured."""
         rows: list[Path] = [(row,) for row in range(len(self.hierarchy))]
         paths = [*rows, *inside]
         return ColourValues(

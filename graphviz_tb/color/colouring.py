@@ -20,8 +20,8 @@ from graphviz_tb.model.view import View
 class Colouring:
     """A colouring of one file in one theme; `scheme` is its word, `heading` is above its rows of the legend.
 
-    It is asked by path, so that it may distinguish the calls of one function. It never depends on what is open, but
-    for the scale of what was measured (`scaled`).
+    It is asked by path, so that it may distinguish the calls of one function. It never depends on the open groups,
+    apart from the scale of a measured colouring (`scaled`).
     """
 
     hierarchy: Hierarchy
@@ -75,8 +75,8 @@ class ColourValues:
     """The values of a colouring by a number, without its scale: of every row, then of boxes inside calls.
 
     `values` are None or -1 where there is none, `words` how they are written, `accounts` by row what a tooltip adds.
-    `missing` names boxes without a number; "" where that is no lack. `signed`: less than nothing is a value too. Costs
-    say the `batch` that they count with, and by what they may lack how often each row lacks it.
+    `missing` names boxes without a number in the legend; "" for none. `signed`: negative values count too. Costs give
+    their `batch`, and for each quantity that may be incomplete how often each row lacks it.
     """
 
     values: Sequence[float | None]

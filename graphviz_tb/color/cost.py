@@ -1,4 +1,4 @@
-"""Colour by what ops cost: floating point operations, parameters, or bytes of activations."""
+"""Colour by the cost of ops: floating point operations, parameters, or bytes of activations."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ByCost(ByNumber):
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
     def second(self, path: Path) -> str | None:
-        """The cost in words; the usual line where there is none. A stack says how many it is, and has room for one."""
+        """Return the cost in words, or the usual line; a stack has room for one quantity next to its count."""
         cost, value = self.of(path), self.value(self.of(path))
         if value and self.hierarchy.kind[path[-1]] in STACKS:
             return at_least(cost, QUANTITY[self.scheme], self.format_value(value))
@@ -156,7 +156,7 @@ def work_words(cost: Cost) -> str:
 
 
 def activation_words(cost: Cost) -> str:
-    """The bytes of what the ops give."""
+    """Return the bytes of the outputs of ops in words."""
     return at_least(cost, "activation_bytes", format_bytes(cost.activation_bytes)) if cost.activation_bytes else ""
 
 
@@ -193,7 +193,7 @@ def scaled(colouring: ByCost) -> ByCost:
 
 
 def needed(facts: Facts, scheme: str) -> Costs:
-    """The costs, or the error that says why there are none."""
+    """Return the costs. Raises MissingFacts where there are none."""
     if facts.cost is None:
         raise MissingFacts(f"{scheme} needs the shapes of this graph")
     return facts.cost()

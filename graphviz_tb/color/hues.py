@@ -32,7 +32,7 @@ def luminance(colour: str) -> float:
 
 
 def plain(theme: Theme, op: bool) -> Fill:
-    """A box that the colouring says nothing about: neutral, an op white."""
+    """Return the fill of a box without a colour: neutral, white for an op."""
     fill = theme.op if op else theme.neutral
     second = theme.secondary if op else theme.quiet
     return Fill(fill, stroke(fill, theme), theme.text, second)

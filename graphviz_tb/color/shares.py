@@ -107,7 +107,7 @@ class Shares(Colouring):
         return ", ".join(f"{name} {thousands(count)}" for name, count in named)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
-        """The categories that occur in what is shown."""
+        """Return the categories of the nodes shown."""
         categories = {category for path in shown for category, _ in self.counts(path[-1])}
         known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))

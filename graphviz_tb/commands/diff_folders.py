@@ -98,7 +98,7 @@ def is_model(path: Path) -> bool:
 
 
 def lone(path: str, word: str, style: ReportStyle) -> str:
-    """A model that has no pair, or is none."""
+    """Report a file that has no pair, or is not a model."""
     from graphviz_tb.diff.report.explain import printable
 
     if style == "json":

@@ -17,7 +17,7 @@ HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot wher
 
 
 def handed_over(sources: tuple[str, ...]) -> bool:
-    """Whether git hands over two files, as to an external diff: seven files that somebody lists are none.
+    """Return whether the arguments are those of git to an external diff; seven files that somebody lists are not.
 
     >>> handed_over(("m.pb", "/tmp/a", "5f3e", "100644", "m.pb", "0000", "100644"))
     True

@@ -75,7 +75,7 @@ def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[
 
 
 def undecided(source: SourceArgument, options: ReadOptions, error: TbGraphError) -> tuple[Entry, ...]:
-    """Before: no graph could be chosen. After: what there is to choose from; the error again where there is nothing."""
+    """Return the entries to choose from when no graph could be chosen. Raises the error again where there are none."""
     from graphviz_tb.read import contents
 
     if not isinstance(error, Ambiguous | NoGraph):

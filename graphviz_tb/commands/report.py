@@ -65,7 +65,7 @@ def facts_of(model: Model, notices: tuple[Notice, ...], sort: str = "file") -> G
 def source_lines(
     source: SourceArgument, entries: tuple[Entry, ...], facts: GraphReport | None, width: int, look: TextStyle
 ) -> list[str]:
-    """The first line, and a table of what the source holds if that is not one graph alone."""
+    """Return the first line, and a table of the contents of the source unless it is a single graph."""
     lines = [look.head(clip(one_line(source.name), width))]
     if len(entries) == 1 and facts is not None:
         entry = entries[0]

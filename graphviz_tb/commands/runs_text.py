@@ -18,7 +18,7 @@ VALUES = 6  # last values that a line of text has, at most
 
 
 def log_of(source: object) -> Log | None:
-    """The log at a path; None where there is none, or what is there is a model."""
+    """Return the log at a path; None where there is none, or for a model."""
     from graphviz_tb.read.saved_model import model_file
 
     if not isinstance(source, str) or source == "-":

@@ -101,7 +101,7 @@ def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
 
 
 def chosen(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
-    """The scalars whose run and tag match a pattern, or all where there is none; by run and tag."""
+    """Return the scalars whose run and tag match a pattern, or all without patterns; by run and tag."""
     return [
         series
         for series in log.logged.series
@@ -110,7 +110,7 @@ def chosen(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[s
 
 
 def matches(name: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    """Whether any of the patterns is found in a name; true where there is none."""
+    """Return whether any of the patterns is found in a name; true without patterns."""
     return not patterns or any(pattern.search(name) for pattern in patterns)
 
 

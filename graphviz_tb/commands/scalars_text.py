@@ -50,7 +50,7 @@ def _row(series: Series) -> tuple[str, ...]:
 
 
 def best(tag: str, steps: NDArray[np.int64], values: NDArray[np.float64]) -> str:
-    """The least value of what is to be small, else the greatest, and its step.
+    """Return the least value of a loss or error, else the greatest, and its step.
 
     >>> best("loss", np.array([0, 5, 9]), np.array([3.0, 1.0, 2.0])), best("acc", np.array([0]), np.array([np.nan]))
     ('↓ 1 at 5', '')

@@ -28,7 +28,7 @@ class Session:
     quality: Quality | None = None
 
     def encode(self, formats: Iterable[str]) -> list[bytes]:
-        """The graph in each format, noting what there is to say of the picture and of each format."""
+        """Return the graph in each format; record the notices of the picture and of each format."""
         words = list(formats)
         # JSON has no picture: none is drawn where nothing else was asked for.
         if any(renderer(word).uses for word in words):
@@ -50,7 +50,7 @@ class Session:
 
 @contextmanager
 def open_model(source: Any, options: Options, timing: bool = False, quiet: bool = False) -> Iterator[Session]:
-    """Load `source` and give a `Session`; on the way out say what there is to say."""
+    """Load `source` and yield a `Session`; at the end print notices and times."""
     bar = ProgressBar(STAGES, quiet)
     report = Report(bar, bar.part)
     try:

@@ -144,7 +144,7 @@ def print_report(text: str) -> None:
 
 
 class ProgressBar:
-    """A bar of the stages on a terminal; silent where standard error is none, or with `quiet`."""
+    """A bar of the stages on a terminal; silent where standard error is not a terminal, or with `quiet`."""
 
     WIDTH = 24  # of the bar: it leaves room for a stage and its bytes on 80 columns
 

@@ -85,7 +85,7 @@ def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_
 
 
 def label_of(model: Model) -> str:
-    """The name of what was opened."""
+    """Return the name of the source that was opened."""
     return model.loaded.label if model.loaded else ""
 
 

@@ -18,7 +18,7 @@ SPARK = 8  # places of the curve of each tag
 
 
 def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
-    """Print what there is, then what comes, until Ctrl-C."""
+    """Print the present values, then new ones as they come, until Ctrl-C."""
     live = sys.stdout.isatty()
     printed = show(lines_of(choose(), live), 0, live)
     wait = SOONEST

@@ -115,7 +115,7 @@ def split(
     changed: list[int],
     fresh: int,
 ) -> int:
-    """Cut one cell by what its nodes saw; the largest part keeps the number. Gives the next free number."""
+    """Split one cell by the views of its nodes; the largest part keeps the number. Return the next free number."""
     groups: dict[tuple[tuple[int, int], ...], list[int]] = defaultdict(list)
     for node, view in views.items():
         groups[view].append(node)
@@ -226,7 +226,7 @@ def tried(nodes: list[int], part: list[int], cell: list[int], links: Adjacency, 
 
 
 def rank(cell: list[int], parts: list[list[int]], edges: list[Edge]) -> list[int]:
-    """Nodes in canonical order: by cell, tied ones by what their component looks like."""
+    """Return nodes in canonical order: by cell, tied ones by the structure of their component."""
     component = {node: index for index, part in enumerate(parts) for node in part}
     looks: list[list[Edge]] = [[] for _ in parts]
     for source, target, flag in edges:

@@ -213,7 +213,7 @@ def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:
 
 
 def outlines(children: Runs, metaedges: Runs, groups: Longs) -> list[int]:
-    """A hash of what equal structures have in common whatever their order: counts of colours and of coloured edges."""
+    """Hash each group so that equal structures have equal hashes in any order: counts of colours and coloured edges."""
     if len(groups) == 1:  # nothing that it could resemble; only saves time
         return [0]
     colors, _ = children.spread(groups)

@@ -1,8 +1,8 @@
-"""Ops that work out gradients, what feeds them, and what comes from them.
+"""Ops that work out gradients, ops that feed them, and ops computed from them.
 
 type        `ReluGrad`, `Conv2DBackpropFilter`; a `BackpropInput` alone says nothing: a transposed convolution is one
 scope       `gradients/…`, `gradient_tape/…`: where `tf.gradients` and `GradientTape` write
-function    `__backward_…`, `…_grad_67`: what TensorFlow derives from a function, and the calls of it
+function    `__backward_…`, `…_grad_67`: functions that TensorFlow derives from others, and their calls
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def reached(mark: Bytes, graph: Graph) -> Bools:
 
 
 def unused(mark: Bytes, graph: Graph) -> Bools:
-    """Which weights nobody uses: a read of a variable then belongs to the variable, as a summary to what it shows."""
+    """Return which weights nobody uses: an unused read belongs to its variable, as a summary to its input."""
     used = np.zeros(len(mark), bool)
     used[graph.source] = True
     idle: Bools = (mark == Mark.WEIGHT) & ~used

@@ -51,9 +51,9 @@ class ValueOrigins:
 
 
 def find_weights(graph: Graph) -> ValueOrigins:
-    """Before: a flat graph. After: which nodes bring a weight, and whose.
+    """Find the nodes of a flat graph whose value is a weight, and the variable or constant that each comes from.
 
-    Nothing is one in what PyTorch wrote: its parameters are constants already.
+    A graph of PyTorch has none: its parameters are constants already.
     """
     none = np.full(len(graph), -1, np.int32)
     if graph.of_pytorch or not any(op in VARIABLES | HANDLE_READS | CONSTANTS for op in graph.op_types):

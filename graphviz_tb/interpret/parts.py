@@ -1,12 +1,12 @@
 """Which part of a program each node is: the model, its loss, gradients, updates, input, or bookkeeping.
 
-flow          gradients, what feeds them, what comes from them (gradients.py)
-model         what leads to a result, or feeds a gradient or a summary
+flow          gradients, ops that feed them, ops computed from them (gradients.py)
+model         ops that lead to a result, or feed a gradient or a summary
 copies        a separate forward pass that uses the model's weights, and that no gradient reaches
 loss          behind the last weights that gradients reach
-updates       what comes from gradients and is none, with what only that uses
-input         datasets, iterators, queues and readers, with what only they use
-bookkeeping   the rest: savers, initialisers, counters, what TensorFlow left over
+updates       ops computed from gradients, with ops that only these use
+input         datasets, iterators, queues and readers, with ops that only these use
+bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def serving(graph: Graph, users: Bools) -> Bools:
 
 
 def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> Bools:
-    """Which of `others` hang together, use weights, and take nothing of what `forward` computes with weights."""
+    """Return which of `others` are connected, use weights, and take no result that `forward` computes with weights."""
     alone = others & (graph.mark == 0)
     if not (alone & uses_weight).any():
         return np.zeros(len(graph), bool)

@@ -123,7 +123,7 @@ class Uses:
         self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))
 
     def judged(self, table: list[Variable]) -> Iterator[Variable]:
-        """The table with what each variable is for."""
+        """Yield the variables of the table with their use."""
         parameters = {each.node: each.shape for each in table if not self.is_state(each)}
         for each in table:
             if each.node not in parameters:

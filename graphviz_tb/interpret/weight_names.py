@@ -126,7 +126,7 @@ def declared(graph: Graph, maker: int) -> tuple[str, str, Shape]:
 
 
 def read(definition: NodeDef | None) -> tuple[str, Shape]:
-    """Dtype and shape of what a read or a cast gives."""
+    """Return dtype and shape of the output of a read or a cast; "" and None where unknown."""
     if definition is None or definition.op == "VarHandleOp" or definition.op in HANDED_IN:
         return "", None
     attrs = definition.attr

@@ -56,7 +56,7 @@ def used_shapes(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
 
 
 def below_first(taken: Shape, indices: Shape) -> Shape:
-    """The shape of a table, rows unknown, from that of what was looked up in it.
+    """Return the shape of a table, rows unknown, from the shape of the rows that were looked up.
 
     >>> below_first((None, 8, 5), (None, 8)), below_first((None, 5), None)
     ((None, 5), None)

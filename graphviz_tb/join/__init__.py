@@ -40,6 +40,6 @@ def join(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[Join, ...]:
 
 
 def joined(tag: LookedUpTag, rule: JoinRule, found: FoundRows) -> Join:
-    """A tag with what a rule found. What its words say counts more than what the rows say."""
+    """Join a tag with the rows that a rule found. The aspect in its words counts more than that of the rows."""
     aspect = tag.aspect or found.aspect or Aspect.OTHER
     return Join(tag.name, JoinRule.SEVERAL if found.several else rule, found.rows, aspect)

@@ -101,8 +101,8 @@ def walk(paths: ModulePaths, parts: Sequence[str]) -> PathsFound:
 
 
 def fits(path: PathTree, count: int, parts: Sequence[str], parameters: Container[str]) -> bool:
-    """Whether a path is more than a number somewhere in a tag: "epoch/0" says nothing of the module 0,
-    "towers.0.weight" does where it is a parameter."""
+    """Return whether a path is more than a number somewhere in a tag: "epoch/0" is not about module 0,
+    "towers.0.weight" is where it is a parameter."""
     if not all(part.isdigit() for part in path.parts[-count:]):
         return True
     start = next((place for place, part in enumerate(parts) if part not in IN_FRONT), 0)

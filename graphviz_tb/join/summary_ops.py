@@ -29,7 +29,7 @@ WRITER = "/write_summary"  # the scope that tf.summary.write opens
 
 
 def by_summary_op(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:
-    """Before: tags. After: those that an op of the graph writes, with the rows of what it measures."""
+    """Return the tags that an op of the graph writes, with the rows that it measures."""
     graph = hierarchy.graph
     inputs = {op: slots for op in graph.op_types if (slots := summary_inputs(op)) is not None}
     if not inputs:
@@ -67,7 +67,7 @@ def aspect_at(graph: Graph, node: int) -> Aspect:
 
 
 class Backward:
-    """Walks from an input to what made it, out of functions too."""
+    """Walks from an input to the node that made it, out of functions too."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -85,7 +85,7 @@ class Backward:
         return zip(self.slot[run].tolist(), self.source[run].tolist(), strict=True)
 
     def at(self, node: int, slot: int) -> int:
-        """The node at an input; -1 where there is none."""
+        """Return the node at an input; -1 for none."""
         return next((source for number, source in self.inputs(node) if number == slot), -1)
 
     def op(self, node: int) -> str:
@@ -122,7 +122,7 @@ class Backward:
         return node
 
     def text(self, node: int, slot: int) -> str:
-        """The text of the constant at an input; "" where it is none."""
+        """Return the text of the constant at an input; "" for any other input."""
         source = self.at(node, slot)
         constant = self.made(source) if source >= 0 else -1
         definition = self.graph.node_def(constant) if constant >= 0 and self.op(constant) in CONSTANTS else None

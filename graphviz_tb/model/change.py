@@ -89,7 +89,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Where it is: the new name, or the old one of what is gone."""
+        """The place of the change: the new name, or the old one of a removed node."""
         return self.new if self.new is not None else self.old or ""
 
     def all_edits(self) -> Edits:

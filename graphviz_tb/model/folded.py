@@ -38,7 +38,7 @@ class Folded:
 
     @property
     def name(self) -> str:
-        """The name of what was opened, without the folders above it: the same wherever the file lies."""
+        """The name of the source, without the folders above it: equal wherever the file is."""
         label = self.loaded.label if self.loaded else ""
         source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
         inside = source.name and label.startswith(str(source))

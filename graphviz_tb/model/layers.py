@@ -19,7 +19,7 @@ Config = Mapping[str, Any]  # a layer's `get_config()`
 
 @dataclass(frozen=True, slots=True)
 class LayerCall:
-    """The shapes that one call of a layer is given, and those of what it gives (None: unknown)."""
+    """The shapes of the inputs and outputs of one call of a layer (None: unknown)."""
 
     takes: tuple[Shape, ...] = ()
     gives: tuple[Shape, ...] = ()

@@ -33,7 +33,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class LegendRow:
-    """One colour of the legend, with what it represents. `shape` is how its sample is drawn, `more` a second line."""
+    """One colour of the legend, with its meaning. `shape` is how its sample is drawn, `more` a second line."""
 
     label: str
     fill: Fill

@@ -44,7 +44,7 @@ def content_rows(hierarchy: Hierarchy, path: Path) -> list[int]:
 
 
 def owner_row(hierarchy: Hierarchy, path: Path) -> int:
-    """The row that owns the edges between the children of `path`; -1 where there are none."""
+    """Return the row that owns the edges between the children of `path`; -1 for none."""
     bodies = hierarchy.calls.get(path[-1])
     if bodies is None:
         return path[-1]
@@ -181,7 +181,7 @@ def function_of(hierarchy: Hierarchy, row: int) -> int:
 
 
 def is_place(hierarchy: Hierarchy, path: Path) -> bool:
-    """Whether a path leads anywhere: to a row, each step but the last through a call to what it calls."""
+    """Return whether a path exists: it leads to a row, each step but the last through a call to its function."""
     rows = len(hierarchy)
     # An `int` is an Integral too, and found to be one in half the time.
     if not path or not all(isinstance(row, int | Integral) and 0 <= row < rows for row in path):

@@ -26,8 +26,8 @@ class Identity:
     """The edge that a line represents: entry `index` of the metagraph of an open group.
 
     `group` is the address of that group; `kind` names the list that `index` counts in: `edges`, `bridges`, `loops` or
-    `annotations`. `source`, `target` are the addresses of what the line joins, also where an end is not shown. `path`
-    is that of the group: twins in the file have one address.
+    `annotations`. `source`, `target` are the addresses of the line's ends, also where an end is not shown. `path` is
+    that of the group: nodes with one name have one address.
     """
 
     group: str = ""

@@ -99,7 +99,7 @@ class Heights:
         return max(self.strips[max(low, 0) // STRIP : max(high, 0) // STRIP + 1], default=0)
 
     def paint(self) -> None:
-        """Raise the strips to what was noted since they were painted last."""
+        """Raise the strips to the heights noted since they were painted last."""
         count = max(len(self.strips), 1 + max(note[2] for note in self.notes))
         strips = [*self.strips, *[0] * (count - len(self.strips))]
         ahead = list(range(count + 1))  # where to look for the next strip that is not yet painted

@@ -118,7 +118,7 @@ class Stats:
         return {"time": self.time, "bytes": self.bytes}[quantity]
 
     def paths_inside(self) -> list[tuple[int, ...]]:
-        """Every path, of all steps, in order, to what was measured in functions."""
+        """Return every path inside functions that was measured in any step, sorted."""
         return sorted({path for step in self.inside for path in step})
 
     def figures(self, row: int) -> Figures:

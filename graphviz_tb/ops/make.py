@@ -49,7 +49,7 @@ def outputs(op: Any) -> Iterator[str]:
 
 
 def defaults(op: Any) -> str:
-    """The defaults of attributes as JSON, empty where there are none."""
+    """Return the defaults of attributes as JSON, "" where there are none."""
     default_of = {}
     for attr in op.attr:
         if attr.name in LEFT_OUT or attr.name.startswith("_") or not attr.HasField("default_value"):
@@ -61,7 +61,7 @@ def defaults(op: Any) -> str:
 
 
 def dtype_name(number: int) -> str:
-    """The name of a dtype; of a reference that of what it refers to."""
+    """Return the name of a dtype; of a reference that of its base type."""
     from tensorflow import dtypes  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     return str(dtypes.as_dtype(number).base_dtype.name)

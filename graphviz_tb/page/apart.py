@@ -121,7 +121,7 @@ def same_rows(hierarchy: Hierarchy, other: Hierarchy) -> Ints:
 
 
 def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
-    """Each row that is a group, with what distinguishes it from others: its function, its kind, its name.
+    """Return each row that is a group, with its identity: its function, its kind, its name.
 
     The root has a separate kind (-1): a scope may have no name either.
     """
@@ -153,7 +153,7 @@ class ApartWalk:
         self.expander = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
 
     def put(self, held: Held, starts: list[int], mark: str) -> None:
-        """Put the levels from some rows of the page on inwards in, as far as they differ from what it has."""
+        """Add the levels from some rows of the page inwards, as far as they differ from those it has."""
         back = {row: place for place, row in enumerate(self.to.tolist()) if row >= 0}
         queue: deque[Path] = deque((back[row],) for row in starts)
         away: list[Away] = []

@@ -102,7 +102,7 @@ class Listing:
         return sorted(row for _, row in takewhile(lambda function: function[0].startswith(name), behind))
 
     def row_at(self, name: str) -> int:
-        """The row of a name in the main graph, else in a function; -1 where there is none."""
+        """Return the row of a name in the main graph, else in a function; -1 for none."""
         return self._rows.get(name, -1)
 
     @cached_property

@@ -67,7 +67,7 @@ def side_by_side(
 
 
 def height(bands: Sequence[Band], part: int, skeleton: Skeleton, between: Sequence[Sequence[Sequence[Joint]]]) -> int:
-    """How high a part is, with what turns below its columns."""
+    """Return the height of a part in pixels, with the lines that turn below its columns."""
     tall = bands[-1].bottom if bands else 0
     if between:
         for number, break_ in enumerate(skeleton.breaks[part]):

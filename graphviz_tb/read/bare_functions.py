@@ -25,9 +25,9 @@ UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results that the progr
 
 
 def with_calls(whole: GraphDef, captured: Mapping[str, tuple[str, ...]]) -> tuple[GraphDef, tuple[Signature, ...]]:
-    """Before: a graph, and which functions its objects have, with the variables these capture. After: the same graph
-    with a call of each, and a signature for each call; the graph itself where there are none, or where their names
-    would fill memory."""
+    """Before: a graph, and the functions of its objects, with the variables that these capture. After: a copy of the
+    graph with a call of each, and a signature for each call; the graph itself where there are none, or where their
+    names would fill memory."""
     functions = [each for each in whole.library.function if each.signature.name in captured]
     if not functions or sum(letters(each, captured[each.signature.name]) for each in functions) > INLINED_LETTERS:
         return whole, ()

@@ -202,7 +202,7 @@ def through_identities(block: Block) -> Block:
 
 
 def _idle(node: NodeDef) -> bool:
-    """Whether an effect is none: what only reads or waits."""
+    """Return whether a node has no effect: it only reads or waits."""
     return node.op in NO_CONTENT
 
 

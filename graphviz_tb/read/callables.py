@@ -1,4 +1,4 @@
-"""From an object of a running TensorFlow that has no graph yet to the function that makes one, or to what to call.
+"""Find the function that makes the graph of an object of a running TensorFlow, or a hint what to call.
 
 A function is traced if its input signature is known, a Keras model by the shapes of its inputs; a loaded SavedModel has
 its signatures, a `tf.Module` its functions. For anything else `RequestError` finishes the sentence.

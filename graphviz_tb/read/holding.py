@@ -148,7 +148,7 @@ def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem
 
 
 def ambiguous(graphs: list[SourceItem]) -> Ambiguous:
-    """The error that lists what there is and says how to choose."""
+    """Return the error that lists the graphs and says how to choose one."""
     entries = [found.entry for found in graphs]
     shown = "".join(f"\n  {describe(entry)}" for entry in entries[:GRAPHS_LISTED])
     more = f"\n  … and {len(entries) - GRAPHS_LISTED} more" if len(entries) > GRAPHS_LISTED else ""

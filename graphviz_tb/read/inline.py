@@ -41,7 +41,7 @@ def tensors(inputs: Iterable[str]) -> list[str]:
 
 
 def complete(argument: NodeDef, attrs: Mapping[str, AttrValue], keys: Iterable[str]) -> None:
-    """Write attributes on an argument that says nothing of them itself; other nodes stay as they are."""
+    """Write attributes on an argument that does not have them; other nodes stay as they are."""
     if argument.op in ARGUMENTS:
         for key in keys:
             if key in attrs and key not in argument.attr:

@@ -101,7 +101,7 @@ def model_of(objects: Mapping[str, Json]) -> Json:
 
 
 def as_layer(path: str, record: Json) -> Json:
-    """One record as a layer of a model's JSON. `inbound_nodes` are none: it is not known what it is called with."""
+    """Convert one record to a layer of a model's JSON. `inbound_nodes` is empty, as inputs of calls are unknown."""
     config = record.get("config")
     config = dict(config) if isinstance(config, dict) else {}
     config.setdefault("name", record.get("name") or path.rpartition(".")[2])

@@ -25,7 +25,7 @@ Trace = tuple[str, str, Path]  # run, profile, file
 
 
 def trace_files(below: Below, options: ReadOptions = EVERY) -> list[Trace]:
-    """Every trace of what is below a folder, in the order of names."""
+    """Return every trace below a folder, in the order of names."""
     traces = []
     for place, path in below.files:
         # RUN/plugins/profile/PROFILE/HOST.xplane.pb

@@ -60,7 +60,7 @@ def has_events(folder: Path) -> bool:
 
 
 def read_logdir(folder: Path, options: ReadOptions, progress: Progress | None = None) -> Holding:
-    """Before: a folder. After: what the event files below it hold, run by run; or NoGraph if there are none."""
+    """Read the event files below a folder, run by run. Raises NoGraph where there are none."""
     below = files_below(folder)
     notices = [*below.notices, *unread_event_files(below)]
     files = of_run(options.run, folder, [(run, path) for run, path in below.files if is_event_file(path)])
@@ -87,7 +87,7 @@ def size(path: Path) -> int:
 
 
 def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
-    """The files of the run of that name, or of the one that a link of that name leads to; all where there is none."""
+    """Return the files of the run of that name, or of the run that a link of that name leads to; all for None."""
     runs = dict.fromkeys(run for run, _ in files)
     if name is None:
         return files

@@ -248,14 +248,14 @@ GATES = {
 
 
 def recurrent(kind: str) -> LayerCostRule:
-    """At each step: a product with what comes in, one with the state, the gates."""
+    """Return the ops at each step: a product with the input, one with the state, the gates."""
     gates, ops = GATES[kind]
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
         batch, times, width = takes[0]
         units = config["units"]
         gate_shape, state_shape = (batch, gates * units), (batch, units)
-        # Keras's GRU with `reset_after` has one bias for what comes in and one for the state.
+        # Keras's GRU with `reset_after` has one bias for the input and one for the state.
         twice = 2 if kind == "gru" and config.get("reset_after", True) else 1
         parts = [
             product((batch, width), gate_shape),

@@ -143,7 +143,7 @@ class Rounds:
         return source
 
     def argument(self, source: OutputRef, function: int) -> int | None:
-        """Which argument of a function an output is; None where it is none."""
+        """Return which argument of a function an output is; None for any other output."""
         node = source[0]
         if node < 0 or int(self.graph.function[node]) != function or self.graph.node_def(node) is not None:
             return None

@@ -1,9 +1,9 @@
-"""Shapes that the file does not say, from what each op does.
+"""Infer shapes that the file does not declare, op by op.
 
 symbols    numbers that are not known, each with an identity
-values     what is known of one output
-signatures shapes that the table of ops says
-rules/     a function for each op whose shapes no signature says; folds the elements of small integer tensors
+values     shape and elements of one output, as far as they are known
+signatures shapes by the table of ops
+rules/     a function for each op whose shapes have no signature; folds the elements of small integer tensors
 engine     asks for what is needed, each node once
 calls      functions, branches, loops of TensorFlow 2; loops those of TensorFlow 1
 """

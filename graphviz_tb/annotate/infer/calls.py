@@ -1,8 +1,8 @@
 """Calls: a function is inferred once for each set of arguments, and its results are those of the call.
 
-PartitionedCall and the like      what the function gives
-If, Case                          what all branches agree on
-While                             a fixed point: what goes in, joined with what the body gives, until nothing changes
+PartitionedCall and the like      the results of the function
+If, Case                          the part on which all branches agree
+While                             a fixed point: the inputs, joined with the results of the body, until nothing changes
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class CallInference:
 
 
 class Round:
-    """One While: the body is inferred with what goes in; what changes between rounds is not known."""
+    """One While: the body is inferred with the inputs of the loop; sizes that change between rounds are unknown."""
 
     def __init__(self, calls: CallInference, frame: CallFrame, node: int) -> None:
         self.calls = calls

@@ -1,9 +1,9 @@
-"""Infers outputs when they are asked for: what they need first, each node once for each set of arguments.
+"""Infers outputs when they are asked for: their inputs first, each node once for each set of arguments.
 
 ask       an output that something shows
 wait      its inputs, theirs, and so on: a stack of our own, for chains may be a million long
 apply     the signature or rule of the op, its fold (rules/folds.py), or the function that it calls (calls.py)
-settle    what loops were assumed to carry is compared with what they carry (loops.py)
+settle    the values that loops were assumed to carry are compared with those they carry (loops.py)
 """
 
 from __future__ import annotations

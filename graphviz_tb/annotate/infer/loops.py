@@ -75,7 +75,7 @@ class Loops:
         self._clear()
 
     def _wrong(self) -> dict[Task, Out]:
-        """The heads to which something else comes back, with what they carry then."""
+        """Return the heads to which another value comes back, with the value that they carry then."""
         wrong: dict[Task, Out] = {}
         checked = 0
         while checked < len(self._order):  # looking at one may lead to others

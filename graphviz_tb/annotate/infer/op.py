@@ -44,7 +44,7 @@ class Op:
         return self.ins[index].value if -len(self.ins) <= index < len(self.ins) else None
 
     def held(self, index: int) -> Dims:
-        """The shape of what the handle at an input holds."""
+        """Return the shape of the value in the handle at an input."""
         return self.ins[index].held if -len(self.ins) <= index < len(self.ins) else None
 
     def number(self, index: int) -> int | None:

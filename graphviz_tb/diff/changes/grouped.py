@@ -13,9 +13,9 @@ from graphviz_tb.ops.roles import CONSTANTS
 
 
 def group_counts(layers: tuple[Layers, Layers], changes: Sequence[Change]) -> tuple[int, int] | None:
-    """How many groups a convolution has, old and new; None where no call came in its place, or went.
+    """Return the old and new number of groups of a convolution; None where no call replaced it, or was replaced.
 
-    A kernel is …×in×out; in groups it takes only its share of what comes in.
+    A kernel is …×in×out; in groups it takes only its share of the input channels.
     """
     removed = [node for change in changes for node in change.edits.removed]
     added = [node for change in changes for node in change.edits.added]

@@ -25,9 +25,9 @@ Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and it
 
 
 def other_outputs(m: Matching, layers: tuple[Layers, Layers]) -> list[Change]:
-    """Outputs that have another type or shape now, as one change; none where all are the same.
+    """Return the outputs that have another type or shape now, as one change; [] where there are none.
 
-    Before: neither file says it itself. A size that is known on one side only says nothing.
+    Before: a file declares no signatures. A size that is known on one side only makes no difference.
     """
     changed = [
         outputs

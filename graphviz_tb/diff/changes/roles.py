@@ -66,14 +66,14 @@ def left_over(side: GraphColumns) -> list[int]:
 
 
 def read_edges(graph: Graph) -> Bools:
-    """The edges from variables to what only reads them."""
+    """Return the edges from variables to ops that only read them."""
     variable, read = (nodes_of(graph, words.__contains__) for words in (VARIABLES, READS))
     reads: Bools = variable[graph.source] & read[graph.target]
     return reads
 
 
 def gradients(side: GraphColumns) -> tuple[Bools, Bools]:
-    """The ops of gradients with what leads from one to another, and all that is computed from them."""
+    """Return the ops of gradients with the ops between them, and all ops computed from them."""
     own = in_gradient_scopes(side) | nodes_of(side.graph, GRADIENT_OP.search)
     own &= ~nodes_of(side.graph, ACCUMULATORS.__contains__)
     behind = reached(side, np.flatnonzero(own), backward=False)

@@ -45,5 +45,5 @@ def takes_sizes(m: Matching, change: Change) -> bool:
 
 
 def is_entailed(key: str, old: object) -> bool:
-    """Whether an attribute only lists the types of what a loop or a call is handed."""
+    """Return whether an attribute only lists the types of the inputs of a loop or a call."""
     return key in MEANT and isinstance(old, list)

@@ -1,4 +1,4 @@
-"""Widths of PyTorch modules: a trace has no shapes of weights, but the shape of what each op gave.
+"""Widths of PyTorch modules: a trace has no shapes of weights, but the shapes of all outputs.
 
 How wide the result of a linear layer or a convolution is, its own weights alone decide.
 """

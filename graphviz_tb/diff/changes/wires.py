@@ -17,9 +17,9 @@ from graphviz_tb.model.columns import Ints
 
 
 def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
-    """Give each unit the wires that came or went with it; give back the others.
+    """Give each unit the wires that came or went with it; return the others.
 
-    A wire from an added node belongs to what was added; else a wire from a removed node to what was removed.
+    A wire from an added node belongs to the added unit; else a wire from a removed node to the removed one.
     """
     others = []
     for old, new in zip(*(column.tolist() for column in rewired(m)), strict=True):
@@ -47,7 +47,7 @@ def described(m: Matching, wire: Rewire) -> dict[str, Any]:
 
 
 def in_order(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Described inputs by what is written of them, without a text for each: thousands may be of one long name.
+    """Sort described inputs by their words, without a text for each: thousands may have one long name.
 
     >>> node = {"old": "x", "new": "x"}
     >>> [wire["input"] for wire in in_order({"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1))]

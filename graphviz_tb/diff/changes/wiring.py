@@ -47,7 +47,7 @@ def rewired(m: Matching) -> tuple[Ints, Ints]:
 
 
 def input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
-    """A hash for each node of what comes in where."""
+    """Return a hash for each node of its inputs and their positions."""
     sums = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
 

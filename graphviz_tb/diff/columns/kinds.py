@@ -1,4 +1,4 @@
-"""Nodes by what their op type says."""
+"""Select nodes by their op type."""
 
 from __future__ import annotations
 

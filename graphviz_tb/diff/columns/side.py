@@ -209,7 +209,7 @@ class GraphColumns:
 
     @cached_property
     def exact(self) -> Hashes:
-        """For each scope a hash of what is in it, with names."""
+        """A hash for each scope of its contents, names included."""
         return exact_hashes(self.scopes, self.node_label)
 
     @cached_property

@@ -23,7 +23,7 @@ ALIKE = 0.5  # share of ops that two scopes of one series must have in common to
 def shared_runs(
     there_a: dict[str, int], there_b: dict[str, int], *hashes: tuple[Hashes, Hashes]
 ) -> list[tuple[NameAffixes, list[Member], list[Member]]]:
-    """The series on both sides that differ in their numbers or, by all of some hashes, in what their members are."""
+    """Return the series on both sides that differ in their numbers or, by all of some hashes, in their members."""
     runs_b = runs_of(there_b, there_a)
     runs = []
     for words, run in runs_of(there_a, there_b).items():

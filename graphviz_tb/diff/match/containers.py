@@ -1,4 +1,4 @@
-"""Scopes from the bottom up: two scopes are one when most of what they hold is matched (GumTree's containers)."""
+"""Match scopes from the bottom up: two correspond if most of their contents are matched (GumTree's containers)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def containers(m: Matching) -> Findings:
 
 
 class Free:
-    """The free scopes of the new graph, by what they hold: of thousands in one another that hold the same nodes, all
-    have the same share of an old one.
+    """The free scopes of the new graph, by their contents: of thousands of nested scopes with equal nodes, all have the
+    same share of an old one.
 
     Such scopes are a run of rows, named by its first; `left` has its free rows, the deepest last.
     """

@@ -31,7 +31,7 @@ def wrapped(m: Matching) -> Findings:
 
 
 def same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int) -> int:
-    """The scope below `other`, with most of what is there, that holds the same as `root`; -1 for none."""
+    """Return the scope below `other`, with most of its nodes, whose content equals that of `root`; -1 for none."""
     scopes = partner.scopes
     same = other + 1 + np.flatnonzero(partner.exact[other + 1 : scopes.end[other]] == side.exact[root])
     # More than half of it: a copy of a small graph inside a large one is no wrapping.
@@ -40,7 +40,7 @@ def same_inside(side: GraphColumns, root: int, partner: GraphColumns, other: int
 
 
 def follow(m: Matching) -> Findings:
-    """Match what is left in a scope with what has its name and op where its siblings went.
+    """Match nodes that are left in a scope with nodes of the same name and op where their siblings went.
 
     Before: some children of a scope are matched with children of another. After: so are those of the same name.
     """

@@ -158,7 +158,7 @@ def bag(side: GraphColumns, nodes: Iterable[int]) -> Counter[int]:
 
 
 def dice(bag: Counter[int], other: Counter[int]) -> float:
-    """Twice what is shared, by what there is.
+    """Return the Dice coefficient: twice the shared elements, divided by all elements.
 
     >>> dice(Counter("aab"), Counter("abb"))
     0.6666666666666666

@@ -1,4 +1,4 @@
-"""Layers of a Keras model, in the order that the file lists them: the longest common subsequence of what they are."""
+"""Match layers of Keras models, in the order of the file: the longest common subsequence of equal layers."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class FreePlaces:
         return alone
 
     def find(self, owner: Ints, what: Hashes) -> Longs:
-        """The places of these nodes, -1 where there is none."""
+        """Return the places of these nodes, -1 for none."""
         if not len(self.keys):
             return np.full(len(owner), -1)
         keys = keyed(owner, what)

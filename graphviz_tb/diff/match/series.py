@@ -1,6 +1,6 @@
-"""Numbered siblings: their order is what they are, their numbers are what they are called today.
+"""Align numbered siblings: their order identifies them, their numbers may change.
 
-layer_0 layer_1 layer_2            a ─┐  longest common subsequence of what they hold
+layer_0 layer_1 layer_2            a ─┐  longest common subsequence of equal contents
 layer_0 layer_1 layer_2 layer_3    b ─┘  (Hunt & Szymanski 1977; here row by row)
 """
 
@@ -151,7 +151,7 @@ def align(
 def _trimmed(
     mine: Sequence[Hashable], other: Sequence[Hashable], likely: dict[int, int], table: PairSequences
 ) -> list[tuple[int, int]] | None:
-    """`table`, with what is equal at the start and likely taken off first (it is in some longest one)."""
+    """Call `table` without the equal and likely pairs at the start (they are in some longest subsequence)."""
     start, claimed = 0, set(likely.values())
     while start < min(len(mine), len(other)) and mine[start] == other[start]:
         # A likely pair elsewhere may be worth more than this one: from here on the table decides.

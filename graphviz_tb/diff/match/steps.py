@@ -1,9 +1,9 @@
-"""Matching, step by step. Every match keeps its reason; a bound that was hit is reported.
+"""Match two graphs, step by step. Every match keeps its reason; a limit that was reached is reported.
 
 functions          by body, whatever number comes after the name
 layers             of Keras models in the order of the file
 names              numbered series by structure, then same name and op, from the root down
-wrapped            what went into a scope as a whole, or out of one
+wrapped            content that went into a scope as a whole, or out of one
 anchors            neighbourhoods like no other, largest radius first; what has the same name where its siblings
                    went; what lies beside them
 what is left       same name and another op type

@@ -20,7 +20,7 @@ from graphviz_tb.limits import RUN_TRIED
 
 
 def by_wires(m: Matching) -> Findings:
-    """Pair the members of runs of equal scopes anew where their wires to what is around them say so."""
+    """Pair the members of runs of equal scopes anew where their wires to their surroundings identify them."""
     for old_rows, new_rows in runs(m):
         # Where there are as many on both sides none is missing.
         if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > RUN_TRIED:

@@ -9,7 +9,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 
 
 class EdgesBetween:
-    """The edges of the file from one row to another, or to what is in it."""
+    """The edges of the file from one row to another, or to a row inside it."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         graph = hierarchy.graph

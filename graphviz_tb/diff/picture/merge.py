@@ -1,4 +1,4 @@
-"""Both graphs in one: the new graph, with what was removed where it was, and what became of every node and edge."""
+"""Merge both graphs: the new graph, removed nodes where they were, and the change of every node and edge."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ Where = tuple[str, str]  # function ("" for the main graph) and name of a node o
 class Merged:
     """The merged graph.
 
-    `signs` says what became of a node: + − ~ → (nothing for unchanged ones), `lines` in a few words what changed at
-    it; `scopes` what scopes were that are moved or renamed; `beside` which input changed at nodes that take it from
-    what was added, or took it from what was removed; `lost` inputs that are gone, `gained` ones that came,
-    of nodes that are wired anew: (node, place of the input). `shown` is what is to be seen, for each change the first
-    places: of each the first that there is, a layer or a node.
+    `signs` is the sign of each changed node: + − ~ →, `lines` its changes in a few words; `scopes` the former names of
+    moved or renamed scopes; `beside` the input that changed at nodes that take it from an added node, or took it from
+    a removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, place of the input).
+    `shown` are the places to be seen, the first ones of each change: of each the first that exists, a layer or a node.
     `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
     says it.
     """
@@ -167,7 +166,7 @@ def mark_layers(merged: Merged, change: Change, nodes: list[Where]) -> list[tupl
 
 
 def beside(change: Change, source: MatchedGraphs) -> Iterator[tuple[Where, str]]:
-    """The nodes that take an input from what was added, or no more from what was removed, and what came instead."""
+    """Yield the nodes that take an input from an added node, or no longer from a removed one, with the new input."""
     wires = {wire["node"]["new"]: wire for wire in change.detail.get("links", ())}
     for _, node in change.edits.inputs:
         where = where_new(source, node)

@@ -46,7 +46,7 @@ def ways(
 
 
 def rows_shown(hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[tuple[Where, ...]]) -> list[int]:
-    """The row of the first place that there is of each tuple; tuples of which there is none are left out."""
+    """Return the row of the first place of each tuple that exists; tuples without one are left out."""
     row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
     row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
     rows = (next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(shown))

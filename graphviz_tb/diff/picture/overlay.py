@@ -1,4 +1,4 @@
-"""One picture of both graphs: what is unchanged stays closed and pale, the way to what changed is open."""
+"""One picture of both graphs: unchanged groups stay closed and pale, the ways to changes are open."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Overlay(Colouring):
         )
 
     def became(self, states: set[int]) -> Tint | None:
-        """The tint of a line from what became of the edges it represents: all came or are gone, or a part of them."""
+        """Return the tint of a line by the states of its edges: all or a part of them were added or removed."""
         changed = states - {KEPT}
         if not changed:
             return None
@@ -170,8 +170,8 @@ def line(change: Change) -> str:
 def first_picture(
     coloured: Model, painter: Overlay, where: list[Where | None], merged: Merged, options: PictureOptions
 ) -> tuple[Picture, int]:
-    """The picture with the ways to the changes open, as many as can be read, and the number of changes that it does
-    not show; with what `options` say open, if they do."""
+    """Return the picture with the ways to the changes open, as many as can be read, and the number of changes that it
+    does not show; with the groups of `options` open, if these name any."""
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy

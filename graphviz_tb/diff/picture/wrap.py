@@ -52,7 +52,7 @@ def last_segments(name: str, letters: int) -> str:
 
 
 def broken(text: str, most: int, size: int) -> list[str]:
-    """`text` in two lines that fit, ended at the best place; nothing where there is none."""
+    """Break `text` at the best place into two lines that fit; [] where there is none."""
     if width(text, size) <= most:
         return [text]
     if len(text) > LINES * most:

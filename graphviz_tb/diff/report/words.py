@@ -212,7 +212,7 @@ def differing(
 
 
 def barrier(name: str) -> bool:
-    """Whether an op only waits for others, by its name: that something more is waited for says nothing.
+    """Return whether an op only waits for others, by its name: another input of it is no change worth a line.
 
     >>> barrier("train/NoOp_1"), barrier("init")
     (True, False)

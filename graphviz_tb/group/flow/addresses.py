@@ -1,4 +1,4 @@
-"""Addresses of groups: unique on their level, made of what each group holds: an edit elsewhere changes none.
+"""Addresses of groups: unique on their level, made of the contents of each group: an edit elsewhere changes none.
 
 A group has its name alone if no other and no child has it. Of several with one name each says more: what it ends
 with, what it begins with too, how many children it holds; whatever distinguishes all of them.

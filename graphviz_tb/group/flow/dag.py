@@ -35,7 +35,7 @@ class Dag:
 
 
 def make_dag(boxes: list[FlowBox], before: list[list[int]], outside: list[list[int]] | None = None) -> Dag:
-    """A graph from what each box needs."""
+    """Make a graph from the inputs of each box."""
     after: list[list[int]] = [[] for _ in boxes]
     for target, sources in enumerate(before):
         for source in sources:

@@ -27,7 +27,7 @@ GIVEN = frozenset(["", *TYPES.split()])
 
 
 def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
-    """Whether a name says no more than the type of what has it.
+    """Return whether a name says no more than the type of its node.
 
     Words with which nearly all names of the level begin do not count.
 

@@ -26,8 +26,8 @@ STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """`dag` holds what flows; `aside` are positions of what does not in `boxes`, which are all children; `edges` are
-    all data edges between these."""
+    """`dag` has the boxes of the flow; `aside` are the positions of the others in `boxes`, which are all children;
+    `edges` are all data edges between these."""
 
     dag: Dag
     aside: list[int]

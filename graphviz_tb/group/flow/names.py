@@ -96,8 +96,8 @@ def instances(words: Sequence[NameWords], prefix: NameWords, members: list[int])
 
 
 def accepted(dag: Dag, order: FlowOrder, named: NameFamily, taken: set[int]) -> NameFamily | None:
-    """The group with what it adopts, if it is no more than a part of the level and hangs together; `taken` are the
-    boxes of other groups."""
+    """Return the group with the boxes it adopts, if it is connected and only a part of the level, else None; `taken`
+    are the boxes of other groups."""
     if len(named.named) > MOST_OF * len(dag):
         return None
     members = with_between(dag, order, named.named)

@@ -57,7 +57,7 @@ def without_plain_stages(boxes: list[FlowBox], limit: int) -> list[FlowBox]:
 
 
 def readable(boxes: list[FlowBox], limit: int, total: int) -> list[FlowBox]:
-    """A level with what it need not hide."""
+    """Open the groups of a level that it need not hide."""
     return without_plain_stages(dissolved(boxes, limit, total), limit)
 
 

@@ -153,7 +153,7 @@ def price(sequence: Sequence[Element]) -> int:
 
 
 def meeting(dag: Dag, order: FlowOrder) -> int:
-    """The place in the line of the box at which ways that begin apart meet, if these are all that comes before it and
+    """Return the place in the line of the box at which ways that begin apart meet, if these are all boxes before it and
     most of the level; 0 where there is none."""
     # Union-find along the line: `head` of all boxes that hang together so far, `size` at each head.
     head = list(range(len(dag)))

@@ -177,7 +177,7 @@ def put_together(sequence: list[Element], repeats: list[Repetition], setting: Se
 
 
 def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: Setting) -> list[Element]:
-    """The sequence with what equals one repetition of a new stack, and is alone, as a block too.
+    """Fold stretches that equal one repetition of a new stack, but are alone, into blocks too.
 
     `units` are the symbols of one repetition of each stack, all of the same length.
     """

@@ -18,10 +18,10 @@ HeadAndStage = tuple[list[Element], Element | None]  # a head, and the repeat or
 
 
 def fold_stages(sequence: list[Element], setting: Setting) -> list[Element]:
-    """Join each repeat of the largest unit with what comes before it.
+    """Join each repeat of the largest unit with the elements before it.
 
-    Before: a sequence with stacks. After: `head stack head stack` are two stages; what comes before the first head is
-    the stem. Sequences that are readable, or have stages by name, stay as they are.
+    Before: a sequence with stacks. After: `head stack head stack` are two stages; the elements before the first head
+    are the stem. Sequences that are readable, or have stages by name, stay as they are.
     """
     if len(sequence) <= READABLE or any(holds_stack(element.box) and not element.stage for element in sequence):
         return sequence
@@ -59,7 +59,7 @@ def find_body(sequence: Sequence[Element]) -> object | None:
 
 
 def parted(sequence: Sequence[Element], body: object) -> tuple[list[HeadAndStage], list[Element]]:
-    """Heads with what ends them, and what is left behind the last."""
+    """Split a sequence into heads with the stage that ends each, and the elements behind the last."""
     parts: list[HeadAndStage] = []
     head: list[Element] = []
     for element in sequence:

@@ -1,7 +1,7 @@
-"""The shapes of what layers give each other, for each call of each layer.
+"""The shapes of the tensors between layers, for each call of each layer.
 
-Shapes go from layer to layer; what a consumer states of what it takes goes before the rule of the class. Inside a
-`TimeDistributed` a layer sees one step: its own shapes are without the dimension of the steps, which those outside see.
+Shapes go from layer to layer; the shape that a consumer states for its input goes before the rule of the class. Inside
+a `TimeDistributed` a layer sees one step: its shapes lack the dimension of the steps, which layers outside see.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LayerShapes:
         return list(built(layer)) or shapes
 
     def seen(self, source: LayerOutput, layer: LayerNode) -> Shape:
-        """The shape of what a layer takes, as the layer sees it."""
+        """Return the shape of an input of a layer, as the layer sees it."""
         shape = self.of(source)
         around, inside = source.layer.wrappers, layer.wrappers
         if around == inside:
@@ -79,7 +79,7 @@ class LayerShapes:
         return outputs[0][output] if outputs and 0 <= output < len(outputs[0]) else None
 
     def with_steps(self, shape: Shape, wrappers: Sequence[LayerNode]) -> Shape:
-        """The shape of all steps together of what the innermost of the wrappers gives at one."""
+        """Return the shape of all steps together, from the shape of one step inside the innermost wrapper."""
         for wrapper in reversed(wrappers if shape else ()):
             shape = (*(shape or ())[:1], self.steps_of(wrapper), *(shape or ())[1:])
         return shape

@@ -132,7 +132,7 @@ def name_of_class(json: Mapping[str, Any]) -> str:
 
 
 def is_custom(json: Mapping[str, Any]) -> bool:
-    """Whether the file says that a class is registered by a package, or comes from a module, that is none of Keras's.
+    """Return whether the file says that a class is registered by a package, or comes from a module, outside of Keras.
 
     >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
     (False, True)

@@ -58,7 +58,7 @@ def _from_outside(layer: LayerNode, model: LayerNode) -> list[LayerOutput]:
 
 
 def _place(layer: LayerNode, model: LayerNode) -> int | None:
-    """Which input of a model a layer is; None if it is none."""
+    """Return which input of a model a layer is; None for any other layer."""
     if layer.name in model.places:
         return model.places[layer.name]
     return 0 if not model.places and model.order[0] is layer else None

@@ -55,6 +55,6 @@ class Holders:
 
 
 def own_class(layer: Json) -> bool:
-    """Whether a layer is of a class of Keras itself: what it holds is no part of the program."""
+    """Return whether a layer has a class of Keras itself: objects inside it are not part of the program."""
     kind = layer["class_name"]
     return isinstance(kind, str) and kind in LAYER_CLASSES

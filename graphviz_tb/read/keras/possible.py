@@ -67,13 +67,13 @@ def possible_shape(shape: Shape) -> Shape:
 
 
 def possible_count(count: Any) -> int | None:
-    """A number of parameters, unknown where it is none."""
+    """Return a number of parameters; None for anything but a count."""
     return count if type(count) is int and count >= 0 else None
 
 
 def shallow(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration in which a hash takes the place of what nests deeper than any layer's does: what is kept of it is
-    compared and pickled.
+    """Replace values of a configuration that nest deeper than those of any layer by a hash: configurations are compared
+    and pickled.
 
     >>> shallow({"units": 3, "odd": eval("[" * 61 + "]" * 61)})
     {'units': 3, 'odd': 'deep #61e6407c'}

@@ -198,7 +198,7 @@ def reversed_(op: Op) -> Elements | None:
 
 
 def transposed(op: Op) -> Elements | None:
-    """`Transpose` of what has at most one dimension."""
+    """`Transpose` of a tensor with at most one dimension."""
     return op.value(0) if (op.rank(0) or 0) < 2 else None
 
 
