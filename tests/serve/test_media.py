@@ -87,6 +87,16 @@ def test_histograms(client: Callable[..., Any]) -> None:
     assert count >= len(band[f"{number}.step"]) == 1
 
 
+def test_steps_of_any_kind(client: Callable[..., Any]) -> None:
+    asked = client(LOGGED / "torch_writer")
+    numbers = [first(asked, kind) for kind in ("image", "text", "histogram")]
+    _, found = columns(asked.get(f"/api/steps/{','.join(map(str, numbers))}").content)
+    told = asked.get(f"/api/media/{numbers[0]}").json()["steps"]
+    steps = found[f"{numbers[0]}.step"]
+    assert (len(steps), steps[0], steps[-1]) == (told["n"], told["first"], told["last"])
+    assert all(len(found[f"{number}.step"]) == len(found[f"{number}.wall"]) > 0 for number in numbers)
+
+
 def test_curves_and_tensors(client: Callable[..., Any]) -> None:
     asked = client(LOGGED)
     curve = asked.get(f"/api/pr/{first(asked, 'pr_curve')}").json()

@@ -56,10 +56,11 @@ class ImageCard extends StepCard {
 
   /** Pictures out of sight take no memory; their room stays. */
   left() {
-    if (!this.made || this.table) return;
+    if (!this.made || this.table || this.plot.querySelector("audio")) return; // a sound plays on
     this.plot.style.minHeight = `${this.plot.clientHeight}px`;
     this.plot.replaceChildren();
     this.made = undefined;
+    this.painted = null;
     this.stale = true;
   }
 

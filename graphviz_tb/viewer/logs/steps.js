@@ -15,6 +15,11 @@ class StepCard extends TagCard {
     this.at = -1;
     /** @type {Map<number, any>} what is shown, by run */
     this.answers = new Map();
+    this.told = ""; // the answers in letters, to see whether others are the same
+    /** @type {any} what was prepared of them */
+    this.made = undefined;
+    /** @type {Map<number, any> | null} the answers of which the content is there */
+    this.painted = null;
     this.slider = el("input", { type: "range", min: 0, max: 0, step: 1, "aria-label": t("step"), oninput: () => page.moved(this, this.slider.value === this.slider.max ? null : this.steps[Number(this.slider.value)]) });
     this.stepWord = el("output", {});
     this.foot.append(el("label", { class: "stepper" }, this.slider, this.stepWord));
@@ -49,10 +54,13 @@ class StepCard extends TagCard {
     const at = this.wanted(steps);
     const asked = some.filter(([, series]) => at >= 0 && Array.from(lists.get(series)?.step ?? []).some((one) => one <= steps[at]));
     const answers = await Promise.all(asked.map(async ([run, series]) => /** @type {[number, any]} */ ([run, await feed.point(this.tag.kind, series, steps[at], signal)])));
-    const made = await this.prepared(answers.map(([, answer]) => answer));
+    // Steps that came later change nothing of what is shown.
+    const told = JSON.stringify(answers.map(([run, answer]) => [run, { ...answer, steps: null }]));
+    const same = told === this.told && this.made !== undefined;
+    const made = same ? this.made : ((await this.prepared(answers.map(([, answer]) => answer))) ?? null);
     return () => {
-      Object.assign(this, { lists, steps, at, made, stepsStale: false });
-      this.answers = new Map(answers);
+      Object.assign(this, { lists, steps, at, made, told, stepsStale: false });
+      if (!same) this.answers = new Map(answers);
     };
   }
 
@@ -81,6 +89,8 @@ class StepCard extends TagCard {
 
   drawn() {
     this.plot.classList.add("flow"); // as high as its content
+    if (this.painted === this.answers && this.plot.firstChild) return; // it is there
+    this.painted = this.answers;
     this.plot.replaceChildren(...this.content());
   }
 

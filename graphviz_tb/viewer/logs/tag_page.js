@@ -34,10 +34,10 @@ class TagPage {
     throw new Error(entry.key);
   }
 
-  /** The cards of a tag: one for each chosen run. @param {LogTag} tag @returns {CardEntry[]} */
-  entries(tag) {
-    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name) && tag.runs.some(([id]) => id === run.id));
-    return runs.map((run) => ({ key: `${escaped(tag.name)}\n${escaped(run.name)}`, tag, run }));
+  /** The cards of a tag: one for each chosen run. @param {LogTag} tag @param {LogRun[]} runs those that are chosen, in their order @returns {CardEntry[]} */
+  entries(tag, runs) {
+    const have = new Set(tag.runs.map(([id]) => id));
+    return runs.filter((run) => have.has(run.id)).map((run) => ({ key: `${escaped(tag.name)}\n${escaped(run.name)}`, tag, run }));
   }
 
   /** Ask for the tags, where there may be others. */
@@ -66,10 +66,11 @@ class TagPage {
     const pinned = [];
     /** @type {Map<string, [number, CardEntry[]]>} */
     const found = new Map();
+    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name));
     for (const tag of this.tags) {
       if (!this.good.test(tag.name)) continue;
       const [count, inner] = found.get(tag.group) ?? [0, []];
-      const entries = this.entries(tag);
+      const entries = this.entries(tag, runs);
       for (const entry of entries) (this.logs.pins.has(entry.key) ? pinned : inner).push(entry);
       found.set(tag.group, [count + Number(entries.length > 0), inner]);
     }
@@ -78,8 +79,12 @@ class TagPage {
   }
 
   draw() {
-    const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     const groups = this.grouped();
+    // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
+    const places = JSON.stringify([groups.map(([name, count, entries]) => [name, count, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.pattern(), this.logs.state.left]);
+    if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renew(entry)));
+    this.places = places;
+    const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     /** @type {Set<string>} */
     const kept = new Set();
     const parts = groups.map(([name, count, entries]) => {
@@ -118,8 +123,19 @@ class TagPage {
       this.cards.set(entry.key, card);
       this.sight.observe(card.root);
     }
-    if (entry.run) card.run = entry.run;
+    this.renew(entry);
     return card;
+  }
+
+  /** What is known of the run of a card is another. @param {CardEntry} entry */
+  renew(entry) {
+    const card = this.cards.get(entry.key);
+    if (card && entry.run) card.run = entry.run;
+  }
+
+  /** What the filter is, and in which words that is said. */
+  pattern() {
+    return `${language} ${this.logs.pattern}`;
   }
 
   /** @param {IntersectionObserverEntry[]} entries */

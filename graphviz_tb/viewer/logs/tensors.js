@@ -10,10 +10,6 @@ class TensorCard extends StepCard {
     return [el("div", { class: "table values", tabindex: "0" }, el("table", {}, el("caption", { class: "away" }, brief(this.tag.name)), el("tbody", {}, ...body)))];
   }
 
-  left() {
-    this.stale = true;
-  }
-
   remark() {
     if (!this.answer) return "";
     const { dtype, shape, values, cut } = this.answer;

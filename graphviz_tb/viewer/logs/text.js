@@ -10,6 +10,7 @@ class TextCard extends StepCard {
 
   togglePlain() {
     this.plain = !this.plain;
+    this.painted = null;
     this.show();
   }
 
@@ -28,10 +29,6 @@ class TextCard extends StepCard {
     const out = el("div", { dir: "auto" }, ...draw(text.slice(0, LONGEST_DRAWN)));
     if (text.length > LONGEST_DRAWN) out.append(el("button", { onclick: () => out.replaceChildren(...draw(text)) }, t("log.showAll", { n: text.length })));
     return out;
-  }
-
-  left() {
-    this.stale = true;
   }
 
   remark() {

@@ -49,6 +49,7 @@ function parallelChart(columns, shown, rows, colour, width) {
   const some = shown.slice(0, AXES_DRAWN);
   const x = (/** @type {number} */ at) => TRIAL_CHART.side + (some.length > 1 ? (at * (width - 2 * TRIAL_CHART.side)) / (some.length - 1) : 0);
   const axes = some.map((at) => trialAxis(columns[at], rows.map((row) => row.values[at])));
+  const room = Math.max(8, Math.floor((2 * (x(1) - x(0))) / 7)); // letters of a name: every second one is a line lower
   for (const row of rows.slice(0, TRIALS_DRAWN)) {
     let path = "";
     let open = false;
@@ -62,7 +63,7 @@ function parallelChart(columns, shown, rows, colour, width) {
   }
   axes.forEach((axis, at) => {
     svgEl("path", { d: `M${num(x(at))} ${TRIAL_CHART.top}V${TRIAL_CHART.height - TRIAL_CHART.bottom}`, class: "axis" }, root);
-    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", axis.log ? `${axis.label} (log)` : axis.label);
+    trialWord(root, x(at), 14 + (at % 2) * 12, at && at === some.length - 1 ? "end" : at ? "middle" : "start", brief(axis.log ? `${axis.label} (log)` : axis.label, room));
     for (const [share, word] of axis.ticks) trialWord(root, x(at) - 5, trialTop(share) + 3, "end", word);
   });
   return root;

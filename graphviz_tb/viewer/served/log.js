@@ -1,6 +1,7 @@
 // The log of the server that the page comes from.
 
 const MOST_SERIES = 200; // that one request may ask for
+const MOST_STEPS = { ridges: 51, bands: 501 }; // of a chart of histograms, as TensorBoard shows them
 const POINTS = { image: "media", audio: "media", text: "text", pr_curve: "pr", tensor: "tensors" };
 
 class ServerLog extends Server {
@@ -30,7 +31,7 @@ class ServerLog extends Server {
 
   /** @param {number} series @param {"ridges" | "bands"} view @param {AbortSignal} [signal] @returns {Promise<HistogramColumns>} */
   async histograms(series, view, signal) {
-    return histogramsOf(await (await this.ask(`api/histograms/${series}?view=${view}`, { signal })).arrayBuffer(), series);
+    return histogramsOf(await (await this.ask(`api/histograms/${series}?view=${view}&steps=${MOST_STEPS[view]}`, { signal })).arrayBuffer(), series);
   }
 
   /** @param {number[]} ids @param {AbortSignal} [signal] @returns {Promise<Map<number, StepList>>} */
