@@ -14,6 +14,8 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.interpret.by_width import weights_by_width
 from graphviz_tb.interpret.standardised import standardised
 from graphviz_tb.limits import CARRIERS_FOLLOWED
 from graphviz_tb.model.columns import Bools, Ints, distinct
@@ -22,7 +24,7 @@ from graphviz_tb.model.graph import INPUT_ARG, Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.model.wiring import wiring
 from graphviz_tb.ops.inputs import weight_names
-from graphviz_tb.ops.roles import CONSTANTS, PRODUCTS, READS, ROW_READS, VARIABLES
+from graphviz_tb.ops.roles import CONSTANTS, PRODUCTS, READS, REARRANGES, ROW_READS, UNIT_AXES, VARIABLES
 
 HANDLE_READS = READS | ROW_READS  # all that give the value, or rows of it, behind a handle
 HANDED_IN = frozenset({"Placeholder", "_Arg", INPUT_ARG})  # what may bring a variable from outside
@@ -35,6 +37,7 @@ CARRIERS = frozenset(
         *("StopGradient", "PreventGradient", "Dequantize", "QuantizeDownAndShrinkRange"),
     )
 )
+REARRANGED = CARRIERS | REARRANGES | UNIT_AXES
 FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
 RESOURCE = 20  # DT_RESOURCE
 
@@ -138,10 +141,10 @@ def bind(graph: Graph) -> list[tuple[int, int]]:
 # carry
 
 
-def carried(graph: Graph, origin: Ints) -> Ints:
+def carried(graph: Graph, origin: Ints, through: frozenset[str] = CARRIERS) -> Ints:
     """Hand origins on through ops that only pass a value: round by round, as far as a chain goes."""
     origin = origin.copy()
-    passing = graph.of_types(CARRIERS.__contains__)
+    passing = graph.of_types(through.__contains__)
     into = np.flatnonzero(passing[graph.target] & (graph.slot == 0) & ~graph.control)
     source, target = graph.source[into], graph.target[into]
     # Each round takes every origin one carrier further.
@@ -173,13 +176,32 @@ def frozen(
     # "w/read" and the like: a bias of one number is a weight too, where its name says so.
     read_alone = {*distinct(graph.source[read]).tolist(), *roles}  # however few numbers it holds
     given = [int(origin[source]) for source in given_as_weights(graph, bindings) if origin[source] >= 0]
-    likely = distinct(np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given))).astype(
-        np.int64
-    )
-    weights = [node for node in likely.tolist() if is_tensor(graph, node, 1 if node in read_alone else 2)]
+    told = np.concatenate((origin[graph.source[placed]], graph.source[read], list(roles), given)).astype(np.int64)
+    # What is turned or reshaped on its way is a weight in a weight's place too, but for the first factor of a product.
+    turned = carried(graph, origin, REARRANGED)
+    moved = in_weight_slots(graph) & (origin[graph.source] < 0) & (turned[graph.source] >= 0) & (graph.slot > 0)
+    moved &= ~np.isin(turned[graph.source], told)
+    likely = np.concatenate((told, turned[graph.source[moved]], weights_by_width(graph, turned))).astype(np.int64)
+    weights = [node for node in distinct(likely).tolist() if is_tensor(graph, node, 1 if node in read_alone else 2)]
     kept = np.zeros(len(graph), bool)
     kept[weights] = True
-    return np.where((origin >= 0) & kept[origin], origin, np.int32(-1))
+    # Only the way to a weight's place is a weight: what else is made of a constant stays an op.
+    leads = moved_to(graph, turned, moved) & kept[turned]
+    direct = (origin >= 0) & kept[origin]
+    return np.where(direct, origin, np.where(leads, turned, np.int32(-1)))
+
+
+def moved_to(graph: Graph, turned: Ints, moved: Bools) -> Bools:
+    """The nodes that hand a constant, turned or reshaped, to a weight's place and to nothing else."""
+    leads = np.zeros(len(graph), bool)
+    leads[graph.source[moved]] = True
+    data = ~graph.control
+    inner = data & (turned[graph.source] >= 0) & (turned[graph.source] == turned[graph.target])
+    leads = spread(leads, graph.target[inner], graph.source[inner])
+    astray = np.zeros(len(graph), bool)
+    astray[graph.source[data & ~moved & ~(inner & leads[graph.target])]] = True
+    only: Bools = leads & (turned >= 0) & ~astray
+    return only
 
 
 def given_as_weights(graph: Graph, bindings: list[tuple[int, int]]) -> list[int]:

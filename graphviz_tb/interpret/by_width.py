@@ -1,0 +1,110 @@
+"""Weights of frozen graphs that no slot names: a bias that is added, a scale or a slope that is multiplied.
+
+    x ─▶ Conv2D [5, 5, 1, 56] ─▶ Add [56] ─▶ … ─▶ Mul [56]
+
+Each holds one number for each channel that the convolution or product before it gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import CONVOLUTIONS, DEPTHWISE, PRODUCTS
+
+JOINS = frozenset({"Add", "AddV2", "Sub", "Mul", "RealDiv", "BiasAdd"})  # of an operand and one number for each channel
+KEEPS = JOINS | {
+    *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
+    *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),
+}
+KERNEL = 1  # the slot of a kernel
+
+
+def weights_by_width(graph: Graph, origin: Ints) -> list[int]:
+    """Before: for each node the constant whose value it hands on, -1 for none. After: the constants that are joined,
+    element by element, to what a convolution or product with a constant kernel gives, one number for each channel."""
+    keeps, joins = (graph.of_types(ops.__contains__) for ops in (KEEPS, JOINS))
+    width = widths(graph, origin)
+    if not width or not joins.any():
+        return []
+    waiting = list(width)
+    after = followers(graph, keeps)
+    while waiting:
+        node = waiting.pop()
+        for target in after.get(node, ()):
+            # Operands of another width are stretched, or say that this is no channel.
+            if target not in width:
+                width[target] = width[node]
+                waiting.append(target)
+    found: list[int] = []
+    edges = np.flatnonzero(joins[graph.target] & ~graph.control & (origin[graph.source] >= 0))
+    for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+        if target in width and is_vector(sizes_of(graph, constant), width[target]):
+            found.append(constant)
+    return found
+
+
+def widths(graph: Graph, origin: Ints) -> dict[int, int]:
+    """How many channels each convolution and product with a constant kernel gives."""
+    convolves = graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS)
+    edges = np.flatnonzero(
+        convolves[graph.target] & (graph.slot == KERNEL) & ~graph.control & (origin[graph.source] >= 0)
+    )
+    channels: dict[int, int] = {}
+    for target, constant in zip(graph.target[edges].tolist(), origin[graph.source[edges]].tolist(), strict=True):
+        kernel, op = sizes_of(graph, constant), graph.op_types[graph.op[target]]
+        if len(kernel) < 2:
+            continue
+        if op in DEPTHWISE:
+            channels[target] = kernel[-1] * kernel[-2]
+            continue
+        channels[target] = kernel[-2] if turned(graph, target, int(constant), origin) else kernel[-1]
+    return channels
+
+
+def turned(graph: Graph, product: int, constant: int, origin: Ints) -> bool:
+    """Whether a product takes its kernel with the last two sizes exchanged, by its attribute or by an op between."""
+    definition = graph.node_def(product)
+    by_attribute = definition is not None and any(definition.attr[key].b for key in FLAGS if key in definition.attr)
+    between = (graph.op_types[graph.op[node]] for node in before(graph, product) if origin[node] == constant)
+    return by_attribute != ("Transpose" in between)
+
+
+FLAGS = ("transpose_b", "adj_y")
+
+
+def before(graph: Graph, node: int) -> list[int]:
+    """The inputs of a node."""
+    start, stop = np.searchsorted(graph.target, (node, node + 1))
+    sources: list[int] = graph.source[start:stop].tolist()
+    return sources
+
+
+def followers(graph: Graph, keeps: Bools) -> dict[int, list[int]]:
+    """What takes each node's value and keeps its channels."""
+    edges = np.flatnonzero(keeps[graph.target] & ~graph.control)
+    after: dict[int, list[int]] = {}
+    for source, target in zip(graph.source[edges].tolist(), graph.target[edges].tolist(), strict=True):
+        after.setdefault(source, []).append(target)
+    return after
+
+
+def sizes_of(graph: Graph, constant: int) -> Sequence[int]:
+    """The sizes of a constant; none of one that has no value."""
+    definition = graph.node_def(constant)
+    if definition is None or "value" not in definition.attr:
+        return ()
+    return [dim.size for dim in definition.attr["value"].tensor.tensor_shape.dim]
+
+
+def is_vector(sizes: Sequence[int], width: int) -> bool:
+    """Whether sizes are those of one number for each channel: channels last, or in the third place from the end.
+
+    >>> is_vector([56], 56), is_vector([56, 1, 1], 56), is_vector([8, 7], 56), is_vector([1], 1)
+    (True, True, False, False)
+    """
+    return width > 1 and prod(sizes) == width and width in sizes

@@ -1,0 +1,94 @@
+"""Weights of frozen graphs: behind what turns or reshapes them, and where no slot names them; drawn as counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphviz_tb import load
+from graphviz_tb.model.graph import Mark
+from graphviz_tb.pipeline import Model
+from graphviz_tb.proto import GraphDef
+from tests.annotate.test_costs import model, node, placeholder, weights
+
+
+def vector(name: str, *numbers: int) -> dict[str, Any]:
+    tensor = {"dtype": 3, "tensor_shape": {"dim": [{"size": len(numbers)}]}, "int_val": numbers}
+    return {"name": name, "op": "Const", "attr": {"dtype": {"type": 3}, "value": {"tensor": tensor}}}
+
+
+def drawn(found: Model) -> set[str]:
+    """The constants that are drawn as weights."""
+    graph = found.hierarchy.graph
+    return {
+        graph.name[at]
+        for at in range(len(graph))
+        if graph.mark[at] == Mark.WEIGHT and graph.op_types[graph.op[at]] == "Const"
+    }
+
+
+def counted(found: Model) -> dict[str, int]:
+    """The parameters that count at each op."""
+    hierarchy = found.hierarchy
+    return {hierarchy.name[row]: cost.parameters for row, cost in enumerate(found.cost.counted) if cost.parameters}
+
+
+def test_a_kernel_that_is_turned_on_its_way_counts_at_its_product() -> None:
+    # kernel [10, 84] ─▶ transpose ─▶ y = x [1, 84] · kernelᵀ ─▶ + bias [10]
+    found = model(
+        *(placeholder("x", 1, 84), weights("kernel", 10, 84), vector("perm", 1, 0), weights("bias", 10)),
+        *(node("turn", "Transpose", "kernel", "perm"), node("y", "MatMul", "x", "turn"), node("z", "Add", "y", "bias")),
+    )
+    assert counted(found) == {"y": 840, "z": 10}
+    assert drawn(found) == {"kernel", "bias"}
+
+
+def test_a_filter_that_is_reshaped_counts_at_its_convolution() -> None:
+    strides = {"strides": {"list": {"i": [1, 1, 1, 1]}}, "padding": {"s": b"SAME"}}
+    found = model(
+        *(placeholder("x", 1, 8, 8, 3), weights("flat", 5 * 5 * 3, 7), vector("shape", 5, 5, 3, 7)),
+        *(node("filter", "Reshape", "flat", "shape"), node("y", "Conv2D", "x", "filter", **strides)),
+    )
+    assert counted(found) == {"y": 5 * 5 * 3 * 7}
+
+
+def convolved(*nodes: dict[str, Any]) -> Model:
+    """x [1, 8, 8, 1] ─▶ conv, 56 filters of 5×5; `nodes` go on."""
+    strides = {"strides": {"list": {"i": [1, 1, 1, 1]}}, "padding": {"s": b"SAME"}}
+    first = (placeholder("x", 1, 8, 8, 1), weights("f", 5, 5, 1, 56), node("conv", "Conv2D", "x", "f", **strides))
+    return model(*first, *nodes)
+
+
+def test_biases_that_are_added_and_slopes_that_are_multiplied_are_weights() -> None:
+    # PReLU: relu(a) + alpha · (a - |a|) / 2
+    found = convolved(
+        *(weights("b", 56), node("a", "Add", "conv", "b"), node("relu", "Relu", "a"), node("abs", "Abs", "a")),
+        *(node("sub", "Sub", "a", "abs"), weights("alpha", 56), node("slope", "Mul", "alpha", "sub")),
+        *(weights("half"), node("halved", "Mul", "slope", "half"), node("out", "Add", "relu", "halved")),
+    )
+    assert counted(found) == {"conv": 5 * 5 * 56, "a": 56, "slope": 56}
+    assert drawn(found) == {"f", "b", "alpha"}
+
+
+def test_what_is_no_number_for_each_channel_is_no_weight() -> None:
+    # a mean that is taken from the image, scales of another size, coordinates behind a reshape
+    found = model(
+        *(placeholder("image", 1, 8, 8, 3), weights("mean", 3), node("centred", "Sub", "image", "mean")),
+        *(weights("f", 1, 1, 3, 6), node("conv", "Conv2D", "centred", "f"), weights("map", 8, 8, 6)),
+        *(node("masked", "Mul", "conv", "map"), vector("rows", -1, 4), node("boxes", "Reshape", "masked", "rows")),
+        *(weights("scale", 6), node("scaled", "Mul", "boxes", "scale")),
+    )
+    assert drawn(found) == {"f"}
+
+
+def test_a_turned_constant_that_others_use_stays_an_op() -> None:
+    found = model(
+        *(placeholder("x", 1, 84), weights("kernel", 10, 84), vector("perm", 1, 0)),
+        *(node("turn", "Transpose", "kernel", "perm"), node("y", "MatMul", "x", "turn"), node("other", "Abs", "turn")),
+    )
+    assert "turn" in found.hierarchy.name
+    assert found.cost.under(0).parameters == 840
+
+
+def test_a_graph_with_no_weight_in_it_has_none() -> None:
+    nodes = (placeholder("x", 4), weights("c", 4), node("y", "Add", "x", "c"))
+    assert load(GraphDef(node=nodes)).cost.under(0).parameters == 0
