@@ -9,9 +9,9 @@ from typing import Any
 
 from graphviz_tb.arrange import ENGINES
 from graphviz_tb.color import SCHEMES
-from graphviz_tb.errors import UnknownChoice, demand
+from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.options import OF_LOGS, Options, PictureOptions
 from graphviz_tb.render.fonts import check_fonts
 
 
@@ -75,4 +75,7 @@ def check_picture(options: PictureOptions) -> None:
     ):
         if word not in legal:
             raise UnknownChoice.among(what, word, legal)
+    stray = next((name for name in OF_LOGS if getattr(options, name) is not None), "")
+    if stray and not SCHEMES[options.color_by].logged:
+        raise RequestError(f"{stray} changes nothing in colours by {options.color_by}", hint="color by logged")
     check_fonts(options.font_files)

@@ -14,7 +14,7 @@ from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.subject import Subject
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.options import OF_LOGS, PictureOptions
 from graphviz_tb.render import pdf, png, svg
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 # Options by what they change; a format names those that change its bytes.
 OPENING = frozenset({"open", "depth", "open_all", "max_open"})
 STUBS = frozenset({"max_annotations"})
-WORDS = frozenset({"title", "stats", "color_by", "theme"})
+WORDS = frozenset({"title", "stats", "color_by", "theme", *OF_LOGS})
 LOOKS = OPENING | STUBS | WORDS | {"engine", "wrap", "direction", "legend", "select"}
 FONTS = frozenset({"font_files"})
 PIXELS = frozenset({"scale", "width"})

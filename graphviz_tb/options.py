@@ -194,6 +194,11 @@ class PictureOptions:
     scale: float | None = None  # pixels of a PNG per unit; None: 2, less where that would be too many
     width: int | None = None
     font_files: tuple[str, ...] = ()
+    logged: str | None = None  # a pattern for the tags that colour the graph; None: gradients, if there are any
+    measure: str | None = None  # what is measured of them; None: "rms" of histograms, the value of scalars
+    at: int | None = None  # the step; None: the last
+    logged_run: str | None = None  # the run; None: that of the graph
+    against_run: str | None = None  # a run to compare with
     page_max: float = 25.0  # megabytes of a page; groups that would not fit are left out, the deepest first
 
     def __post_init__(self) -> None:
@@ -204,6 +209,9 @@ class PictureOptions:
             raise UnknownChoice.among("direction", self.direction, DIRECTIONS)
         if isinstance(self.depth, str) and self.depth != "auto":
             raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
+
+
+OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # options of pictures that colour by a log
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from graphviz_tb.annotate import annotate, shapes_of
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
-from graphviz_tb.color import Colouring, colour, resolve
+from graphviz_tb.color import SCHEMES, Colouring, colour, resolve
 from graphviz_tb.errors import MissingFacts, RequestError, UnknownNode, demand
 from graphviz_tb.expand import Expander
 from graphviz_tb.flatten import flatten
@@ -48,6 +48,7 @@ from graphviz_tb.read.inputs import check_once
 from graphviz_tb.render.json import JsonDocument
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
+from graphviz_tb.training import Training, logged_values, training_of
 from graphviz_tb.view import RowFinder
 
 if TYPE_CHECKING:
@@ -110,12 +111,11 @@ def draw(model: Model, options: PictureOptions) -> Picture:
     report, hierarchy = model.report, model.hierarchy
     check_picture(options)
     check_measured(model.loaded, model.facts, options)
+    facts = model.facts_of(options)
     with no_collection():
         # The colours first: a closed box says in its second line what its colour means.
         with report.stage("color"):
-            colouring = model.colouring or colour(
-                hierarchy, model.facts, options.color_by, options.theme, options.stats
-            )
+            colouring = model.colouring or colour(hierarchy, facts, options.color_by, options.theme, options.stats)
         layout = lay_out(model, options, colouring.second)
         with report.stage("paint"):
             paint = resolve(colouring, layout.view, layout.scene)
@@ -213,6 +213,18 @@ class Model(Folded):
         [('path', (1,)), ('run', ())]
         """
         return join(self.hierarchy, tags)
+
+    @cached_property
+    def training(self) -> Training:
+        """What the source of the graph logged, joined to it; read once. Raises `MissingFacts` where there is no log."""
+        source = self.inputs[0] if self.inputs else self.source
+        return training_of(source, self.hierarchy)
+
+    def facts_of(self, options: PictureOptions) -> Facts:
+        """The facts for one picture: with what a run logged where it is coloured by that."""
+        if not SCHEMES[options.color_by].logged or self.colouring is not None:
+            return self.facts
+        return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """Return the metagraph of the group at `path`: its children and the edges between them.

@@ -15,7 +15,7 @@ import graphviz_tb
 from graphviz_tb.commands import run
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.formats import RENDERERS, format_of
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.options import OF_LOGS, PictureOptions
 from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.effort import part
@@ -73,7 +73,9 @@ def test_what_it_uses_are_options_of_a_picture(format: str) -> None:
 
 def test_every_option_of_a_picture_is_used_by_a_format() -> None:
     used = set().union(*(row.uses for row in RENDERERS.values()))
-    assert {field.name for field in fields(PictureOptions)} == used == set(OTHER)
+    assert (
+        {field.name for field in fields(PictureOptions)} == used == {*OTHER, *OF_LOGS}
+    )  # those of logs: tests/color/test_logged.py
 
 
 @each("name", part([name for name in OTHER if name not in ("engine", "font_files")], 3))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, log10
 
 import numpy as np
 
@@ -100,26 +100,6 @@ def time_ticks(of: Axis, most: int = 5) -> list[float]:
     least = (of.high - of.low) / most
     step = next((float(step) for step in TIMES if step >= least), 0.0)
     return _steps(of, step or 86400 * _round_step(least / 86400))
-
-
-def number(value: float, digits: int = 4) -> str:
-    """A number in few letters.
-
-    >>> [number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
-    ['0', '0.25', '1235', '1M', '2.5e-7', 'NaN', '−∞']
-    """
-    if not isfinite(value):
-        return "NaN" if value != value else ("∞" if value > 0 else "−∞")
-    size = abs(value)
-    if 1e4 <= size < 1e12:
-        power, letter = next((p, letter) for p, letter in ((9, "G"), (6, "M"), (3, "k")) if size >= 10.0**p)
-        text = f"{value / 10.0**power:.{digits}g}"
-        return f"{text}{letter}" if "e" not in text else text
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        mantissa, _, power_text = text.partition("e")
-        return f"{mantissa}e{int(power_text)}"
-    return text
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import Axis, axis, duration, moment, number, padded, ticks, time_ticks
+from graphviz_tb.chart.axes import Axis, axis, duration, moment, padded, ticks, time_ticks
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle
 from graphviz_tb.chart.smooth import smoothed
@@ -17,6 +17,7 @@ from graphviz_tb.model.drawing import Curve, Group, Label, PathStep, Pen, Primit
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.units import number
 
 AxisKind = Literal["step", "wall", "relative"]
 

@@ -11,6 +11,7 @@ from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.color.compute_time import compute_time
 from graphviz_tb.color.cost import activations, flops, parameters
 from graphviz_tb.color.device import device
+from graphviz_tb.color.logged import logged
 from graphviz_tb.color.memory import memory
 from graphviz_tb.color.none import none
 from graphviz_tb.color.op_type import op_type
@@ -27,10 +28,11 @@ from graphviz_tb.model.theme import THEMES, Theme
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a colouring is made, and whether it needs run statistics."""
+    """How a colouring is made, and whether it needs run statistics, or a log."""
 
     colouring: Callable[[Hierarchy, Theme, Facts], Colouring]
     measured: bool = False
+    logged: bool = False
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -43,6 +45,7 @@ SCHEMES: dict[str, Scheme] = {
     "flops": Scheme(flops),
     "parameters": Scheme(parameters),
     "activations": Scheme(activations),
+    "logged": Scheme(logged, logged=True),
     "none": Scheme(none),
 }
 

@@ -12,12 +12,13 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import Axis, axis, duration, moment, number
+from graphviz_tb.chart.axes import Axis, axis, duration, moment
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
 from graphviz_tb.commands.table import TextStyle, clip, clip_end, pad, places
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.logged import Doubles, Series
+from graphviz_tb.model.units import number
 
 DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille sign, by row and column
 EMPTY = 0x2800  # the braille sign without dots

@@ -18,9 +18,9 @@ from graphviz_tb.commands.options import (
     theme_option,
     together,
 )
-from graphviz_tb.commands.words import Listed, engines, formats, schemes
+from graphviz_tb.commands.words import Listed, engines, formats, measures, schemes
 from graphviz_tb.errors import spoken
-from graphviz_tb.options import MOST, Options
+from graphviz_tb.options import MOST, OF_LOGS, Options
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -54,6 +54,11 @@ picture_options = together(
         table=schemes,
         help="{} [structure].",
     ),
+    click.option("--logged", metavar="PATTERN", help="Colour by tags of the log: * is any text [gradients, if any]."),
+    click.option("--measure", metavar="M", cls=Listed, table=measures, help="{} [rms of histograms, last of scalars]."),
+    click.option("--at", type=click.IntRange(), metavar="STEP", help="The step of what was logged [the last]."),
+    click.option("--logged-run", metavar="RUN", help="The run of what was logged [that of the graph]."),
+    click.option("--against-run", metavar="RUN", help="Another run: colour by the difference to it."),
     click.option("--stats", is_flag=True, default=None, help="Compute time as the second line, in any colouring."),
     direction_option,
     theme_option,
@@ -94,6 +99,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     tbgraph render model.pb -o graph.html
     tbgraph render saved_model/ -o graph.json
     tbgraph render logdir --run train -o graph.svg --color-by device --theme dark
+    tbgraph render logdir -o gradients.svg --logged 'grad*' --at 300
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
@@ -105,6 +111,10 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     # To compare traces is to look at times, unless another colouring is asked for.
     if values["against"] and values["color_by"] is None:
         values["color_by"], written["color_by"] = "compute-time", written["against"]
+    # What was logged is asked for by its tags or its measure, unless another colouring is.
+    asked_for = next((name for name in OF_LOGS if values[name] is not None), "")
+    if asked_for and values["color_by"] is None:
+        values["color_by"], written["color_by"] = "logged", written[asked_for]
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.chart.axes import number
 from graphviz_tb.commands.table import TextStyle, some, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import ReadError
 from graphviz_tb.export import as_value
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import Run, Series
+from graphviz_tb.model.units import number
 
 VALUES = 6  # last values that a line of text has, at most
 

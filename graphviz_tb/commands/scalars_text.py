@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.chart.axes import number
 from graphviz_tb.commands.table import TextStyle, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.logged import Series
+from graphviz_tb.model.units import number
 
 SPARKS = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 16  # places of a small curve

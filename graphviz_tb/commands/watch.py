@@ -6,12 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from graphviz_tb.chart.axes import number
 from graphviz_tb.commands.scalars_text import sparkline
 from graphviz_tb.commands.table import clip_end, columns_of_terminal, encodable
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.log import Log
 from graphviz_tb.model.logged import Series
+from graphviz_tb.model.units import number
 
 SOONEST, LATEST = 1.0, 5.0  # seconds between two looks: longer while nothing changes
 SPARK = 8  # places of the curve of each tag

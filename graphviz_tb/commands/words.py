@@ -42,6 +42,13 @@ def schemes() -> Iterable[str]:
     return SCHEMES
 
 
+def measures() -> Iterable[str]:
+    """What can be measured of what was logged."""
+    from graphviz_tb.chart.measures import MEASURES
+
+    return MEASURES
+
+
 def engines() -> Iterable[str]:
     """The layout engines."""
     from graphviz_tb.arrange import ENGINES

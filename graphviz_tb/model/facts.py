@@ -9,6 +9,7 @@ from graphviz_tb.limits import REMEMBERED_NODES, REMEMBERED_TENSORS
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.measured_tags import LoggedValues
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
@@ -20,7 +21,8 @@ class Facts:
 
     `known` are tensors by node and key as one number, equal ones once (`alike`); `opened` are nodes that were decoded.
 
-    `stats` is there when run statistics were joined, `before` when others were given to compare with; `odd` gives what
+    `stats` is there when run statistics were joined, `before` when others were given to compare with, `logged` when a
+    picture shows what a run logged; `odd` gives what
     inference has found wrong so far, `cost` what the ops cost.
     """
 
@@ -31,6 +33,7 @@ class Facts:
     alike: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
     before: Stats | None = None
+    logged: LoggedValues | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None

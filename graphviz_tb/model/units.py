@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 # Powers of 1024 under the short names that TensorBoard gives them.
 BYTES = (("B", 1), ("KB", 1024), ("MB", 1024**2), ("GB", 1024**3), ("TB", 1024**4), ("PB", 1024**5))
 MICROS = (
@@ -61,6 +63,26 @@ def significant(value: float) -> str:
         return "0"
     rounded = float(f"{value:.3g}")  # "1.02e+03" for 1023: written without the exponent below
     return f"{rounded:.12f}".rstrip("0").rstrip(".")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number in few letters.
+
+    >>> [number(value) for value in (0.0, 0.25, 1234.5678, 1e6, 2.5e-7, float("nan"), float("-inf"))]
+    ['0', '0.25', '1235', '1M', '2.5e-7', 'NaN', '−∞']
+    """
+    if not isfinite(value):
+        return "NaN" if value != value else ("∞" if value > 0 else "−∞")
+    size = abs(value)
+    if 1e4 <= size < 1e12:
+        power, letter = next((p, letter) for p, letter in ((9, "G"), (6, "M"), (3, "k")) if size >= 10.0**p)
+        text = f"{value / 10.0**power:.{digits}g}"
+        return f"{text}{letter}" if "e" not in text else text
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, _, power_text = text.partition("e")
+        return f"{mantissa}e{int(power_text)}"
+    return text
 
 
 def plural(count: int, noun: str, nouns: str = "") -> str:

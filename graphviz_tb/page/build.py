@@ -76,7 +76,8 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     lay = LayingPage(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
     levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes))
     index, runs = held.index, held.blocks()
-    shades = [] if extra.schemes else list(colours.colourings(hierarchy, model.facts, inside, table, options.stats))
+    facts = model.facts if extra.schemes else model.facts_of(options)
+    shades = [] if extra.schemes else list(colours.colourings(hierarchy, facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
     traced = each_step(model)

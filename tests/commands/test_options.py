@@ -67,7 +67,7 @@ def test_what_changes_nothing_is_named_as_it_was_written(
 
 
 def test_every_number_has_a_least() -> None:
-    free = {"max_control_degree", "max_bridge_degree"}  # below 1 they mean that none is drawn
+    free = {"max_control_degree", "max_bridge_degree", "at"}  # below 1 they mean that none is drawn; a step may be
     for group in fields(Options):
         for field in fields(getattr(Options(), group.name)):
             if {"int", "float"} & set(re.findall(r"\w+", str(field.type))):

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphviz_tb.chart.axes import Axis, axis, duration, number, padded, ticks, time_ticks
+from graphviz_tb.chart.axes import Axis, axis, duration, padded, ticks, time_ticks
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
+from graphviz_tb.model.units import number
 from graphviz_tb.render.html import source
 
 REVIVE = (

@@ -1,0 +1,191 @@
+"""What joined tags make of the rows of a hierarchy at a step: rows gather what lies below them, through calls too.
+
+norm        root of the sum of squares
+rms         root of the mean of squares, weighted by elements
+largest     the largest
+ratio       norm of the gradients by norm of the weights
+others      mean, weighted by elements
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, nan, sqrt
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bytes
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.joins import Aspect
+from graphviz_tb.model.logged import Doubles
+from graphviz_tb.model.measured_tags import Condition, GatherRule, RowValue, TagValues
+
+VANISHED, EXPLODED = 1e-7, 1e3  # of the median
+
+
+@dataclass(slots=True)
+class GatheredSums:
+    """What is gathered at a row: the point of each tag, and the rows that it came from."""
+
+    points: list[tuple[TagValues, int]] = field(default_factory=list)
+    layers: set[int] = field(default_factory=set)
+
+
+def values_at(
+    hierarchy: Hierarchy,
+    tags: Sequence[TagValues],
+    step: int,
+    gather: GatherRule,
+    joined: Iterable[int],
+    median: float,
+) -> dict[int, RowValue]:
+    """The value of every row at a step: of each tag the last point up to it. `joined` are all rows that logged
+    anything; without a `median` (0) nothing has vanished or exploded."""
+    above = RowsAbove(hierarchy)
+    gathered: dict[int, GatheredSums] = defaultdict(GatheredSums)
+    own: dict[int, list[tuple[TagValues, int]]] = defaultdict(list)
+    for tag in tags:
+        point = int(np.searchsorted(tag.step, step, "right")) - 1
+        if point < 0:
+            continue
+        for row in tag.join.rows:
+            own[row].append((tag, point))
+        for up in {each for row in tag.join.rows for each in above(row)}:
+            gathered[up].points.append((tag, point))
+    states = {row: state_and_size(points, median, gather) for row, points in own.items()}
+    for row in own:
+        for up in above(row):
+            gathered[up].layers.add(row)
+    of: dict[int, int] = defaultdict(int)
+    for row in set(joined) | set(own):
+        for up in above(row):
+            of[up] += 1
+    return {row: row_value(sums, states, of[row], gather) for row, sums in sorted(gathered.items())}
+
+
+def state_and_size(
+    points: Sequence[tuple[TagValues, int]], median: float, gather: GatherRule
+) -> tuple[Condition, int, float]:
+    """The condition of a row, since when, and its own value."""
+    return *state_of(judged(points, gather), median), gathered_value(with_numbers(points), gather)
+
+
+def row_value(
+    sums: GatheredSums, states: Mapping[int, tuple[Condition, int, float]], of: int, gather: GatherRule
+) -> RowValue:
+    """What a row shows."""
+    value = gathered_value(with_numbers(sums.points), gather)
+    worst = max((states[row][0] for row in sums.layers), default=Condition.NONE)
+    since = [since for row in sums.layers if states[row][0] is worst for since in (states[row][1],)]
+    step = max(int(tag.step[at]) for tag, at in sums.points)
+    exact = all(tag.exact for tag, _ in sums.points)
+    hit = len(since) if worst else 0
+    sizes = [abs(size) for row in sums.layers if isfinite(size := states[row][2])]
+    spread = (min(sizes), max(sizes)) if sizes else (nan, nan)
+    return RowValue(value, step, len(sums.layers), of, *spread, worst, hit, min(since) if worst else 0, exact)
+
+
+def judged(points: Sequence[tuple[TagValues, int]], gather: GatherRule) -> Sequence[tuple[TagValues, int]]:
+    """The points whose condition is that of a row: of a ratio the gradients."""
+    return [each for each in points if gather != "ratio" or each[0].join.aspect is Aspect.GRADIENT]
+
+
+def with_numbers(points: Sequence[tuple[TagValues, int]]) -> list[tuple[TagValues, float, float]]:
+    """The value of each point, and of how many elements it is."""
+    return [(tag, float(tag.value[at]), float(tag.number[at])) for tag, at in points]
+
+
+def gathered_value(points: Sequence[tuple[TagValues, float, float]], gather: GatherRule) -> float:
+    """One value of several tags; those that are not finite do not count where others are."""
+    finite = [each for each in points if isfinite(each[1])]
+    if not finite:
+        return nan
+    if gather == "ratio":
+        gradient = [value for tag, value, _ in finite if tag.join.aspect is Aspect.GRADIENT]
+        weight = [value for tag, value, _ in finite if tag.join.aspect is Aspect.WEIGHT]
+        below = root_of_squares(weight)
+        return root_of_squares(gradient) / below if gradient and below else nan
+    if gather == "root of squares":
+        return root_of_squares([value for _, value, _ in finite])
+    if gather == "largest":
+        return max(value for _, value, _ in finite)
+    total = sum(number for *_, number in finite)
+    if not total:
+        return 0.0
+    if gather == "root of mean squares":
+        return sqrt(sum(number * value * value for _, value, number in finite) / total)
+    return sum(number * value for _, value, number in finite) / total
+
+
+def root_of_squares(values: Sequence[float]) -> float:
+    """The norm of several norms."""
+    return sqrt(sum(value * value for value in values))
+
+
+def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Condition, int]:
+    """The condition of a row and the step since when: the gravest of NaN and exploded of its tags; zero and vanished
+    only where all of them are."""
+    if not points:
+        return Condition.NONE, 0
+    states = [state_since(tag, point, median) for tag, point in points]
+    grave = [state for state in states if state[0] >= Condition.EXPLODED]
+    if grave:
+        worst = max(condition for condition, _ in grave)
+        return worst, min(since for condition, since in grave if condition is worst)
+    least = min(condition for condition, _ in states)
+    return least, max(since for _, since in states) if least else 0
+
+
+def state_since(tag: TagValues, point: int, median: float) -> tuple[Condition, int]:
+    """The condition of a tag at a point, and the step from which on it has been in it."""
+    now = conditions(tag.value[: point + 1], median)
+    other = np.flatnonzero(now != now[-1])
+    return Condition(int(now[-1])), int(tag.step[other[-1] + 1 if len(other) else 0])
+
+
+def conditions(values: Doubles, median: float) -> Bytes:
+    """The condition of each value of a tag, in the order of steps. To have exploded it must have grown: where gradients
+    fade from layer to layer, a median is in their midst, and the last layer is far above it all the time.
+
+    >>> conditions(np.array([1.0, 0.0, 1e-9, 2e4, np.nan]), 1.0).tolist()
+    [0, 1, 2, 3, 4]
+    >>> conditions(np.array([2e4, 2e4]), 1.0).tolist()
+    [0, 0]
+    """
+    size = np.abs(values)
+    out = np.zeros(len(values), np.uint8)
+    out[~np.isfinite(values)] = Condition.NAN
+    if median > 0:
+        least = np.minimum.accumulate(np.where(np.isfinite(size) & (size > 0), size, np.inf))
+        out[size == 0] = Condition.ZERO
+        out[(size > 0) & (size < VANISHED * median)] = Condition.VANISHED
+        out[np.isfinite(size) & (size > EXPLODED * np.maximum(median, least))] = Condition.EXPLODED
+    return out
+
+
+class RowsAbove:
+    """A row and all rows that hold it, out of functions to their calls too; each asked once."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self.callers: dict[int, list[int]] = defaultdict(list)
+        for call, bodies in hierarchy.calls.items():
+            for _, function in bodies:
+                self.callers[function].append(call)
+        self.known: dict[int, tuple[int, ...]] = {}
+
+    def __call__(self, row: int) -> tuple[int, ...]:
+        if row not in self.known:
+            seen: dict[int, None] = {row: None}
+            waiting = [row]
+            while waiting:
+                at = waiting.pop()
+                parent = int(self.hierarchy.parent[at])
+                for up in [parent] if parent >= 0 else self.callers.get(at, ()):
+                    if up not in seen:
+                        seen[up] = None
+                        waiting.append(up)
+            self.known[row] = tuple(seen)
+        return self.known[row]

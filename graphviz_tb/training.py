@@ -1,0 +1,283 @@
+"""What a run logged, joined to a graph: the values that the colouring "logged" shows.
+
+log ─join▶ tags at rows ─measure▶ a value a point ─gather▶ a value a row, at one step
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import replace
+from functools import cached_property
+from math import isfinite, log10
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.chart.measures import MEASURES, tag_values
+from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownChoice, UnknownNode
+from graphviz_tb.join import join
+from graphviz_tb.join.values import conditions, values_at
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.joins import Aspect, Join
+from graphviz_tb.model.logged import Doubles, Logged, Series
+from graphviz_tb.model.measured_tags import Condition, LoggedValues, RowValue, TagValues
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.view.wildcards import Pattern
+
+ASPECTS = (Aspect.GRADIENT, Aspect.WEIGHT, Aspect.ACTIVATION, Aspect.LOSS, Aspect.OTHER)  # shown first to last
+NOUNS = {
+    Aspect.GRADIENT: "gradients",
+    Aspect.WEIGHT: "weights",
+    Aspect.ACTIVATION: "activations",
+    Aspect.LOSS: "losses",
+}
+LEARNT = frozenset((Aspect.GRADIENT, Aspect.WEIGHT))
+WIDE = 1e3  # from the least to the largest scalar: shown by orders of magnitude
+MOST_COMPARED = 32  # steps at which two runs are compared for their scale
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Training:
+    """The log of a graph: its series of scalars and histograms, and the join of each tag."""
+
+    hierarchy: Hierarchy
+    logged: Logged
+    joins: Mapping[str, Join]
+
+    def rows_like(self, aspects: Container[Aspect]) -> frozenset[int]:
+        """The rows at which anything of some aspects was logged."""
+        joined = (each for each in self.joins.values() if each.joined and each.aspect in aspects)
+        return frozenset(row for each in joined for row in each.rows)
+
+    def series(self, run: str, tags: Iterable[str]) -> list[Series]:
+        """The numbers of some tags in a run."""
+        wanted = set(tags)
+        return [
+            each
+            for each in self.logged.series
+            if each.run == run and each.tag in wanted and each.kind in ("scalar", "histogram") and len(each)
+        ]
+
+
+def training_of(source: Any, hierarchy: Hierarchy) -> Training:
+    """Read what a source logged, and join it. Raises `MissingFacts` where it logged nothing."""
+    from graphviz_tb.log import open_log
+
+    try:
+        if not isinstance(source, str | os.PathLike) or str(source) == "-":
+            raise ReadError("no log")
+        logged = open_log(source).logged
+    except ReadError:
+        raise MissingFacts(
+            "colouring by logged needs a log, and none is at the source of this graph",
+            hint="give the log directory that holds the graph too",
+        ) from None
+    tags = dict.fromkeys(each.tag for each in logged.series if each.kind != "graph")
+    return Training(hierarchy, logged, {each.tag: each for each in join(hierarchy, tags)})
+
+
+def logged_values(training: Training, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
+    """The values that a picture shows. Raises `RequestError` where nothing of what was asked for was logged."""
+    chosen = chosen_joins(training, options)
+    run = chosen_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
+    measure = options.measure or default_measure(training.series(run, chosen))
+    if measure not in MEASURES:
+        raise UnknownChoice.among("measure", measure, MEASURES)
+    tags = measured(training, run, chosen, measure)
+    other = measured(training, named_run(training, options.against_run), chosen, measure) if options.against_run else []
+    first, last = min(int(tag.step[0]) for tag in tags), max(int(tag.step[-1]) for tag in tags)
+    at = last if options.at is None else options.at
+    if at < first:
+        raise RequestError(f"nothing of it was logged up to step {at:,}; the first step is {first:,}")
+    shown = Shown(training, measure, tags, other)
+    what = options.logged or " and ".join(dict.fromkeys(NOUNS.get(tag.join.aspect, "values") for tag in tags))
+    words = f"{MEASURES[measure].words} of {what}" if measure != "ratio" else MEASURES[measure].words
+    runs = f", run {run}" if len(training.logged.runs) > 1 or options.against_run else ""
+    against = f", against {options.against_run}" if options.against_run else ""
+    heading = f"{words[0].upper()}{words[1:]}{runs}{against}, step {at}"
+    return shown.at(at, heading)
+
+
+def chosen_joins(training: Training, options: PictureOptions) -> dict[str, Join]:
+    """The joined tags that are asked for; without a pattern gradients, else weights, else activations, whatever there
+    is first; for the ratio gradients and weights."""
+    numbers = {each.tag for each in training.logged.series if each.kind in ("scalar", "histogram") and len(each)}
+    joined = {tag: each for tag, each in training.joins.items() if each.joined and tag in numbers}
+    if not joined:
+        raise MissingFacts(
+            f"none of the {len(training.joins):,} tags of the log belongs to a node of this graph",
+            hint="info LOGDIR --joins lists them",
+        )
+    if options.logged is not None:
+        pattern = Pattern(options.logged.replace("*", "**"))
+        found = {tag: each for tag, each in joined.items() if pattern.matches(tag)}
+        if not found:
+            raise UnknownNode.among(options.logged, joined, "joined tag")
+        return found
+    aspects = {each.aspect for each in joined.values()}
+    if options.measure == "ratio":
+        wanted = {Aspect.GRADIENT, Aspect.WEIGHT}
+    else:
+        wanted = {next(aspect for aspect in ASPECTS if aspect in aspects)}
+    return {tag: each for tag, each in joined.items() if each.aspect in wanted}
+
+
+def chosen_run(training: Training, chosen: Mapping[str, Join], name: str | None, asked: bool) -> str:
+    """The run whose values are shown: the one asked for, that of the graph, or the only one that logged any."""
+    if name is not None and asked:
+        return named_run(training, name)
+    runs = list(dict.fromkeys(run.name for run in training.logged.runs if training.series(run.name, chosen)))
+    if name in runs or len(runs) == 1:
+        return name if name in runs and name is not None else runs[0]
+    raise RequestError(
+        f"{len(runs)} runs logged it: {', '.join(runs[:5])}{', …' * (len(runs) > 5)}",
+        hint=f"choose with --logged-run {runs[0]}",
+    )
+
+
+def named_run(training: Training, name: str) -> str:
+    """A run of the log by its name."""
+    names = [run.name for run in training.logged.runs]
+    if name not in names:
+        raise UnknownChoice.among("run", name, names)
+    return name
+
+
+def default_measure(series: Sequence[Series]) -> str:
+    """Of histograms the root mean square, of scalars their value."""
+    return "rms" if any(each.kind == "histogram" for each in series) else "last"
+
+
+def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: str) -> list[TagValues]:
+    """The measured values of a run, those of histograms where there are any."""
+    series = training.series(run, chosen)
+    histograms = [each for each in series if each.kind == "histogram"]
+    for group in (histograms, series):
+        found = [value for each in group if (value := tag_values(chosen[each.tag], each, measure)) is not None]
+        if measure == "ratio" and {tag.join.aspect for tag in found} < {Aspect.GRADIENT, Aspect.WEIGHT}:
+            continue
+        if found:
+            return found
+    if not series:
+        raise RequestError(f"run {run} logged none of the {len(chosen):,} tags", hint="info LOGDIR --joins lists them")
+    kinds = " and ".join(f"{kind}s" for kind in dict.fromkeys(each.kind for each in series))
+    fitting = default_measure(series)
+    raise RequestError(f"{measure} cannot be taken of what matches: {kinds}", hint=f"try --measure {fitting}")
+
+
+@plain_dataclass(frozen=True, eq=False)
+class Shown:
+    """What is shown: the tags of one run, or of two that are compared; one scale for all steps."""
+
+    training: Training
+    measure: str
+    tags: Sequence[TagValues]
+    other: Sequence[TagValues]
+
+    def at(self, step: int, heading: str) -> LoggedValues:
+        """The values at a step."""
+        row = MEASURES[self.measure]
+        values = every_value(self.tags)
+        log = row.log or (self.measure == "last" and is_wide(values))
+        rows = self.rows(step, log)
+        of_rows = self.other or row.gather == "ratio"
+        scale = self.scale_of_rows(log) if of_rows else scale_of(self.tags, log, row.signed)
+        words = (", how many times" if log else ", difference") if self.other else ", log scale" if log else ""
+        return LoggedValues(
+            heading + words,
+            step,
+            rows,
+            self.alike - rows.keys(),
+            *scale,
+            log=log,
+            signed=scale[0] < 0,
+            percent=row.percent,
+            times=bool(self.other) and log,
+            bound=row.bound,
+            noun="nodes" if self.alike.isdisjoint(self.training.rows_like(LEARNT)) else "layers",
+        )
+
+    def scale_of_rows(self, log: bool) -> tuple[float, float]:
+        """The scale of what no tag has alone, over all steps: a ratio, or a difference, on both sides of none."""
+        values = [each.value for at in self.stops() for each in self.rows(at, log).values()]
+        if self.other:
+            high = max((size_of(value, log) for value in values), default=0.0) or 1.0
+            return -high, high
+        sizes = [value for value in values if isfinite(value) and value > 0] or [1.0]
+        return min(sizes), max(sizes)
+
+    def rows(self, step: int, log: bool) -> dict[int, RowValue]:
+        """The value of each row; of two runs their quotient, or their difference where no orders of magnitude count."""
+        rows = self.rows_of(self.tags, step, log)
+        if not self.other:
+            return rows
+        other = self.rows_of(self.other, step, log)
+        return {
+            row: replace(value, value=compared(value.value, other[row].value, log))
+            for row, value in rows.items()
+            if row in other
+        }
+
+    def rows_of(self, tags: Sequence[TagValues], step: int, log: bool) -> dict[int, RowValue]:
+        """The values of one run."""
+        gather = MEASURES[self.measure].gather
+        counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is Aspect.GRADIENT]
+        median = middle(every_value(counted)) if log else 0.0
+        return values_at(self.training.hierarchy, tags, step, gather, self.alike, median)
+
+    @cached_property
+    def alike(self) -> frozenset[int]:
+        """The rows of which one might expect the same: layers, of gradients and weights; else rows of that aspect."""
+        aspects = {tag.join.aspect for tag in self.tags}
+        return self.training.rows_like(aspects if aspects.isdisjoint(LEARNT) else aspects | LEARNT)
+
+    def stops(self) -> list[int]:
+        """Steps of both runs, as many as are compared."""
+        steps = np.unique(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
+        chosen = np.linspace(0, len(steps) - 1, min(len(steps), MOST_COMPARED)).round().astype(int)
+        return [int(step) for step in steps[chosen]]
+
+
+def every_value(tags: Sequence[TagValues]) -> Doubles:
+    """All values of all tags."""
+    return np.concatenate([tag.value for tag in tags])
+
+
+def scale_of(tags: Sequence[TagValues], log: bool, signed: bool) -> tuple[float, float]:
+    """The least and the greatest of the scale: of all that is finite and, by orders of magnitude, neither vanished nor
+    exploded."""
+    median = middle(every_value(tags)) if log else 0.0
+    fine = np.concatenate([tag.value[conditions(tag.value, median) == Condition.NONE] for tag in tags])
+    high = float(np.max(np.abs(fine), initial=0.0))
+    if signed or (not log and np.min(fine, initial=0.0) < 0):
+        return -(high or 1.0), high or 1.0
+    return float(np.min(fine, initial=high)) if log else 0.0, high
+
+
+def middle(values: Doubles) -> float:
+    """The median size of what is finite and not zero; 0 where nothing is."""
+    size = np.abs(values[np.isfinite(values) & (values != 0)])
+    return float(np.median(size)) if len(size) else 0.0
+
+
+def is_wide(values: Doubles) -> bool:
+    """Whether values differ by orders of magnitude and none is below zero."""
+    fine = values[np.isfinite(values) & (values != 0)]
+    return bool(len(fine) and np.min(fine) > 0 and np.max(fine) > WIDE * np.min(fine))
+
+
+def compared(value: float, before: float, log: bool) -> float:
+    """A quotient, or a difference."""
+    if not log:
+        return value - before
+    return value / before if before else float("nan")
+
+
+def size_of(value: float, log: bool) -> float:
+    """How far a value is from no difference."""
+    if not isfinite(value) or (log and value <= 0):
+        return 0.0
+    return abs(log10(value)) if log else abs(value)
