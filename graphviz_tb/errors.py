@@ -12,7 +12,7 @@ TbGraphError                 .hint  .exit_code
 │   ├── DuplicateNode        two nodes of one name (only with strict)
 │   └── UnknownInput         an input that names no node (only with strict)
 ├── RequestError             what was asked        exit 2
-│   ├── UnknownNode          a name that is not in the graph
+│   ├── UnknownNode          a name that is not in the graph; a KeyError too
 │   ├── UnknownChoice        a word that is not on the list
 │   ├── WrongType            a value of another type; a TypeError too
 │   ├── Ambiguous            several graphs and no choice
@@ -125,8 +125,10 @@ LENIENT = "leave out --strict to go on all the same"
 ALL_NAMES = "`tbgraph tree MODEL` lists every group, with --ops every op"
 
 
-class UnknownNode(RequestError):
-    """A name that is in no node; the message lists up to three that are near."""
+class UnknownNode(RequestError, KeyError):
+    """A name that is in no node, a `KeyError` too; the message lists up to three that are near."""
+
+    __str__ = Exception.__str__  # that of a KeyError is in quotes
 
     @classmethod
     def among(cls, name: str, names: Iterable[str], what: str = "node") -> UnknownNode:

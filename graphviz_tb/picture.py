@@ -25,6 +25,7 @@ from graphviz_tb.view.opening import OpenSet
 
 if TYPE_CHECKING:
     import graphviz
+    import pydot
 
     from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.pipeline import Model
@@ -70,9 +71,15 @@ class Picture:
 
         return source(self.render("dot"))
 
+    def to_pydot(self) -> pydot.Dot:
+        """The picture as a `pydot.Dot`, to change it; the thin lines of a level too large for routes are left out."""
+        from graphviz_tb.render.dot import to_pydot
+
+        return to_pydot(self.scene, self.paint, self.caption)
+
     def save(self, target: str | os.PathLike[str], format: str | None = None) -> None:
         """Write it; the format follows from the suffix."""
-        keep_inputs((*self.model.inputs, *self.options.font_files), [target])
+        keep_inputs((*self.model.files, *self.options.font_files), [target])
         write(target, self.render(format_of(target, format)))
 
     def show(self, height: int = 640) -> NotebookFrame:

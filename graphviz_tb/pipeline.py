@@ -17,6 +17,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import annotate, shapes_of
+from graphviz_tb.api.explored import ExploredModel
 from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.choices import check_picture, picture_choices, with_choices
 from graphviz_tb.color import SCHEMES, Colouring, colour, resolve
@@ -30,7 +31,6 @@ from graphviz_tb.join import join
 from graphviz_tb.layout import lay_out
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Loaded
@@ -139,7 +139,7 @@ def no_collection() -> Iterator[None]:
 KEPT = (str, os.PathLike, os.stat_result)  # of what was given to read, when a model is pickled
 
 
-class Model(Folded):
+class Model(ExploredModel):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
     def __init__(
@@ -162,7 +162,7 @@ class Model(Folded):
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
         # An open file or a message need not be picklable; the graph that was read from it is.
         source = self.source if isinstance(self.source, str | os.PathLike) else None
-        inputs = tuple(each if isinstance(each, KEPT) else None for each in self.inputs)
+        inputs = tuple(each if isinstance(each, KEPT) else None for each in self.files)
         stats = self.facts.stats, self.facts.before
         return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring)
 
@@ -170,7 +170,7 @@ class Model(Folded):
         """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
         demand("colouring", colouring, Colouring)
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
-        model.colouring, model.inputs = colouring, self.inputs
+        model.colouring, model.files = colouring, self.files
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
 
@@ -307,7 +307,7 @@ class Model(Folded):
 
     def save(self, target: str | os.PathLike[str], format: str | None = None, **choices: Any) -> None:
         """Write a file; the format follows from the suffix."""
-        keep_inputs(self.inputs, [target])
+        keep_inputs(self.files, [target])
         write(target, self.render(format_of(target, format), **choices))
 
     def _wanted(self, options: PictureOptions | None, choices: Mapping[str, Any]) -> PictureOptions:
@@ -339,7 +339,7 @@ def unpickled(
     """A model as it was pickled."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
-    model.inputs = inputs
+    model.files = inputs
     return model if colouring is None else model.coloured(colouring)
 
 

@@ -62,7 +62,7 @@ def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Ch
 
 def inputs(source: Any) -> tuple[Any, ...]:
     """Return the input files of a source, which no output may overwrite."""
-    given = source.inputs if isinstance(source, Folded) else (lasting(source), *plain_files((source,)))
+    given = source.files if isinstance(source, Folded) else (lasting(source), *plain_files((source,)))
     return tuple(each for each in given if isinstance(each, str | os.PathLike | os.stat_result))
 
 

@@ -30,7 +30,7 @@ class Folded:
         self.source = source
         given = source, *options.read.run_metadata, *options.read.against
         # From the root of the file system: what is read later, and what no output may replace, by its name or another.
-        self.inputs: tuple[Any, ...] = (*lasting(given), *plain_files(given))
+        self.files: tuple[Any, ...] = (*lasting(given), *plain_files(given))
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), self.hierarchy.graph.edge_count

@@ -183,7 +183,7 @@ def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
     stats = model.facts.stats
     if stats is None or len(stats.steps) < 2 or model.loaded is None:
         return {}
-    return statistics_of_each(model.inputs[0], model.loaded, model.hierarchy, model.options)
+    return statistics_of_each(model.files[0], model.loaded, model.hierarchy, model.options)
 
 
 def selected(model: Model, options: PictureOptions) -> str:

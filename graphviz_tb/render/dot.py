@@ -27,6 +27,12 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
 
     Raises `RequestError` where groups are open deeper than DOT can be written.
     """
+    head, _, tail = to_pydot(scene, paint, caption).to_string().rpartition("}")
+    return "".join((head, *webs(scene, paint.theme), "}", tail)).encode()
+
+
+def to_pydot(scene: Scene, paint: Paint, caption: Caption) -> pydot.Dot:
+    """The picture as an object of pydot, without the lines of webs. Raises as `dot`."""
     if any(box.depth > DOT_DEPTH for box in scene.boxes):
         deepest = max(box.depth for box in scene.boxes)
         raise RequestError(
@@ -52,8 +58,7 @@ def dot(scene: Scene, paint: Paint, caption: Caption) -> bytes:
         graph.add_edge(_edge(route, scene, paint.theme))
     for index, (stub, fill) in enumerate(zip(scene.stubs, paint.stubs, strict=True)):
         _stub(index, stub, parts[scene.boxes[stub.box].parent], fill, paint.theme)
-    head, _, tail = graph.to_string().rpartition("}")
-    return "".join((head, *webs(scene, paint.theme), "}", tail)).encode()
+    return graph
 
 
 def webs(scene: Scene, theme: Theme) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Both:
         from graphviz_tb.pipeline import load
 
         model = load(self.merged.graph_def)
-        model.inputs = self.changes.inputs
+        model.files = self.changes.inputs
         return model
 
     @cached_property

@@ -1,0 +1,8 @@
+"""What a user of the Python API holds beside `Model` and `Picture`: nodes, groups and sequences of them."""
+
+from __future__ import annotations
+
+from graphviz_tb.api.nodes import Node, NodeList
+from graphviz_tb.api.table import summary_text
+
+__all__ = ["Node", "NodeList", "summary_text"]

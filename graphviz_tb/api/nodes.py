@@ -1,0 +1,283 @@
+"""One node or group of a model, and sequences of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from html import escape
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.folded import Folded
+from graphviz_tb.model.hierarchy import FUNCTION, OP, RowKind
+from graphviz_tb.model.tensors import Shape, shape_word
+from graphviz_tb.model.units import plural
+from graphviz_tb.model.weights import Variable, VariableUse
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from graphviz_tb.proto import AttrValue
+
+SHOWN = 20  # rows of a sequence in a notebook
+COLUMNS = ("name", "kind", "op", "device", "shape", "parameters", "flops")
+
+
+class Node:
+    """An op, a name scope, a series, a fold or a function of a model: a row of its hierarchy.
+
+    Two are equal where they are the same row of the same model.
+    """
+
+    __slots__ = ("_model", "row")
+
+    def __init__(self, model: Folded, row: int) -> None:
+        self._model = model
+        self.row = row
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and other.row == self.row and other._model is self._model
+
+    def __hash__(self) -> int:
+        return hash((id(self._model), self.row))
+
+    def __repr__(self) -> str:
+        if self.kind != "op":
+            ops = self._model.hierarchy.ops(self.row)
+            return f"<Node {self.name!r}: {self.kind}, {ops:,} {plural(ops, 'op')}>"
+        shape = f", {shape_word(self.shape) or 'scalar'}" if self.shape is not None else ""
+        return f"<Node {self.name!r}: {self.op}{shape}>"
+
+    @property
+    def name(self) -> str:
+        """The full name; inside a function its name in the body."""
+        return self._model.hierarchy.name[self.row]
+
+    @property
+    def kind(self) -> str:
+        """`"op"`, `"scope"`, `"series"`, `"fold"` or `"function"`."""
+        return RowKind(self._model.hierarchy.kind[self.row]).name.lower()
+
+    @property
+    def op(self) -> str:
+        """The op type; `""` for a group."""
+        graph, node = self._model.hierarchy.graph, self._node
+        return graph.op_types[graph.op[node]] if node >= 0 else ""
+
+    @property
+    def device(self) -> str:
+        """The device that the file names; `""` where it names none."""
+        graph, node = self._model.hierarchy.graph, self._node
+        return graph.devices[graph.device[node]] if node >= 0 else ""
+
+    @property
+    def attrs(self) -> Mapping[str, AttrValue]:
+        """The attributes of an op, as messages by name; none of a group."""
+        node = self._node
+        definition = self._model.hierarchy.graph.node_def(node) if node >= 0 else None
+        return MappingProxyType(dict(definition.attr) if definition is not None else {})
+
+    @property
+    def parent(self) -> Node | None:
+        """The group around it; None at the top of the graph or of a function."""
+        above = int(self._model.hierarchy.parent[self.row])
+        return Node(self._model, above) if above > 0 else None
+
+    @property
+    def children(self) -> NodeList:
+        """What is directly in a group, in the order of the file."""
+        hierarchy = self._model.hierarchy
+        inside = np.arange(self.row + 1, int(hierarchy.end[self.row]))
+        return NodeList(self._model, inside[hierarchy.parent[inside] == self.row].tolist())
+
+    @property
+    def nodes(self) -> NodeList:
+        """All ops in a group; of an op itself."""
+        hierarchy = self._model.hierarchy
+        inside = np.arange(self.row, int(hierarchy.end[self.row]))
+        return NodeList(self._model, inside[hierarchy.kind[inside] == OP].tolist())
+
+    @property
+    def inputs(self) -> NodeList:
+        """The nodes outside of it that it takes tensors or control from, each once, in the order of its inputs."""
+        return self._neighbours(self._edges.into)
+
+    @property
+    def outputs(self) -> NodeList:
+        """The nodes outside of it that take what it gives, each once, in the order of the file."""
+        return self._neighbours(self._edges.out)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes of an op's outputs that are used, by position; None where unknown."""
+        graph, node = self._model.hierarchy.graph, self._node
+        if node < 0:
+            return []
+        data = np.flatnonzero((graph.source == node) & ~graph.control)
+        keys = sorted({int(key) for key in graph.key[data]}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
+        first = [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
+        return [self._model.facts.tensor(node, key).shape for key in first]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the first output; None where unknown, and of a group."""
+        return next(iter(self.shapes), None)
+
+    @property
+    def weights(self) -> tuple[Variable, ...]:
+        """The parameters that it, or what is in it, uses; no slots of optimizers, no averages."""
+        hierarchy = self._model.hierarchy
+        rows, end = hierarchy.row_of_node, int(hierarchy.end[self.row])
+        return tuple(
+            variable
+            for variable in hierarchy.graph.meaning.variables()
+            if variable.use == VariableUse.PARAMETER and any(self.row <= rows[user] < end for user in variable.users)
+        )
+
+    @property
+    def cost(self) -> Cost:
+        """Parameters, multiply-adds, FLOPs and bytes, of a group those of all that is in it."""
+        cost = self._model.facts.cost
+        return cost().under(self.row) if cost is not None else Cost()
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers its weights hold."""
+        return self.cost.parameters
+
+    @property
+    def flops(self) -> int:
+        """Floating point operations; at least, where `cost.uncounted` or `cost.guessed` is not 0."""
+        return self.cost.flops
+
+    @property
+    def _node(self) -> int:
+        return int(self._model.hierarchy.node[self.row])
+
+    @property
+    def _edges(self) -> _Edges:
+        edges = getattr(self._model, "_edges_by_node", None)
+        if edges is None:
+            edges = _Edges(self._model)
+            vars(self._model)["_edges_by_node"] = edges
+        return edges
+
+    def _neighbours(self, near: Callable[[int], Sequence[int]]) -> NodeList:
+        hierarchy = self._model.hierarchy
+        inside = range(self.row, int(hierarchy.end[self.row]))
+        nodes = hierarchy.node[inside.start : inside.stop]
+        found = (int(hierarchy.row_of_node[other]) for node in nodes.tolist() if node >= 0 for other in near(node))
+        return NodeList(self._model, list(dict.fromkeys(row for row in found if row >= 0 and row not in inside)))
+
+
+class _Edges:
+    """The ends of edges, by the node at the other end; sorted once for a model."""
+
+    def __init__(self, model: Folded) -> None:
+        graph = model.hierarchy.graph
+        self._of = {}
+        for name, near, far in (("into", graph.target, graph.source), ("out", graph.source, graph.target)):
+            order = np.lexsort((graph.slot if name == "into" else graph.target, near))
+            self._of[name] = far[order], np.searchsorted(near[order], np.arange(len(graph) + 1))
+
+    def into(self, node: int) -> Sequence[int]:
+        """What feeds a node."""
+        return self._near("into", node)
+
+    def out(self, node: int) -> Sequence[int]:
+        """What a node feeds."""
+        return self._near("out", node)
+
+    def _near(self, name: str, node: int) -> list[int]:
+        far, start = self._of[name]
+        near: list[int] = far[start[node] : start[node + 1]].tolist()
+        return near
+
+
+class NodeList(Sequence[Node]):
+    """NodeList of one model: by position, by slice and by name."""
+
+    def __init__(self, model: Folded, rows: Sequence[int]) -> None:
+        self._model = model
+        self._rows = rows
+
+    @overload
+    def __getitem__(self, at: int | str) -> Node: ...
+    @overload
+    def __getitem__(self, at: slice) -> NodeList: ...
+    def __getitem__(self, at: int | str | slice) -> Node | NodeList:
+        """One by position or name, several by a slice. Raises `UnknownNode` (a `KeyError`) for a name that is not
+        among them."""
+        if isinstance(at, slice):
+            return NodeList(self._model, self._rows[at])
+        if isinstance(at, str):
+            if at not in self._by_name:
+                raise UnknownNode.among(at, self._by_name)
+            return Node(self._model, self._by_name[at])
+        return Node(self._model, self._rows[at])
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Node]:
+        return (Node(self._model, row) for row in self._rows)
+
+    def __contains__(self, what: object) -> bool:
+        if isinstance(what, str):
+            return what in self._by_name
+        return isinstance(what, Node) and what._model is self._model and what.row in set(self._rows)
+
+    def __repr__(self) -> str:
+        shown = [f"  {node!r}" for node in self[:SHOWN]]
+        if len(self) > SHOWN:
+            shown.append(f"  … {len(self) - SHOWN:,} more")
+        return "\n".join([f"<{len(self):,} {plural(len(self), 'node')}>", *shown])
+
+    def _repr_html_(self) -> str:
+        """The first of them as a table in a notebook."""
+        head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+        rows = (values_of(node) for node in self[:SHOWN])
+        body = "".join(f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows)
+        more = f"<p>… {len(self) - SHOWN:,} more</p>" if len(self) > SHOWN else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+    @property
+    def names(self) -> list[str]:
+        """Their names."""
+        return [self._model.hierarchy.name[row] for row in self._rows]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A `pandas.DataFrame` with a row each: name, kind, op, device, shape, parameters, flops.
+
+        Raises `ImportError` where pandas is not installed.
+        """
+        import pandas as pd
+
+        return pd.DataFrame([values_of(node, plain=True) for node in self], columns=list(COLUMNS))
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        names = self._model.hierarchy.name
+        return {names[row]: row for row in reversed(self._rows)}
+
+
+def values_of(node: Node, plain: bool = False) -> tuple[Any, ...]:
+    """The columns of one node; `plain`: its shape as a tuple, not in words."""
+    shape = node.shape if plain else shape_word(node.shape) if node.shape is not None else ""
+    return node.name, node.kind, node.op, node.device, shape, node.parameters, node.flops
+
+
+def main_nodes(model: Folded) -> NodeList:
+    """All ops of the main graph, constants and weights too, in the order of the file."""
+    graph = model.hierarchy.graph
+    rows = model.hierarchy.row_of_node[np.flatnonzero(graph.function < 0)]
+    return NodeList(model, rows[rows >= 0].tolist())
+
+
+def functions(model: Folded) -> NodeList:
+    """The functions of the library."""
+    return NodeList(model, np.flatnonzero(model.hierarchy.kind == FUNCTION).tolist())

@@ -1,0 +1,138 @@
+"""The layers of a model as a table in text, as Keras' `model.summary()` prints it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.api.nodes import Node, NodeList
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.folded import Folded
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.measure import cut
+from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.model.units import format_bytes, format_count
+from graphviz_tb.model.weights import Variable, VariableUse
+from graphviz_tb.ops.layers import LayerRole, is_layer
+from graphviz_tb.ops.roles import INPUTS, Role, has_role
+
+NAME_WIDTH = 56  # characters of a name
+NO_OUTPUT = (Role.SUMMARY, Role.INPUT, Role.CHECK, Role.SIZE, Role.FRAME_EXIT, Role.FRAME_SWITCH)
+OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
+
+
+def layers(model: Folded) -> NodeList:
+    """The layers of the main graph, in the order of the hierarchy: those that a Keras file lists; else the scopes that
+    hold an op and the weights that it uses, and ops with weights outside of such scopes."""
+    hierarchy = model.hierarchy
+    if hierarchy.graph.layers:
+        rows = range(1, int(hierarchy.end[0]))
+        return NodeList(model, [row for row in rows if hierarchy.name[row] in hierarchy.graph.layers])
+    weighing: dict[int, list[int]] = {}  # group → the ops whose weights are counted in it
+    for row, variables in weighing_ops(model).items():
+        weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
+    inside = {group: [other for other in weighing if group < other < hierarchy.end[group]] for group in weighing}
+    found: set[int] = set()
+    for group, ops in weighing.items():
+        # A layer in parts (a kernel inside, its bias beside) is one; a model with a weight of its own is none.
+        found.update([group] if len(inside[group]) < 2 else ops)
+    return NodeList(
+        model, sorted(row for row in found if not any(row in inside[above] for above in found if above in inside))
+    )
+
+
+def weighing_ops(model: Folded) -> dict[int, list[Variable]]:
+    """The ops of the main graph that compute with parameters, by row, with these: each parameter at its first user
+    that gradients are worked out from, where any is."""
+    hierarchy = model.hierarchy
+    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
+    forward = meaning.flow().forward
+    ours = np.isin(meaning.part(), OF_MODEL) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    found: dict[int, list[Variable]] = {}
+    for variable in meaning.variables():
+        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
+        if users:
+            first = next((user for user in users if forward[user]), users[0])
+            found.setdefault(int(rows[first]), []).append(variable)
+    return found
+
+
+def group_of(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
+    """The innermost scope around an op and the variables that it uses; around the op where they are elsewhere; the op
+    itself outside of all scopes."""
+    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE]
+    names = [variable.name for variable in variables]
+    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
+    return (common or scopes or [row])[-1]
+
+
+def inputs(model: Folded) -> NodeList:
+    """The ops of the main graph that give what is fed from outside: placeholders and arguments, no variables."""
+    hierarchy = model.hierarchy
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    fed = graph.of_types(INPUTS.__contains__) & (graph.function < 0)
+    if graph.layers:
+        named = {name for name, layer in graph.layers.items() if is_layer(layer.class_name, LayerRole.INPUT)}
+        return NodeList(model, [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in named])
+    held = meaning.variable | (meaning.origin >= 0) | np.isin(meaning.part(), (Part.UPDATE, Part.BOOKKEEPING))
+    held[graph.source[meaning.stores[graph.target]]] = True  # the name of a checkpoint
+    return NodeList(model, rows_of(hierarchy, fed & ~held))
+
+
+def outputs(model: Folded) -> NodeList:
+    """The ops of the model itself (no gradients, updates, savers) whose tensors nothing but these takes."""
+    hierarchy = model.hierarchy
+    graph, meaning = hierarchy.graph, hierarchy.graph.meaning
+    ours = (
+        np.isin(meaning.part(), OF_MODEL) & (graph.mark == 0) & (graph.function < 0) & ~meaning.sizes & ~meaning.stores
+    )
+    ours &= ~graph.of_types(lambda op: has_role(op, *NO_OUTPUT))
+    taken = np.zeros(len(graph), bool)
+    takers = ~np.isin(meaning.part(), (Part.GRADIENT, Part.UPDATE, Part.BOOKKEEPING))
+    taken[graph.source[takers[graph.target] & ~graph.control]] = True
+    return NodeList(model, rows_of(hierarchy, ours & ~taken))
+
+
+def rows_of(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
+    """The rows of some nodes, in the order of the file."""
+    rows = hierarchy.row_of_node[np.flatnonzero(nodes)]
+    found: list[int] = rows[rows >= 0].tolist()
+    return found
+
+
+def summary_text(model: Folded) -> str:
+    """One line a layer: its name and class or op type, the shape of its output, its parameters; then the totals."""
+    named = model.hierarchy.graph.layers
+    rows = [("Layer", "Output shape", "Parameters")]
+    for node in layers(model):
+        of_class = named[node.name].class_name if node.name in named else node.op
+        title = cut(node.name, NAME_WIDTH) + (f" ({of_class})" if of_class else "")
+        rows.append((title, shape_of(model, node), f"{node.parameters:,}"))
+    widths = [max(len(row[at]) for row in rows) for at in range(3)]
+    rule = "─" * (sum(widths) + 4)
+    lines = [f"{one:<{widths[0]}}  {two:<{widths[1]}}  {three:>{widths[2]}}".rstrip() for one, two, three in rows]
+    return "\n".join([lines[0], rule, *lines[1:], rule, *totals(model)])
+
+
+def shape_of(model: Folded, node: Node) -> str:
+    """The shape of what a layer gives: of a scope that of the last of its ops that the model takes outside of it."""
+    if node.kind == "op":
+        return "" if node.shape is None else shape_word(node.shape) or "scalar"
+    hierarchy = model.hierarchy
+    graph, part, rows = hierarchy.graph, hierarchy.graph.meaning.part(), hierarchy.row_of_node
+    inside = (rows >= node.row) & (rows < hierarchy.end[node.row])
+    leaves = inside[graph.source] & ~inside[graph.target] & ~graph.control & np.isin(part[graph.target], OF_MODEL)
+    leaves &= graph.mark[graph.target] == 0
+    last = max(rows[graph.source[leaves]].tolist(), default=-1)
+    return shape_of(model, Node(model, last)) if last >= 0 else ""
+
+
+def totals(model: Folded) -> list[str]:
+    """Parameters, their bytes, and FLOPs of the whole main graph; "at least" where something is not counted."""
+    cost = Node(model, 0).cost
+    weights = "at least " if cost.unsized else ""
+    operations = "at least " if cost.uncounted or cost.guessed else ""
+    return [
+        f"Parameters: {weights}{cost.parameters:,} ({format_bytes(cost.weight_bytes)})",
+        f"FLOPs: {operations}{format_count(cost.flops)}",
+    ]
