@@ -30,7 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 @pytest.mark.machine
 def test_the_wheel_holds_the_package_only(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"graphviz_tb", "tbgraph"}  # the second is the first by the name of its command
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"graphviz_tb", "tbgraph"}
     assert "graphviz_tb/proto/messages.bin" in wheel.namelist()
     assert "graphviz_tb/py.typed" in wheel.namelist()  # "Typing :: Typed" is promised
     assert not [name for name in wheel.namelist() if "__pycache__" in name]
