@@ -19,7 +19,7 @@ from graphviz_tb.model.folded import Folded
 from graphviz_tb.page.cards import value_word
 from graphviz_tb.view.wildcards import Pattern
 
-Test = Callable[[Node], bool]
+NodeTest = Callable[[Node], bool]
 COMPARISON = re.compile(r"([a-z_]+)\s*(>=|<=|==|!=|>|<|=)\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?", re.IGNORECASE)
 FIELD = re.compile(r"(name|op|device|attr):\s*(.*)", re.DOTALL)
 COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -45,7 +45,7 @@ def find(model: Folded, *terms: str) -> NodeList:
     return NodeList(model, [row for row in rows if all(test(Node(model, row)) for test in tests)])
 
 
-def test_of(term: str) -> Test:
+def test_of(term: str) -> NodeTest:
     """What a term asks of a node."""
     demand("term", term, str)
     compared = COMPARISON.fullmatch(term)
@@ -69,7 +69,7 @@ def test_of(term: str) -> Test:
     return lambda node: matches(node.name)
 
 
-def attribute_test(text: str) -> Test:
+def attribute_test(text: str) -> NodeTest:
     """Whether a node has an attribute, and its value where one is named."""
     name, equals, wanted = text.partition("=")
 
