@@ -18,7 +18,7 @@ from graphviz_tb.interpret.handed import find_handed
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import ValueOrigins, find_weights
-from graphviz_tb.interpret.parts import parts_of
+from graphviz_tb.interpret.parts import model_nodes, parts_of
 from graphviz_tb.interpret.pytorch import call_by_kind
 from graphviz_tb.interpret.variables import variables_of
 from graphviz_tb.interpret.weight_names import name_weights
@@ -73,6 +73,7 @@ def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weig
         stores=graph.of_types(lambda op: has_role(op, *STORES)),
         sizes=graph.of_types(lambda op: op in SIZES or op in FILLED),
         flow=Later(lambda: flow_of(graph)),
+        model=Later(lambda: freeze(model_nodes(known, known.meaning.flow()))),
         part=part,
         variables=Later(lambda: variables_of(known, carried, part())),
     )

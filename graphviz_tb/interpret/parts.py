@@ -33,7 +33,7 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
     """The `Part` of each node. Before: which ops use a weight of the model."""
     flow = graph.meaning.flow()
     part = np.full(len(graph), Part.BOOKKEEPING, np.uint8)
-    model = model_nodes(graph, flow)
+    model = graph.meaning.model()
     part[model] = Part.MODEL
     part[flow.between] = Part.GRADIENT
     updates = flow.behind & ~flow.between

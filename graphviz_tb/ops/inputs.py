@@ -11,6 +11,7 @@ from graphviz_tb.ops.table import row
 SIZE = "size"
 CAPTURED = "captured"
 SEED = "seed"
+SETTING = "="  # before the name of an input that sets what the op does
 TAG, MEASURED = "tag", "measured"  # of summaries
 
 
@@ -35,8 +36,22 @@ def weight_names(op: str) -> Mapping[int, str]:
     ({1: 'bias'}, {})
     """
     return MappingProxyType(
-        {slot: name for slot, name in input_names(op).items() if name not in (SIZE, CAPTURED, SEED, TAG, MEASURED)}
+        {
+            slot: name
+            for slot, name in input_names(op).items()
+            if name not in (SIZE, CAPTURED, SEED, TAG, MEASURED) and not name.startswith(SETTING)
+        }
     )
+
+
+def setting_name(op: str, slot: int) -> str:
+    """What an op calls an input that sets what it does; "" where it has no name.
+
+    >>> setting_name("aten::softmax", 1), setting_name("aten::softmax", 0)
+    ('dim', '')
+    """
+    name = input_names(op).get(slot, "")
+    return name.removeprefix(SETTING) if name.startswith(SETTING) else ""
 
 
 def summary_inputs(op: str) -> tuple[int, int] | None:

@@ -2,7 +2,7 @@
 
 op         the type; one with `*` describes all types of such a name that no other line lists, as ops of other libraries
 roles      what the op is for, in words of `Role`
-inputs     inputs that have a name: `1:kernel,2:bias`
+inputs     inputs that have a name: `1:kernel,2:bias`; with `=` before it what sets what the op does: `1:=dim`
 outputs    `name:dtype`, `name:$attribute`; `name:dtype*count` is a list of one dtype, `name:*attribute` of several; `?`
            where TensorFlow registers no such op, so that its outputs are not known
 shape      the shapes of the outputs, a signature (annotate/infer/signatures.py)

@@ -38,3 +38,27 @@ def test_another_batch_makes_no_module_wider() -> None:
 
 def test_the_same_says_that_a_trace_has_no_shapes_of_weights() -> None:
     assert diff(traced(64), traced(64)).left_out == ("shapes of weights",)
+
+
+def attention(axis: str) -> GraphDef:
+    """Two blocks with a softmax over an axis; a trace has one constant for all uses of a number in a module."""
+    graph = GraphDef()
+    for block in "01":
+        scope = f"Net/Block[{block}]/Attn[attn]"
+        for name, value in (("7", "-1"), ("8", "-2")):
+            graph.node.add(name=f"{scope}/{name}", op="prim::Constant").attr["attr"].s = (
+                b"{ value : %s}" % value.encode()
+            )
+        taken = {"-1": "7", "-2": "8"}[axis]
+        inputs = ["x", *(f"{scope}/{number}" for number in "78")]
+        graph.node.add(name=f"{scope}/9", op="aten::transpose", input=inputs)
+        graph.node.add(name=f"{scope}/10", op="aten::softmax", input=[f"{scope}/9", f"{scope}/{taken}"])
+    graph.node.add(name="x", op="IO Node")
+    return graph
+
+
+def test_another_constant_is_a_setting_by_its_name_and_value() -> None:
+    (change,) = diff(attention("-1"), attention("-2"))
+    assert (change.kind, change.new, change.places) == ("changed", "Net/Block[0]/Attn[attn]", 2)
+    assert change.detail == {"key": "dim", "old": "-1", "new": "-2"}
+    assert diff(attention("-2"), attention("-2")).same

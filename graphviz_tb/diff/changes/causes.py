@@ -33,6 +33,7 @@ from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.places import at_once, at_places
 from graphviz_tb.diff.changes.replaced import Renames, replaced
+from graphviz_tb.diff.changes.schedules import is_loud, schedules
 from graphviz_tb.diff.changes.several import without, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.match.doubt import UNRELATED
@@ -61,11 +62,11 @@ def folded(
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
     said = {wording(item.change) for item in items if item.forward}
     alone = [item for item in items if not item.forward and is_independent(item, near, said)]
+    groups = [[alone[number] for number in group] for group in weak_components(len(alone), by_layer(alone))]
+    groups += schedules(m, layers, without(items, alone))
+    apart = [composed(m, layers, [item.change for item in group]) for group in groups]
+    alone = [item for group in groups for item in group]
     derived = [item.change for item in without(items, alone) if not item.forward]
-    apart = [
-        composed(m, layers, [alone[number].change for number in group])
-        for group in weak_components(len(alone), by_layer(alone))
-    ]
     # The model's own differences, put together to edits: each is a cause, or all of it follows.
     groups = edits(m, [item for item in items if item.forward])
     trained = training() if derived else ()
@@ -88,9 +89,10 @@ def folded(
     if not causes and behind:
         whole = unshared(m, layers, behind)
         causes, behind = ([whole], []) if whole else ([composed(m, layers, behind[:1])], behind[1:])
-    if not causes and derived:
+    # What updates take without a gradient explains no ops that come from gradients.
+    if derived and (not causes or (len(causes) == len(apart) and any(map(is_loud, derived)))):
         main = main_part(derived)
-        causes, derived = [composed(m, layers, main)], without(derived, main)
+        causes, derived = [*causes, composed(m, layers, main)], without(derived, main)
     exchanged = frozenset(layer for item in items if item.forward and is_exchange(item) for layer in item.layers)
     names = [change for change in others if inner_name(m, layers, change, near, exchanged, bool(trained))]
     # Names that TensorFlow gave inside changed layers follow; without a cause they are what changed.
@@ -137,11 +139,24 @@ def with_names(
     named: set[Change] = set()
     renames = Renames(m, others)
     for group in groups:
-        change = composed(m, layers, [item.change for item in group])
+        led, behind = leading(group)
+        change = composed(m, layers, [item.change for item in led])
+        if behind:
+            change = replace(change, consequences=in_order([*change.consequences, *behind]))
         name = renames.replaced(group) or renames.named(change)
         causes.append(replaced(name, change) if name else change)
         named.update([name] if name else [])
     return causes, [change for change in others if change not in named]
+
+
+def leading(group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
+    """The items that an edit is made of, and the changes that only follow from ops that came or went in it: the weights
+    of a layer behind a new one are of another size."""
+    ops = [item for item in group if item.change.kind in ("added", "removed") and not item.follows]
+    if not ops:
+        return list(group), []
+    behind = [item for item in group if item.follows and "weights" in item.change.detail]
+    return without(group, behind), [item.change for item in behind]
 
 
 def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:

@@ -26,7 +26,6 @@ from graphviz_tb.diff.changes.interface import function_signatures, other_output
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
-from graphviz_tb.diff.changes.roles import VARIABLES
 from graphviz_tb.diff.changes.settings import setting_changes
 from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.changes.training import training_changes
@@ -44,7 +43,7 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.layers import LayerRole, classes_of
-from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS
+from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS, VARIABLES
 
 PLACEHOLDERS = INPUTS | classes_of(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer

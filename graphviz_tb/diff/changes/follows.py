@@ -6,9 +6,9 @@ from collections.abc import Sequence, Set
 
 from graphviz_tb.diff.changes.items import Item, LayerKey, layer_of
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import GRADIENT_SCOPE
 from graphviz_tb.diff.changes.several import wording
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.gradients import gradient_scope
 from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
@@ -59,7 +59,7 @@ def inner_name(
     scopes, forward = layers[1].side.scopes, layers[1].forward
     derived = [not forward[scopes.nodes(new)].any() for _, new in change.edits.scopes]
     quiet = trained or change.kind == "moved" or not all(derived)
-    quiet |= all(GRADIENT_SCOPE.search(scopes.name[new]) for _, new in change.edits.scopes)  # nobody names gradients
+    quiet |= all(gradient_scope(f"{scopes.name[new]}/") for _, new in change.edits.scopes)  # nobody names gradients
     for (_, new), follows in zip(change.edits.scopes, derived, strict=True):
         if follows and quiet:
             continue

@@ -104,7 +104,7 @@ def touched(change: Change) -> tuple[set[int], set[int]]:
     """The old nodes without a partner and the new nodes that a change is about."""
     edits = change.edits
     new = {*edits.added, *(node for _, node in edits.ops), *(node for _, node, _ in edits.attributes)}
-    if change.kind == "rewired":
+    if change.kind in ("rewired", "changed"):  # changed: it takes another constant
         new |= {node for _, node in edits.inputs}
     return set(edits.removed), new
 

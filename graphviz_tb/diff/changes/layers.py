@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.changes.names import COUNTED
-from graphviz_tb.diff.changes.roles import forward_nodes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -60,7 +59,7 @@ class Layers:
     @cached_property
     def forward(self) -> Bools:
         """Which nodes are the model itself, not derived from it."""
-        return forward_nodes(self.side)
+        return self.side.graph.meaning.model()
 
     @cached_property
     def for_gradients(self) -> Bools:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import is_trained
 from graphviz_tb.diff.changes.traced_widths import is_traced
 
 INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
@@ -26,5 +25,5 @@ def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
         return (*(key for key in COMPILED if key not in said), *computed)
     if all(map(is_traced, graphs)):
         return (SHAPES_OF_WEIGHTS,)
-    trained = any(is_trained(side.side) for side in layers)
+    trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
     return INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()

@@ -9,7 +9,6 @@ import numpy as np
 from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.compare import is_result
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import SOURCES
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.meaning import plain_setting
@@ -18,7 +17,7 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.tensors import Tensor, shape_word
-from graphviz_tb.ops.roles import FRAME_EXITS, FRAME_MERGES, FRAME_SWITCHES, GROUPS
+from graphviz_tb.ops.roles import CONSTANTS, FRAME_EXITS, FRAME_MERGES, FRAME_SWITCHES, GROUPS, INPUTS, VARIABLES
 
 LOOSE = GROUPS | FRAME_EXITS | FRAME_SWITCHES | FRAME_MERGES  # nobody need use what they give
 Ends = tuple[str, list[Tensor], str, list[Tensor]]  # an output: its name and its tensors, old and new
@@ -131,7 +130,7 @@ def ends(layers: Layers) -> list[int]:
     side = layers.side
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
-    is_end &= ~nodes_of(graph, (SOURCES | LOOSE).__contains__)
+    is_end &= ~nodes_of(graph, (VARIABLES | CONSTANTS | INPUTS | LOOSE).__contains__)
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.diff.changes.layers import Layers
-from graphviz_tb.diff.changes.roles import is_trained, reached
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -40,7 +40,7 @@ def training(layers: Layers) -> TrainedVariables:
     itself are not trained, nor is what a saver restores or an initialiser sets.
     """
     side = layers.side
-    if not is_trained(side):
+    if not side.graph.meaning.flow().gradient.any():
         return TrainedVariables("", frozenset())
     updates = nodes_of(side.graph, lambda op: has_role(op, *UPDATES)) & ~layers.forward
     computed = from_state(side)
@@ -59,7 +59,8 @@ def training(layers: Layers) -> TrainedVariables:
 
 def from_state(side: GraphColumns) -> Bools:
     """Return the nodes computed from variables or inputs, not only from constants or a checkpoint."""
-    return reached(side, np.flatnonzero(nodes_of(side.graph, STATE.__contains__)), backward=False)
+    data = ~side.graph.control
+    return spread(side.graph.of_types(STATE.__contains__), side.graph.source[data], side.graph.target[data])
 
 
 def is_whole(side: GraphColumns, node: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from graphviz_tb.diff.changes.traced_widths import module
 from graphviz_tb.diff.changes.units import Unit, UnitWire
 from graphviz_tb.diff.changes.wiring import Rewire, rewired, rewires
 from graphviz_tb.diff.columns.ids import exists
@@ -14,6 +15,8 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.columns import Ints
+from graphviz_tb.ops.inputs import setting_name
+from graphviz_tb.ops.roles import CONSTANTS
 
 
 def unit_links(m: Matching, old_units: list[Unit], old_of: Ints, new_units: list[Unit], new_of: Ints) -> list[Rewire]:
@@ -72,6 +75,7 @@ def source_name(side: GraphColumns, edge: int) -> str | None:
 def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
     """Changes of wires by block: one a node; nodes that exchanged the same source for the same one are one change."""
     by_node: dict[tuple[int, int], list[Rewire]] = defaultdict(list)
+    settings, wires = taken_constants(m, wires)
     for wire in wires:
         by_node[wire.old, wire.new].append(wire)
     groups: dict[tuple[int, Any], list[tuple[int, int]]] = defaultdict(list)
@@ -82,9 +86,46 @@ def wire_changes(m: Matching, wires: list[Rewire]) -> dict[int, list[Change]]:
         key = (source_name(m.a, wire.before), source_name(m.b, wire.after), wire.control) if alone else pair
         groups[block, key].append(pair)
     blocks: dict[int, list[Change]] = defaultdict(list)
+    for change in settings:
+        blocks[0].append(change)
     for key, pairs in groups.items():
         blocks[key[0]].append(_rewired(m, pairs, by_node))
     return blocks
+
+
+def taken_constants(m: Matching, wires: list[Rewire]) -> tuple[list[Change], list[Rewire]]:
+    """Inputs of traces of PyTorch that take another constant, as settings of their op, and the other wires.
+
+    A trace has one node for all uses of a number in a module: which of them an op takes is the number that it is given.
+    """
+    if not (m.a.graph.of_pytorch and m.b.graph.of_pytorch):
+        return [], wires
+    groups: dict[tuple[str, str, str], list[Rewire]] = defaultdict(list)
+    others = []
+    for wire in wires:
+        values = constant(m.a, wire.before), constant(m.b, wire.after)
+        if None in values or values[0] == values[1]:
+            others.append(wire)
+            continue
+        op = m.b.graph.op_types[m.b.graph.op[wire.new]]
+        groups[setting_name(op, wire.slot) or f"input {wire.slot} of {op}", str(values[0]), str(values[1])].append(wire)
+    changes = []
+    for (key, old, new), members in groups.items():
+        first, *also = dict.fromkeys((module(m.a.graph, wire.old), module(m.b.graph, wire.new)) for wire in members)
+        pairs = tuple(dict.fromkeys((wire.old, wire.new) for wire in members))
+        detail = {"key": key, "old": old, "new": new}
+        edits = Edits(inputs=pairs)
+        changes.append(Change("changed", "attribute", *first, len(pairs), detail, tuple(also), edits=edits))
+    return changes, others
+
+
+def constant(side: GraphColumns, edge: int) -> str | None:
+    """What a constant of a trace at the begin of an edge is called: its value; None for anything else."""
+    if not exists(edge):
+        return None
+    source = int(side.graph.source[edge])
+    is_constant = side.graph.op_types[side.graph.op[source]] in CONSTANTS
+    return side.graph.labels.get(source) if is_constant else None
 
 
 def _rewired(m: Matching, pairs: list[tuple[int, int]], by_node: dict[tuple[int, int], list[Rewire]]) -> Change:

@@ -1,0 +1,57 @@
+"""No edit hides another: what does not follow by derivation is an edit of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphviz_tb.diff import diff
+from tests.diff.test_causes import graph, told
+
+MODEL = ("x Placeholder", "w VarHandleOp", "v VarHandleOp", "w/Read ReadVariableOp w", "v/Read ReadVariableOp v",
+         "m/a/MatMul MatMul x w/Read", "m/b/MatMul MatMul m/a/MatMul v/Read", "gradients/w MatMul m/a/MatMul",
+         "gradients/v MatMul m/b/MatMul", "rate ReadVariableOp r", "r VarHandleOp")  # fmt: skip
+CLIP = ("clip/norm/Pack Pack gradients/w gradients/v", "clip/norm/Sqrt Sqrt clip/norm/Pack",
+        "clip/w Mul gradients/w clip/norm/Sqrt", "clip/v Mul gradients/v clip/norm/Sqrt")  # fmt: skip
+DECAY = ("decay/Cos Cos rate", "decay/Mul Mul decay/Cos rate")
+
+
+def step(clipped: bool = False, decayed: bool = False) -> Any:
+    """x ─▶ two layers ─▶ their gradients ─▶ clipped or not ─▶ two updates, with a rate that may decay."""
+    scope, rate = "clip" if clipped else "gradients", "decay/Mul" if decayed else "rate"
+    updates = [f"update/{name} ResourceApplyGradientDescent {name} {rate} {scope}/{name}" for name in "wv"]
+    return graph(*MODEL, *(CLIP if clipped else ()), *(DECAY if decayed else ()), *updates)
+
+
+def test_a_schedule_is_no_consequence_of_clipping() -> None:
+    assert [change[2] for change in told(diff(step(), step(decayed=True)))] == ["decay"]
+    assert [change[2] for change in told(diff(step(), step(clipped=True)))] == ["clip"]
+    both = told(diff(step(), step(clipped=True, decayed=True)))
+    assert [change[2] for change in both] == ["clip", "decay"]
+    assert [change[0] for change in told(diff(step(clipped=True, decayed=True), step()))] == ["removed", "removed"]
+
+
+def layers(*widths: int) -> Any:
+    """x ─▶ layers of such widths with frozen weights, an activation in all but the last."""
+    lines, before = ["x Placeholder"], "x"
+    for number in range(1, len(widths)):
+        lines += [f"m/d_{number}/w Const", f"m/d_{number}/MatMul MatMul {before} m/d_{number}/w"]
+        if number < len(widths) - 1:
+            lines.append(f"m/d_{number}/Relu Relu m/d_{number}/MatMul")
+        before = lines[-1].split()[0]
+    made = graph(*lines, f"m/out/Softmax Softmax {before}")
+    weights = (node for node in made.node if node.op == "Const")
+    for node, rows, columns in zip(weights, widths, widths[1:], strict=False):
+        tensor = node.attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = 1
+        for size in (rows, columns):
+            tensor.tensor_shape.dim.add(size=size)
+        tensor.float_val.append(0.5)
+    return made
+
+
+def test_an_inserted_layer_is_told_not_the_size_of_its_neighbour() -> None:
+    (change,) = diff(layers(8, 64, 32), layers(8, 64, 48, 32))
+    assert change.kind == "added"
+    (follows,) = change.consequences
+    assert (follows.detail["old"], follows.detail["new"]) == ("64×32", "48×32")
