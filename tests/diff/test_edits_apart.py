@@ -55,3 +55,27 @@ def test_an_inserted_layer_is_told_not_the_size_of_its_neighbour() -> None:
     assert change.kind == "added"
     (follows,) = change.consequences
     assert (follows.detail["old"], follows.detail["new"]) == ("64×32", "48×32")
+
+
+def saved(scope: str) -> Any:
+    """A layer with its weight, a step counter, and a saver that lists both by name."""
+    made = graph("x Placeholder", f"{scope}/w VarHandleOp", "global_step VarHandleOp",
+                 f"{scope}/w/Read ReadVariableOp {scope}/w", "global_step/Read ReadVariableOp global_step",
+                 f"{scope}/MatMul MatMul x {scope}/w/Read", f"{scope}/Relu Relu {scope}/MatMul",
+                 "save/names Const")  # fmt: skip
+    save = made.node.add(name="save/SaveV2", op="SaveV2", input=["save/names"])
+    restore = made.node.add(name="save/RestoreV2", op="RestoreV2", input=["save/names"])
+    for place, (name, dtype) in enumerate(sorted([("global_step", 9), (f"{scope}/w", 1)])):
+        save.input.append(f"{name}/Read")
+        made.node.add(name=f"save/{name}", op="AssignVariableOp", input=[name, f"save/RestoreV2:{place}"])
+        for node in (save, restore):
+            node.attr["dtypes"].list.type.append(dtype)
+    return made
+
+
+def test_a_rename_does_not_reach_the_lists_of_savers() -> None:
+    changes = diff(saved("decoder"), saved("transformer"))
+    assert set(changes.kinds) == {"renamed"}
+    other = saved("decoder")
+    other.node[-4].attr["dtypes"].list.type[0] = 3
+    assert not diff(saved("decoder"), other).same

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
+from graphviz_tb.diff.columns.labels import COLOCATION, LISTED, NOISE, SHAPES, is_counter, is_saver
 from graphviz_tb.diff.columns.meaning import setting_differences
 from graphviz_tb.diff.columns.values import (
     base_name,
@@ -71,6 +71,8 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
             continue
         # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
+        if key == LISTED and is_saver(mine.op) and types_listed(sides[0]) == types_listed(sides[1]):
+            continue
         yield from _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
     yield from _of_meaning(m, old, new)
 
@@ -139,6 +141,11 @@ def _of_attribute(
     elif counts[0][0] != counts[1][0] or (options.constants and counts[0][1] != counts[1][1]):
         types = mine.WhichOneof("value") == other.WhichOneof("value") == "type"
         yield Difference("dtype" if types else key, key, plain(mine), plain(other))
+
+
+def types_listed(value: AttrValue | None) -> list[int]:
+    """The types of a list, without their order."""
+    return [] if value is None else sorted(value.list.type)
 
 
 def other_type(mine: AttrValue, other: AttrValue) -> tuple[str, str] | None:

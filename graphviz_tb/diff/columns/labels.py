@@ -22,12 +22,14 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.limits import ATTRIBUTE_REMEMBERED
 from graphviz_tb.model.columns import Bools, freeze
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import Role, has_role
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 SHAPES = frozenset({"_output_shapes", "_input_shapes"})
 COLOCATION = frozenset({"_class"})
+LISTED = "dtypes"  # the types of what a saver lists
 # How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
 # the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's.
 NOISE = frozenset(
@@ -88,12 +90,14 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
         data = attribute_bytes(node)
+        if is_saver(node.op):
+            data = node.op.encode() + b"\0" + data
         key = (
             data if len(data) < ATTRIBUTE_REMEMBERED else blake2b(data, digest_size=16).digest()
         )  # only saves time and room
         classes = memo.get(key)
         if classes is None:
-            classes = memo[key] = classify(node.attr, library)
+            classes = memo[key] = classify(node.attr, library, is_saver(node.op))
         yield classes
 
 
@@ -133,7 +137,12 @@ def attribute_bytes(node: NodeDef) -> bytes:
     return data[position:]
 
 
-def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
+def is_saver(op: str) -> bool:
+    """Whether an op saves or restores variables, which it lists by name: another name is another order."""
+    return has_role(op, Role.SAVE, Role.RESTORE)
+
+
+def classify(attrs: Any, library: Collection[str], saver: bool = False) -> tuple[int, int, int, int]:
     """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
@@ -144,6 +153,9 @@ def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
         if key in SHAPES or key in COLOCATION:
             into = others["shapes" if key in SHAPES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
+            continue
+        if saver and key == LISTED:
+            core.append(key.encode() + b"=" + bytes(sorted(value.list.type)))
             continue
         counts, numbers = canonical(value, library)
         core.append(key.encode() + b"=" + counts)

@@ -15,7 +15,7 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.group.owners import meet
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
 
 # Any two constants: what a control edge has instead of a place, and what tells outputs from inputs in `refine`.
 CONTROL = np.uint64(0xC0117801)
@@ -140,7 +140,11 @@ class GraphColumns:
         """Which output goes to which input; control edges have no place."""
         graph = self.graph
         key = digests(graph.keys)[graph.key]
-        hashes = joined(key, graph.slot.astype(np.uint64))
+        slot = graph.slot.astype(np.uint64)
+        # A saver lists variables by name: which one comes first is no place.
+        slot[graph.of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
+        key[graph.of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
+        hashes = joined(key, slot)
         # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
         hashes[graph.control] = CONTROL
         return hashes
