@@ -38,7 +38,7 @@ def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
 
 
 def picture_choices(options: PictureOptions, choices: Mapping[str, Any]) -> PictureOptions:
-    """The same for options of a picture; no others are taken.
+    """Return options of a picture with some fields replaced; options of other stages are refused.
 
     >>> picture_choices(PictureOptions(), {"open": "conv1"}).open
     ('conv1',)

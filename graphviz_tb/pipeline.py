@@ -167,7 +167,7 @@ class Model(ExploredModel):
         return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring)
 
     def coloured(self, colouring: Colouring) -> Model:
-        """The same graph, whose pictures have the colours of `colouring` whatever their options say."""
+        """Return a model of the graph whose pictures have the colours of `colouring`, whatever their options."""
         demand("colouring", colouring, Colouring)
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
         model.colouring, model.files = colouring, self.files

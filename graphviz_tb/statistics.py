@@ -26,7 +26,7 @@ from graphviz_tb.read.holding import Profiles
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """The run statistics that were asked for: files, or steps of the source itself."""
     chosen = traces(source, loaded, options)
-    return joined(hierarchy, chosen, options) if chosen else None
+    return join_traces(hierarchy, chosen, options) if chosen else None
 
 
 def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
@@ -45,9 +45,9 @@ def statistics_before(source: Any, loaded: Loaded, hierarchy: Hierarchy, options
 def statistics_of_each(
     source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
 ) -> dict[str, Callable[[], Stats]]:
-    """The same step by step, by name; joined when it is asked for, as all rows of all steps may fill memory."""
+    """Return the statistics of each step, by name; joined when asked for, as all rows of all steps may fill memory."""
     chosen = traces(source, loaded, options)
-    return {name: partial(joined, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
+    return {name: partial(join_traces, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
 
 
 def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:
@@ -70,7 +70,7 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
     return chosen
 
 
-def joined(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
+def join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
     """Traced steps, joined with the rows."""
     return join_statistics(
         hierarchy,

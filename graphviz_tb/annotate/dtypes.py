@@ -23,7 +23,7 @@ GENERAL = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tid
 def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
     """A lookup from an output's position to its dtype: by the op's definition, else by usual names of attributes."""
     known = op_def(definition.op)
-    names = listed(definition) if known is None else list(defined(definition, known))
+    names = listed_dtypes(definition) if known is None else list(defined(definition, known))
     # Of an op that nobody knows, one attribute speaks for all outputs.
     return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
 
@@ -56,6 +56,6 @@ def types_of(definition: NodeDef, attr: str) -> list[str]:
     return [dtype_name(value.type)] if value.type else [dtype_name(number) for number in value.list.type]
 
 
-def listed(definition: NodeDef) -> list[str]:
+def listed_dtypes(definition: NodeDef) -> list[str]:
     """The dtypes by the first attribute with a usual name; of one, all outputs have it."""
     return next((found for attr in (*SAYING, *GENERAL) if (found := types_of(definition, attr))), [])

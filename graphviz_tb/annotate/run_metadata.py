@@ -129,7 +129,7 @@ def nanos(entry: Any) -> tuple[int, int]:
 
 
 def micros(entry: Any) -> tuple[int, int]:
-    """The same as TensorBoard reads it: whole microseconds."""
+    """Return start and length of an entry as TensorBoard reads them: whole microseconds, in nanoseconds."""
     return 1000 * entry.all_start_micros, 1000 * entry.all_end_rel_micros
 
 

@@ -53,7 +53,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
     definition = graph.node_def(node)
     if definition is None:
         return argument_of(graph, node)
-    shapes, origin = (None, "") if says_nothing(graph, definition) else listed(definition)
+    shapes, origin = (None, "") if says_nothing(graph, definition) else listed_shapes(definition)
     # TensorFlow writes the shape of a variable at its handle only.
     if shapes is None and definition.op in READS:
         shapes, origin = [read_shape(graph, node)], "stated"
@@ -73,7 +73,7 @@ def tensors_of(graph: Graph, node: int, calls: ResolvedCalls) -> TensorOfKey:
     return lookup
 
 
-def listed(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
+def listed_shapes(definition: NodeDef) -> tuple[list[Shape] | None, Origin]:
     """The shapes of all outputs as the node itself lists them, and where."""
     shapes, origin = enumerated(definition)
     if shapes is not None:
@@ -141,7 +141,7 @@ def result_in(graph: Graph, function: int, index: int, makers: dict[int, Maker])
     if definition is None:
         return -1, 0, argument_of(graph, node)(key)
     if node not in makers:
-        makers[node] = Maker(listed(definition)[0], output_dtypes(definition))
+        makers[node] = Maker(listed_shapes(definition)[0], output_dtypes(definition))
     output = output_index(definition, key)
     return node, output, makers[node].output(output)
 

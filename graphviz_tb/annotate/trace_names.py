@@ -155,7 +155,7 @@ class TraceNames:
         return frozenset().union(*(self._calls.inside(function).lengths for function in self.hierarchy.function_rows))
 
     def _outward(self, function: int, place: ExecutionPath) -> ExecutionPath:
-        """The same place seen from the main graph, if only one chain of calls leads to the function."""
+        """Return a place as seen from the main graph, if only one chain of calls leads to the function."""
         chain = self.only_call(function)
         if chain is None:
             return ExecutionPath(place.path, place.within, whole=False)

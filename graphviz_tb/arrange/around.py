@@ -25,7 +25,7 @@ class PortConstraints:
 
 
 def around_children(metagraph: Metagraph, skeleton: Skeleton, children: Container[int]) -> dict[int, PortConstraints]:
-    """The same for some of the children of a level, by position.
+    """Return the port constraints of some of the children of a level, by position.
 
     >>> from graphviz_tb.arrange import arrange
     >>> from graphviz_tb.model.metagraph import Metaedge

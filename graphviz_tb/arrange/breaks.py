@@ -108,7 +108,7 @@ def kept(old: Skeleton, new: Skeleton) -> tuple[tuple[int, ...], ...]:
 
 
 def kept_in(part: Sequence[Sequence[int]], old: Skeleton, was: dict[int, tuple[int, int]]) -> tuple[int, ...]:
-    """The same for one part."""
+    """Return the breaks of `old` in one part of `new`; `was` is the old part and rank of each item."""
     ranks = [[was[item] for item in row if item < old.children and item in was] for row in part]
     whole = {p for row in ranks for p, _ in row}  # a part made of several keeps no break
     if len(whole) != 1:

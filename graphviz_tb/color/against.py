@@ -81,7 +81,7 @@ class Against(ByNumber):
         return unmeasured(self.hierarchy, self.theme, row)
 
     def to_one(self) -> Self:
-        """The same on a scale to a difference of 1."""
+        """Return a copy whose scale goes to a difference of 1."""
         return replace(self, top=1.0)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:

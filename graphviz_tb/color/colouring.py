@@ -97,7 +97,7 @@ class ByNumber(Colouring, ABC):
 
     @abstractmethod
     def to_one(self) -> Self:
-        """The same on a scale from 0 to 1."""
+        """Return a copy whose scale goes from 0 to 1."""
 
     @abstractmethod
     def shade(self, value: float) -> Fill:

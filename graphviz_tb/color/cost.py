@@ -66,7 +66,7 @@ class ByCost(ByNumber):
         return plain(self.theme, True)
 
     def to_one(self) -> Self:
-        """The same on a scale from 0 to 1."""
+        """Return a copy whose scale goes from 0 to 1."""
         return replace(self, top=1)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:

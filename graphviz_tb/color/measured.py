@@ -44,7 +44,7 @@ class MeasuredColouring(ByNumber):
     _figures: dict[Path, Figures] = field(default_factory=dict, repr=False, compare=False)
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """The same colouring, its scale from 0 to the largest of the nodes that are shown `closed`."""
+        """Return a copy whose scale goes from 0 to the largest value of the nodes that are shown `closed`."""
         return replace(self, top=max((self.figures(path).of(self.quantity) for path in closed), default=0.0))
 
     def figures(self, path: Path) -> Figures:
@@ -60,7 +60,7 @@ class MeasuredColouring(ByNumber):
         return self.shade(figures.of(self.quantity)) if figures.known else self.unknown(path[-1])
 
     def to_one(self) -> Self:
-        """The same on a scale from 0 to 1."""
+        """Return a copy whose scale goes from 0 to 1."""
         return replace(self, top=1.0)
 
     def numbers(self, inside: Sequence[Path]) -> ColourValues:

@@ -35,7 +35,7 @@ class Shares(Colouring):
     _counts: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def in_theme(self, theme: Theme) -> Self:
-        """The same in another theme: shares are counted once."""
+        """Return a copy in another theme: shares are counted once."""
         return replace(self, theme=theme)
 
     def counts(self, row: int) -> list[tuple[int, int]]:

@@ -31,7 +31,7 @@ class WithStats(Colouring):
         return known
 
     def scaled(self, closed: Sequence[Path]) -> Self:
-        """The same for one picture."""
+        """Return a copy whose inner colouring is scaled for one picture."""
         return replace(self, inner=self.inner.scaled(closed))
 
     def fill(self, path: Path) -> Fill:

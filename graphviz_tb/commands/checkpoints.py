@@ -60,7 +60,7 @@ def checkpoint_lines(checkpoints: Sequence[Checkpoint], width: int, look: TextSt
 
 
 def checkpoint_values(checkpoints: Sequence[Checkpoint]) -> list[dict[str, Any]]:
-    """The same for JSON, with the tensors of each."""
+    """Return checkpoints as plain values for JSON, with the tensors of each."""
     return [
         {
             "name": one.name,

@@ -22,7 +22,7 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
         ("parameters", amount(whole, "parameters"), parameters_note(whole)),
         ("FLOPs", amount(whole, "flops"), flops_note(report)),
         ("activations", amount(whole, "activation_bytes"), "outputs of all ops together"),
-        *(("  " + role, amount(cost, "flops"), "FLOPs") for role, cost in spread(report).items()),
+        *(("  " + role, amount(cost, "flops"), "FLOPs") for role, cost in several_roles(report).items()),
     ]
     lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
     if report.uncounted:
@@ -72,7 +72,7 @@ def flops_note(report: CostReport) -> str:
     return "; ".join(notes)
 
 
-def spread(report: CostReport) -> dict[str, Cost]:
+def several_roles(report: CostReport) -> dict[str, Cost]:
     """The roles, where there are several."""
     roles = {role: cost for role, cost in report.roles.items() if cost.flops}
     return roles if len(roles) > 1 else {}

@@ -62,7 +62,7 @@ def run_lines(runs: Sequence[tuple[Run, list[Series]]], width: int, look: TextSt
 
 
 def run_values(runs: Sequence[tuple[Run, list[Series]]]) -> list[dict[str, Any]]:
-    """The same for JSON, with every tag."""
+    """Return runs as plain values for JSON, with every tag."""
     return [
         {
             "run": run.name,

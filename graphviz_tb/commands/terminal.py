@@ -108,7 +108,7 @@ class Messages(io.TextIOWrapper):
 
     @classmethod
     def instead_of(cls, stream: io.TextIOWrapper) -> Messages:
-        """The same stream, patient."""
+        """Wrap a stream so that messages which cannot be written are dropped."""
         made = cls(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
         made.before = stream
         return made

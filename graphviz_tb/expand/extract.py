@@ -67,7 +67,7 @@ def decide(level: ExtractInput, options: ExpandOptions) -> Mask:
     hubs = options.auto_extract and (options.tensorboard or level.count > READABLE)
     # As many as there are edges: a bound that nothing exceeds.
     most_control = len(level.edges) if level.count <= FEW and not options.tensorboard else options.max_control_degree
-    if not hubs and plain(level):
+    if not hubs and nothing_moves(level):
         return Mask()
     work = begin(level)
     take_sinks(work, options)
@@ -96,7 +96,7 @@ def mask_of(work: ExtractState) -> Mask:
     return Mask(tuple(work.in_extract), tuple(work.out_extract), frozenset(work.stubbed))
 
 
-def plain(level: ExtractInput) -> bool:
+def nothing_moves(level: ExtractInput) -> bool:
     """Return whether certainly nothing moves: no sinks, no cycles, no control edges, no marks next to loose ends."""
     if level.circling or any(level.sink) or not all(edge.tensors for edge in level.edges):
         return False

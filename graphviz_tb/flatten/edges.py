@@ -35,7 +35,7 @@ class Edges:
     notices: tuple[Notice, ...] = ()
 
     def pick(self, rows: np.ndarray) -> Edges:
-        """The same table with only `rows` (a mask or a list of positions)."""
+        """Return a table with only `rows` (a mask or a list of positions)."""
         return Edges(
             self.source[rows], self.target[rows], self.key[rows], self.keys, self.slot[rows],
             self.control[rows], self.reference[rows], self.notices,

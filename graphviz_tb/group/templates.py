@@ -136,7 +136,7 @@ def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:
 
 
 def equal_few(columns: Sequence[Runs]) -> tuple[list[int], Longs]:
-    """The same by comparing each with all before it."""
+    """Return the result of `equal_runs` for few groups, by a dictionary of their bytes."""
     head: dict[tuple[bytes, ...], int] = {}
     groups = range(len(columns[0].start))
     first = [head.setdefault(tuple(column.bytes(group) for column in columns), group) for group in groups]
@@ -157,7 +157,7 @@ def equal_to_head(runs: Runs, head: Longs) -> Bools:
 
 
 def renumber(template: Longs, start: int = 0) -> Longs:
-    """The same classes, numbered from `start` on in the order of first appearance."""
+    """Number classes anew from `start` on, in the order of first appearance."""
     held = np.flatnonzero(template >= 0)
     if not len(held):
         return template

@@ -114,7 +114,7 @@ def unused(mark: Bytes, graph: Graph) -> Bools:
 
 
 def reached_far(hangs: Bools, source: Ints, target: Ints, done: Bools) -> Bools:
-    """The same where marks hang on marks in long chains: one by one, each edge once."""
+    """Go on where marks depend on marks in long chains: one by one, each edge once."""
     beyond: dict[int, list[int]] = defaultdict(list)
     for here, there, hanging in zip(source.tolist(), target.tolist(), hangs.tolist(), strict=True):
         beyond[there].append(here)

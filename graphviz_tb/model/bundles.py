@@ -17,7 +17,7 @@ class Bundled(Protocol):
     """The bundles of lines, by number."""
 
     def carried(self, number: int) -> Carried:
-        """The distinct tensors of line `number`."""
+        """Return the distinct tensors of line `number`."""
 
     def edges(self, number: int) -> Ints | None:
         """The ids of its flat edges, in file order; None where they are unknown."""

@@ -31,7 +31,7 @@ NamePair = tuple[str | None, str | None]  # the name in the old graph, the name 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """The same change node by node, enough to make the new graph from the old one.
+    """A change node by node, enough to make the new graph from the old one.
 
     Ids of nodes and rows of scopes, (old, new) where both exist: `added` new nodes, `removed` old nodes, `scopes` and
     `nodes` that have another name, `ops` whose type changed, `attributes` with their key, `inputs` that are wired
@@ -102,7 +102,7 @@ class Change:
         return 1 + len(self.also)
 
     def inverted(self) -> Change:
-        """The same change seen from the other side."""
+        """Return the change seen from the other side: old and new exchanged."""
         return replace(
             self,
             kind=INVERSE.get(self.kind, self.kind),

@@ -137,7 +137,7 @@ class Drawing:
         return tuple(shape for part in self.parts for group in part.groups for shape in group.shapes)
 
     def mapped(self, change: Callable[[Primitive], tuple[Primitive, ...]]) -> Drawing:
-        """The same sheet with others in the place of each primitive, or none."""
+        """Return a copy in which each primitive is replaced by others, or by none."""
         parts = []
         for part in self.parts:
             groups = []

@@ -148,7 +148,7 @@ class Stats:
         return replace(sums, ops=int(self.ops[row]), shapes=self.shapes.get(row, ())) if len(path) > 1 else sums
 
     def sums_at(self, path: tuple[int, ...]) -> Figures:
-        """The same; inside a call without what does not depend on the call: its number of ops, its shapes."""
+        """Return `at(path)`, inside a call without the figures that do not depend on it: number of ops, shapes."""
         row, place = path[-1], len(path) - 1
         if not place:
             return self.figures(row)

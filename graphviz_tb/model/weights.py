@@ -60,5 +60,5 @@ class Variable:
     users: tuple[int, ...]
 
     def used_as(self, use: VariableUse) -> Variable:
-        """The same for another use."""
+        """Return a copy with another use."""
         return Variable(self.node, self.name, self.dtype, self.shape, use, self.users)

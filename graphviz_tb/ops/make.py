@@ -54,7 +54,7 @@ def defaults(op: Any) -> str:
     for attr in op.attr:
         if attr.name in LEFT_OUT or attr.name.startswith("_") or not attr.HasField("default_value"):
             continue
-        value = plain(attr.default_value)
+        value = default_as_json(attr.default_value)
         if value is not None:
             default_of[attr.name] = value
     return json.dumps(default_of, separators=(",", ":")) if default_of else ""
@@ -67,7 +67,7 @@ def dtype_name(number: int) -> str:
     return str(dtypes.as_dtype(number).base_dtype.name)
 
 
-def plain(value: Any) -> Any:
+def default_as_json(value: Any) -> Any:
     """A default as JSON; None where it is a shape, a tensor or a function."""
     kind = value.WhichOneof("value")
     if kind == "s":

@@ -65,7 +65,7 @@ def in_all_themes(hierarchy: Hierarchy, facts: Facts, scheme: str) -> list[Colou
 
 
 def by_number(painters: Sequence[Colouring]) -> list[ByNumber]:
-    """The same as colourings by a number; none where they are not."""
+    """Return the colourings as colourings by a number; [] if they are not."""
     return [numeric for painter in painters if (numeric := painter.by_number()) is not None]
 
 

@@ -103,7 +103,7 @@ def shades(model: Model, painters: list[Overlay], table: TextTable, levels: Iter
 
 
 class Unlisted(Overlay):
-    """The same without a legend: that of a page is one for all rows."""
+    """An overlay without a legend: a page has one legend for all rows."""
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Nothing."""

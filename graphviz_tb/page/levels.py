@@ -38,14 +38,14 @@ def level(held: PageLevel, words: TextTable, say: LineTable) -> IntArray:
     """One level."""
     graph = held.metagraph
     out = array("i", [graph.row])
-    out.extend(listed(graph.children))
-    out.extend(listed(graph.functions))
+    out.extend(prefixed(graph.children))
+    out.extend(prefixed(graph.functions))
     for node in held.node_labels:
         out.extend((words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)))
     put_rows(out, edges(graph.edges, say))
     put_rows(out, bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):
-        out.extend((*listed(mask.in_extract), *listed(mask.out_extract), *listed(sorted(mask.stubbed))))
+        out.extend((*prefixed(mask.in_extract), *prefixed(mask.out_extract), *prefixed(sorted(mask.stubbed))))
     put_rows(out, stubs(graph.annotations))
     put_rows(out, graph.loops)
     put_skeleton(out, held.skeleton)
@@ -58,10 +58,10 @@ def flags(node: NodeLabel) -> int:
     return node.openable | node.connected << 1 | KINDS.index(node.kind) << 2 | KINDS.index(node.member) << 5
 
 
-def listed(items: Iterable[int]) -> list[int]:
+def prefixed(items: Iterable[int]) -> list[int]:
     """A list.
 
-    >>> listed([7, 8])
+    >>> prefixed([7, 8])
     [2, 7, 8]
     """
     values = list(items)
@@ -149,17 +149,17 @@ def put_skeleton(out: IntArray, order: Skeleton) -> None:
         put_rows(out, ((row, int(inbound)) for row, inbound in port.others))
     put_rows(out, ((wire.edge, wire.bridge, int(wire.turned)) for wire in order.wires))
     for wire in order.wires:
-        out.extend(listed(wire.chain))
-    out.extend(listed(order.waypoint))
+        out.extend(prefixed(wire.chain))
+    out.extend(prefixed(order.waypoint))
     out.append(len(order.parts))
     for part in order.parts:
         out.append(len(part))
         for row in part:
-            out.extend(listed(row))
+            out.extend(prefixed(row))
     out.append(len(order.shelves))
     for shelf in order.shelves:
-        out.extend(listed(shelf))
-    out.extend((order.main, *listed(order.spine), len(order.breaks)))
+        out.extend(prefixed(shelf))
+    out.extend((order.main, *prefixed(order.spine), len(order.breaks)))
     for broken in order.breaks:
-        out.extend(listed(broken))
+        out.extend(prefixed(broken))
     out.append(int(order.plain))

@@ -42,7 +42,7 @@ class Listing:
             "text": self.as_drawn(text),
             "full": text,
             "facts": [self.as_drawn(each) for each in facts(change)],
-            "detail": {key: plain(value) for key, value in detail.items()},
+            "detail": {key: in_words(value) for key, value in detail.items()},
             "old": change.old,
             "new": change.new,
             "rows": self.rows_of(change),
@@ -121,6 +121,6 @@ class Listing:
         return found
 
 
-def plain(value: Any) -> str:
+def in_words(value: Any) -> str:
     """A value in words."""
     return value if isinstance(value, str) else "" if value is None else str(value)

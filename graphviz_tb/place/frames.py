@@ -118,7 +118,7 @@ def aside(view: View) -> list[tuple[str, list[list[int]]]]:
 
 
 def blocks(view: View, pieces: Sequence[Piece]) -> list[tuple[str, list[list[Thing]]]]:
-    """The same with the extent of each piece for its position."""
+    """Return the blocks of `aside` with the extent of each piece in place of its position."""
     return [
         (heading, [[_thing(pieces[child]) for child in column] for column in columns])
         for heading, columns in aside(view)

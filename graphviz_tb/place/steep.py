@@ -66,7 +66,7 @@ def near(hop: Hop, run: HopSpan, others: Sequence[Hop], height: int) -> int:
 
 
 def nearness(first_hop: Hop, second_hop: Hop, height: int) -> int:
-    """The same for one other; 0 where it is too short to be seen."""
+    """Return the nearness to one other hop; 0 where it is too short to be seen."""
     low = max(min(first_hop.start, first_hop.end), min(second_hop.start, second_hop.end)) + CORNER
     high = min(max(first_hop.start, first_hop.end), max(second_hop.start, second_hop.end)) - CORNER
     if high - low < RUN:

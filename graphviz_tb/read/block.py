@@ -35,7 +35,7 @@ class BlockNode:
     told: Mapping[str, AttrValue] = field(default_factory=dict)
 
     def taking(self, inputs: tuple[str, ...]) -> BlockNode:
-        """The same with other inputs."""
+        """Return a copy with other inputs."""
         return self if inputs == self.inputs else BlockNode(self.node, self.read, inputs, self.told)
 
 

@@ -108,7 +108,7 @@ def chosen(signatures: Mapping[str, Any], asked: str | None) -> Any:
     if asked is not None and asked not in signatures:
         raise UnknownChoice.among("signature", asked, signatures)
     if asked is None and SERVING not in signatures and len(signatures) > 1:
-        raise Ambiguous(f"signatures {listed(signatures)}", hint=f"give signature={next(iter(signatures))!r}")
+        raise Ambiguous(f"signatures {quoted(signatures)}", hint=f"give signature={next(iter(signatures))!r}")
     return signatures[asked or (SERVING if SERVING in signatures else next(iter(signatures)))]
 
 
@@ -131,7 +131,7 @@ def traced_of(source: Any, functions: Mapping[str, Any], asked: str | None) -> A
     name = asked or (known[0] if len(known) == 1 else next(iter(functions)))
     if asked is None and len(known) != 1 and len(functions) > 1:
         raise Ambiguous(
-            f"{kind_of(source)} has functions {listed(functions)}", hint=f"give one of them: load(module.{name})"
+            f"{kind_of(source)} has functions {quoted(functions)}", hint=f"give one of them: load(module.{name})"
         )
     return traced(functions[name], "module" if name == CALL else f"module.{name}")
 
@@ -170,6 +170,6 @@ def short_name(function: Any) -> str:
     return name if name.isidentifier() else "f"
 
 
-def listed(words: Mapping[str, Any]) -> str:
+def quoted(words: Mapping[str, Any]) -> str:
     """Words, quoted."""
     return ", ".join(map(repr, words))

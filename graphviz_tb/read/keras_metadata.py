@@ -84,13 +84,13 @@ def parsed(text: bytes) -> Json:
     """The JSON of one record; nothing where it is damaged."""
     try:
         decoded = text.decode()
-        value = {} if nested_too_deep(decoded) else json.loads(decoded, object_hook=plain)
+        value = {} if nested_too_deep(decoded) else json.loads(decoded, object_hook=as_lists)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def plain(value: Json) -> Any:
+def as_lists(value: Json) -> Any:
     """Tuples and shapes as the lists that they are in the JSON of a model."""
     return value["items"] if value.get("class_name") in WRAPPED and "items" in value else value
 

@@ -110,7 +110,7 @@ def conceptual_graph(
         graph,
         (*notices, *untold),
         layers={layer.path: fact for layer, fact in facts.items()},
-        plain=lambda: plain(whole),
+        plain=lambda: tensorboard_graph(whole),
     )
 
 
@@ -183,7 +183,7 @@ def shape_message(shape: Shape) -> TensorShapeProto:
     return TensorShapeProto(dim=[TensorShapeProto.Dim(size=-1 if dim is None else dim) for dim in shape])
 
 
-def plain(whole: Mapping[str, Any]) -> GraphDef:
+def tensorboard_graph(whole: Mapping[str, Any]) -> GraphDef:
     """The graph of a model as TensorBoard makes it: with class and dtype alone, edges without the outputs they take."""
     graph = GraphDef()
     for layer in walk(tree(whole, opened=False)):

@@ -23,7 +23,7 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
     functions, library = graph.library.function, {each.signature.name: each for each in graph.library.function}
     called = list(called_in_order(graph.node, library)) if len(functions) > 1 else list(library)
     # Functions that nobody calls are ordered by name, for the file has them in any order.
-    names = called + sorted(library.keys() - set(called), key=plain)
+    names = called + sorted(library.keys() - set(called), key=counter_key)
     nodes = by_demand(graph.node) if by_inputs else graph.node
     if nodes is graph.node and names == [each.signature.name for each in functions]:
         return graph
@@ -33,10 +33,10 @@ def in_order(graph: GraphDef, by_inputs: bool) -> GraphDef:
     return made
 
 
-def plain(name: str) -> tuple[str, list[int]]:
+def counter_key(name: str) -> tuple[str, list[int]]:
     """Return the sort key of a name: the name without its counters, then the counters as numbers.
 
-    >>> sorted(["f_10", "f_9", "e_11"], key=plain)
+    >>> sorted(["f_10", "f_9", "e_11"], key=counter_key)
     ['e_11', 'f_9', 'f_10']
     """
     # 18 digits: more than any counter has, fewer than `int` refuses.
@@ -91,8 +91,8 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     """Sort nodes behind their inputs, first input first; from nodes that nothing uses, by name, then from cycles."""
     node_by_name = {node.name: node for node in nodes}
     used = {node_of(each) for node in nodes for each in node.input}
-    ends = sorted((name for name in node_by_name if name not in used), key=plain)
-    rest = sorted((name for name in node_by_name if name in used), key=plain)
+    ends = sorted((name for name in node_by_name if name not in used), key=counter_key)
+    rest = sorted((name for name in node_by_name if name in used), key=counter_key)
     order: dict[str, None] = {}
     entered: set[str] = set()
     # `rest` is for cycles, which have no end.
@@ -115,5 +115,5 @@ def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
 def needs(node: NodeDef) -> Iterator[str]:
     """The nodes that a node needs: its tensors by slot, then what it waits for by name."""
     tensors = [node_of(each) for each in node.input if not each.startswith("^")]
-    waits = sorted((each[1:] for each in node.input if each.startswith("^")), key=plain)
+    waits = sorted((each[1:] for each in node.input if each.startswith("^")), key=counter_key)
     return iter([*tensors, *waits])

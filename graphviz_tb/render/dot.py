@@ -66,7 +66,7 @@ def webs(scene: Scene, theme: Theme) -> Iterator[str]:
     for web in scene.webs:
         colour, style = quoted(edge_colour(web, theme)), "dashed" if web.kind == "control" else "solid"
         for source, target in zip(web.sources, web.targets, strict=True):
-            yield f"{joined(scene, source)} -> {joined(scene, target)} [color={colour}, style={style}];\n"
+            yield f"{end_node(scene, source)} -> {end_node(scene, target)} [color={colour}, style={style}];\n"
 
 
 def source(text: bytes) -> graphviz.Source:
@@ -174,7 +174,7 @@ def _edge(route: Route, scene: Scene, theme: Theme) -> Any:
     )
 
 
-def joined(scene: Scene, end: int) -> str:
+def end_node(scene: Scene, end: int) -> str:
     """The node at which a line of a web ends."""
     return f"p{-1 - end}" if end < 0 else f"c{end}" if scene.boxes[end].open else f"b{end}"
 

@@ -60,7 +60,7 @@ def east_asian() -> list[str]:
 
 
 def check_fonts(more: tuple[str, ...]) -> None:
-    """Refuse a font file that is not there, or is none."""
+    """Refuse a file that does not exist or is not a font."""
     for name in more:
         typeface(name)
 
@@ -100,7 +100,7 @@ def lacking(letters: Mapping[str, str], code: str, what: str) -> tuple[Notice, .
     texts = list(letters)
     scripts = list(dict.fromkeys(script(char) for lacked in letters.values() for char in lacked))
     many = f"{len(texts)} texts, such as" if len(texts) > 1 else "the text"
-    message = f"no font for the {listed(scripts)} letters in {many} {texts[0]!r}: {what} ({help_for(scripts)})"
+    message = f"no font for the {enumeration(scripts)} letters in {many} {texts[0]!r}: {what} ({help_for(scripts)})"
     return (Notice(code, message, texts[0], strict=False),)
 
 
@@ -109,14 +109,14 @@ def help_for(scripts: list[str]) -> str:
     brought = [] if east_asian() else [one for one in scripts if one in EAST_ASIA]
     others = [one for one in scripts if one not in brought]
     if brought and others:
-        return f"pip install {FACE} for {listed(brought)}; --font-file FILE for {listed(others)}"
+        return f"pip install {FACE} for {enumeration(brought)}; --font-file FILE for {enumeration(others)}"
     return f"pip install {FACE}, or --font-file FILE" if brought else "--font-file FILE"
 
 
-def listed(words: list[str]) -> str:
+def enumeration(words: list[str]) -> str:
     """Words as a sentence lists them.
 
-    >>> listed(["Thai"]), listed(["Thai", "Tamil", "other"])
+    >>> enumeration(["Thai"]), enumeration(["Thai", "Tamil", "other"])
     ('Thai', 'Thai, Tamil and other')
     """
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -59,7 +59,7 @@ def drawn(drawing: Drawing, fonts: Fonts) -> Iterator[str]:
 
 
 def moved(origin: Position, operators: Iterable[str], scale: float = 1) -> Iterator[str]:
-    """The same with the origin at `at`, `scale` times as large."""
+    """Return a copy with the origin at `at`, `scale` times as large."""
     yield f"q {n(scale)} 0 0 {n(scale)} {n(origin[0])} {n(origin[1])} cm"
     yield from operators
     yield "Q"

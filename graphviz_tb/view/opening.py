@@ -114,7 +114,7 @@ class PictureSize(NamedTuple):
 
 
 def size_of(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[Path]) -> PictureSize:
-    """The size of what groups hold."""
+    """Return the size of the contents of groups."""
     boxes = letters = lines = 0
     for path in groups:
         level = metagraph(path)
@@ -147,17 +147,17 @@ def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path, core_on
 
 def open_all(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:
     """Open everything, nearest levels first, until the next group would pass `limit` boxes."""
-    return spread(hierarchy, metagraph, opened, limit, None)
+    return breadth_first(hierarchy, metagraph, opened, limit, None)
 
 
 def open_to_depth(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, depth: int, limit: int
 ) -> tuple[Notice, ...]:
     """Open every group of the first `depth` levels."""
-    return spread(hierarchy, metagraph, opened, limit, depth)
+    return breadth_first(hierarchy, metagraph, opened, limit, depth)
 
 
-def spread(
+def breadth_first(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int, depth: int | None
 ) -> tuple[Notice, ...]:
     """Breadth first from the root."""

@@ -25,8 +25,8 @@ STORED = 0.25  # of the ops of a group: as many that write, save or restore vari
 
 
 def quiet_rows(hierarchy: Hierarchy) -> Bools:
-    """For each row whether it is no part of the model: gradients, updates, savers, conditions of loops, what is in
-    them, and functions that nothing else calls."""
+    """Return for each row whether it is outside of the model: gradients, updates, savers, conditions of loops, all rows
+    in them, and functions that nothing else calls."""
     training, forward = training_rows(hierarchy)
     stored = storing(hierarchy) & (forward == 0)
     if stored.any():

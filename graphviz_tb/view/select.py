@@ -97,7 +97,7 @@ class RowFinder:
 
     @cached_property
     def _in_code(self) -> RowFinder | None:
-        """The same rows by the names that the program has for layers."""
+        """A finder of rows by the names that the program gives layers; None where they equal those of the file."""
         hierarchy = in_code(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 

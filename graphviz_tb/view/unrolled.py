@@ -67,7 +67,7 @@ def in_scope(hierarchy: Hierarchy, row: int) -> bool:
 
 
 def around(hierarchy: Hierarchy, row: int) -> int:
-    """The group around a stack that is no stack; 0 if there is none."""
+    """Return the innermost group around a stack that is not a stack; 0 if there is none."""
     group = int(hierarchy.parent[row])
     while group > 0 and hierarchy.kind[group] in STACKS:
         group = int(hierarchy.parent[group])

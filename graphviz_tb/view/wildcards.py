@@ -52,7 +52,7 @@ class Pattern:
 
     @cached_property
     def _straight(self) -> re.Pattern[str]:
-        """The same for names without `::`, where nothing is tried twice: what follows a star is taken where it comes
+        """The pattern for names without `::`, trying nothing twice: the text behind a star is taken where it comes
         first, for the next star reaches from there whatever it would reach from farther on. So is all from one `**`
         to the next, of which each place is tried as a beginning."""
         parts: list[str] = []

@@ -121,8 +121,8 @@ def test_a_node_that_makes_all_results_is_read_once(monkeypatch: pytest.MonkeyPa
     }
     call = {"name": "p", "op": "PartitionedCall", "attr": {"f": {"func": {"name": "f"}}, "Tout": types}}
     read: list[str] = []
-    listed = shapes.listed
-    monkeypatch.setattr(shapes, "listed", lambda definition: read.append(definition.name) or listed(definition))
+    listed = shapes.listed_shapes
+    monkeypatch.setattr(shapes, "listed_shapes", lambda definition: read.append(definition.name) or listed(definition))
     graph = flatten(GraphDef(node=[call], library=held))
     lookup = annotate(group(graph)).decode(graph.name.index("p"))
     assert {lookup(str(at)).shape for at in many} == {(9,)}

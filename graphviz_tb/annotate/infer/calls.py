@@ -296,5 +296,5 @@ def symbols_of(outs: Iterable[Out]) -> list[int]:
 
 
 def renamed(numbers: Dims, new: dict[int, int]) -> Dims:
-    """The same with other symbols."""
+    """Replace symbols by others."""
     return None if numbers is None else tuple(new.get(number, number) for number in numbers)

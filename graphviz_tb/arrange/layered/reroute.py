@@ -144,7 +144,7 @@ class Rerouter:
         return table
 
     def prefix(self, gap: int) -> WeightTable:
-        """The same for all slots of a narrow gap, kept until an order changes."""
+        """Return `count_left` for all slots of a narrow gap, kept until an order changes."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks

@@ -135,8 +135,8 @@ def is_shape(value: Any) -> bool:
 
 
 def of_batch(m: Matching, new: int, difference: Difference) -> Difference:
-    """The same difference; shapes of Keras inputs in words, and a placeholder's shape of which only the first number is
-    given now, or no more, in a word."""
+    """Write a difference of shapes in words: those of Keras inputs, and those of placeholders where only the batch
+    became known or unknown."""
     if difference.key in INPUT_KEYS and is_shape(difference.old) and is_shape(difference.new):
         return replace(difference, old=shape_word(difference.old), new=shape_word(difference.new))
     if difference.key != "shape" or m.b.graph.op_types[m.b.graph.op[new]] not in PLACEHOLDERS:

@@ -100,7 +100,7 @@ def _data(
 def _by_slot(
     m: Matching, old: int, new: int, before: list[tuple[Token, int]], after: list[tuple[Token, int]]
 ) -> list[Rewire]:
-    """The same inputs at other places: something between them names no node."""
+    """Return wires for equal inputs at other places: an input between them names no node."""
     slots = m.a.graph.slot, m.b.graph.slot
     return [
         Rewire(old, new, int(slots[1][other]), mine, other, False, True)

@@ -174,7 +174,7 @@ def by_leaf(side: GraphColumns, nodes: Ints, partner: Ints) -> dict[str, int]:
 def by_op(
     m: Matching, there_a: dict[str, int], there_b: dict[str, int]
 ) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
-    """The same tables, op type by op type."""
+    """Split two tables of nodes by op type."""
     tables: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
     for which, side, there in ((0, m.a, there_a), (1, m.b, there_b)):
         words, column = side.graph.op_types, side.graph.op

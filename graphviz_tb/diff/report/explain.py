@@ -42,7 +42,7 @@ def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: 
 
 
 def with_room(document: dict[str, Any]) -> dict[str, Any]:
-    """The same document; RequestError where a long name in each of its entries makes it larger than anyone reads."""
+    """Return the document. Raises RequestError where a long name in each of its entries makes it too large to read."""
     count = letters(document)
     if count > REPORT_LETTERS:
         raise RequestError(

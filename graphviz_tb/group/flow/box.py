@@ -96,7 +96,7 @@ def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
 
 
 def copied(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
-    """The same groups over other boxes: `other` says by `id` what represents a box of the level."""
+    """Copy groups over other boxes: `other` maps the `id` of a box of the level to its replacement."""
     return [known if (known := other.get(id(box))) else _copy(box, other) for box in boxes]
 
 

@@ -13,7 +13,7 @@ RANGE = 20  # members of a range: half of what a group opens to by default
 
 
 def finished(boxes: Sequence[FlowBox], setting: Setting) -> list[FlowBox]:
-    """The same boxes, all groups inside within their bounds."""
+    """Return the boxes with all groups inside within their limits."""
     return [finish(box, setting) for box in boxes]
 
 

@@ -121,7 +121,7 @@ def leaves(top: FlowBox) -> list[FlowBox]:
 
 
 def opened(boxes: Sequence[FlowBox], lying: set[int]) -> list[FlowBox]:
-    """The same boxes with some groups replaced by their members."""
+    """Replace some groups by their members."""
     kept: list[FlowBox] = []
     for box in boxes:
         if id(box) in lying:

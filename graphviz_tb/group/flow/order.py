@@ -140,8 +140,8 @@ def inverse(boxes: Sequence[int], count: int) -> list[int]:
 
 
 def without_far(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
-    """The same order; lines to users `far` boxes away or more, as features that a backbone gives to a head, count in no
-    cut."""
+    """Return the order with new cuts: lines to users `far` boxes away or more, as features from a backbone to a head,
+    count in none."""
     return replace(order, cut=cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))
 
 

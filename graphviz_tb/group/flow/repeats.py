@@ -129,7 +129,7 @@ def in_phase(
 
 
 def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
-    """The same for each rotation of a template."""
+    """Return a key that is equal for all rotations of a template."""
     return tuple(sorted(map(str, words)))
 
 

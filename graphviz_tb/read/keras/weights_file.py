@@ -59,7 +59,7 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
     if WEIGHTS not in archive.namelist() or not readable():
         return {}
     objects: dict[str, Kept] = {}
-    for path, shape, name in listed(archive, opened):
+    for path, shape, name in stored_items(archive, opened):
         around, _, last = path.rpartition("/")
         if shape is None and last == VARIABLES:
             owner_object = objects.setdefault(around, Kept(around.rpartition("/")[2]))
@@ -70,7 +70,7 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
     return {path: objects[path] for path in sorted(objects, key=natural) if layer_like(path, objects[path])}
 
 
-def listed(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
+def stored_items(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
     """List the items of the weights file: path, shape (None: a group) and name of each."""
     with on_disk(archive, opened) as (path, first, size):
         try:

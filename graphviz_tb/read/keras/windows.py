@@ -52,7 +52,7 @@ def window(size: int | None, kernel: int, stride: int, padding: str, dilation: i
 
 
 def windows(config: Config, shape: KerasDims, kernel: Any) -> list[int | None]:
-    """The same along all spatial dimensions."""
+    """Return how many places a window takes along all spatial dimensions."""
     sizes, _ = spatial(config, shape)
     count = len(sizes)
     strides = config.get("strides")

@@ -45,7 +45,7 @@ class RecordBlock:
         return masked_crc(self.payload(record)) == int.from_bytes(self.data[stop : stop + FOOTER].tobytes(), "little")
 
     def only(self, records: Longs) -> RecordBlock:
-        """The same bytes with some of the records."""
+        """Return the block with only some of the records."""
         return RecordBlock(self.data, self.offset, self.starts[records], self.sizes[records])
 
 

@@ -67,7 +67,7 @@ class Rows:
         )
 
     def by_tag(self) -> Rows:
-        """The same points, those of one tag together, in the order of the file."""
+        """Return the points sorted by tag, those of one tag in the order of the file."""
         order = np.lexsort((self.place, self.tag))
         return self if np.all(order[1:] > order[:-1]) else self.take(order)
 

@@ -31,7 +31,7 @@ def in_file(parts: Sequence[Rows]) -> Rows:
 
 
 def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
-    """The same points; numbers of two widths become float64."""
+    """Return the points with numbers of two widths converted to float64."""
     if len(parts) < 2:
         return parts
     dtypes = {part.fixed["value"].dtype for part in parts if "value" in part.fixed}

@@ -1,4 +1,4 @@
-"""One literal of the text format to the value it represents. A literal that is none raises ValueError."""
+"""Convert one literal of the text format to its value. Raises ValueError for other text."""
 
 from __future__ import annotations
 
