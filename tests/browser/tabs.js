@@ -37,6 +37,8 @@ test("histograms, distributions and curves are drawn, told in words and in table
   await open(tab, "PR curves");
   const curve = figure(tab, /1 runs$/);
   await until(async () => (await drawn(curve)) > 5, "a curve");
+  await curve.getByLabel("Description").click();
+  await seen(curve.getByRole("heading", { name: "h", exact: true }));
   await choose(curve, "Show as table");
   await seen(curve.getByRole("columnheader", { name: "Recall" }));
 });

@@ -1,6 +1,7 @@
 // A card of a page of a log: its title, its buttons, and a chart or the table behind it.
 
 const TABLE_ROWS = 500; // that a table shows; the file has all
+const LONGEST_ABOUT = 5000; // letters of the description of a tag
 
 /**
  * @typedef {{key: string, tag: LogTag, run: LogRun | null}} CardEntry a tag, of one run or of all that are chosen
@@ -26,7 +27,9 @@ class TagCard {
     this.foot = el("div", { class: "card-foot" });
     this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, "⋯"), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
     const title = el("h3", { title: brief(this.tag.name) }, brief(this.tag.title || this.tag.name, 160));
-    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, "⤢"), this.menu);
+    const { about } = this.tag;
+    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, "ⓘ"), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
+    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, "⤢"), this.menu);
     this.root = el("section", { class: "chart-card", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
     new ResizeObserver(() => this.fitted()).observe(this.plot);
   }

@@ -119,6 +119,7 @@ class Logs {
       const on = tab.id === `tab-${page}`;
       tab.setAttribute("aria-selected", String(on));
       /** @type {HTMLElement} */ (tab).tabIndex = on ? 0 : -1;
+      if (on) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     this.body.setAttribute("aria-labelledby", `tab-${page}`);
     const sheet = this.made(page);
