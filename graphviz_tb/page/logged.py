@@ -215,8 +215,10 @@ def tag_entries(
     tag_id: Callable[[Series], int],
     run_id: Callable[[str], int],
     series_id: Callable[[Series], int],
+    extent_of: Callable[[Series], list[Any]] | None = None,
 ) -> list[dict[str, Any]]:
     """Tags in the order of their groups, each once for each kind that it has, with the series of each run."""
+    told = extent_of or extent
     found: dict[TagKind, list[Series]] = {}
     for series in every:
         found.setdefault((series.tag, series.kind), []).append(series)
@@ -232,7 +234,7 @@ def tag_entries(
             "plugin": found[tag, kind][0].about.plugin,
             "title": found[tag, kind][0].about.display_name,
             "about": found[tag, kind][0].about.description,
-            "runs": [[run_id(one.run), series_id(one), *extent(one)] for one in found[tag, kind]],
+            "runs": [[run_id(one.run), series_id(one), *told(one)] for one in found[tag, kind]],
         }
         for tag, kind in ordered
     ]

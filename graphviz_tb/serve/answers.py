@@ -10,13 +10,15 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from graphviz_tb.serve.threads import in_thread
+from graphviz_tb.serve.kept import KeptAnswers
 
 FORMAT = 1  # of every JSON answer
 COLUMNS = "application/vnd.tbgraph.columns"
 SMALL = 1000  # bytes that are not worth packing
 FAST = 1  # level of gzip
+PIECE = 1 << 17  # bytes that are sent at once
 
 
 class Refused(Exception):
@@ -33,6 +35,17 @@ class Refused(Exception):
         super().__init__(error)
         self.status, self.error, self.hint = status, error, hint
         self.headers, self.more = dict(headers or {}), dict(more or {})
+
+
+class LargeAnswer(Response):
+    """An answer sent piece by piece, as the other side takes it: what waits to be sent is copied again and again."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        for at in range(0, max(1, len(self.body)), PIECE):
+            piece = bytes(self.body[at : at + PIECE])
+            await send({"type": "http.response.body", "body": piece, "more_body": at + PIECE < len(self.body)})
 
 
 def refusal(refused: Refused) -> Response:
@@ -65,7 +78,8 @@ async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, t
     headers = {"cache-control": "no-cache", "etag": etag(tag)}
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
-    return Response(await in_thread(make), 200, headers, kind)
+    kept: KeptAnswers = request.app.state.session.kept
+    return LargeAnswer(await kept.body(headers["etag"], make), 200, headers, kind)
 
 
 def etag(tag: str) -> str:

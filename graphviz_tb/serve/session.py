@@ -7,32 +7,44 @@ log are in bodies only, never in an address.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, Series
-from graphviz_tb.page.logged import log_state, named, notice_entry, tag_entries
+from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
+from graphviz_tb.serve.kept import KeptAnswers, KeptValues
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
 GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before they are listed anew
 GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
+ROOM_OF_ANSWERS = 16_000_000  # bytes of answers that were made, and of what is drawn of each series
 
 MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 
 RunTag = tuple[str, str]  # run, tag
+Drawn = tuple[NDArray[np.int64], NDArray[np.float64] | None]  # points that are drawn, and their smoothed values
+Made = TypeVar("Made")
+
+
+def size_of(drawn: Drawn) -> int:
+    """The bytes of what is drawn of a series."""
+    return sum(column.nbytes for column in drawn if column is not None)
 
 
 class ServedSource:
@@ -45,6 +57,10 @@ class ServedSource:
         self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
         self.graphs = Graphs(settings.source, settings.memory // SHARE_OF_GRAPHS, self.events.say)
+        self.kept = KeptAnswers(ROOM_OF_ANSWERS)
+        self.drawn: KeptValues[Drawn] = KeptValues(ROOM_OF_ANSWERS, size_of)
+        self._told: dict[Any, tuple[str, Any]] = {}  # what was said of the log, and in which generation
+        self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
         self.read_once = False
@@ -221,7 +237,7 @@ class ServedSource:
         for one in self.graphs.listed.values():
             if one.pair is None:
                 graphs.setdefault(one.entry.run, []).append(one.id)
-        state = log_state(self.runs(), self.logged.series)
+        state = {**self._once("state", lambda: log_state(self.runs(), self.logged.series))}
         for entry in state["runs"]:
             entry["graphs"] = graphs.get(entry["name"], [])
         return {
@@ -236,12 +252,32 @@ class ServedSource:
     def tags(self, kind: str | None) -> list[dict[str, Any]]:
         """All tags, of one kind or of all, with the series of each run."""
         every = (series for series in self.logged.series if kind in (None, series.kind))
-        return tag_entries(
-            every,
-            lambda one: self._tags[one.tag, one.kind],
-            self._runs.__getitem__,
-            lambda one: self._series[one.run, one.tag],
+        return self._once(
+            ("tags", kind),
+            lambda: tag_entries(
+                every,
+                lambda one: self._tags[one.tag, one.kind],
+                self._runs.__getitem__,
+                lambda one: self._series[one.run, one.tag],
+                self._extent,
+            ),
         )
+
+    def _once(self, what: Any, make: Callable[[], Made]) -> Made:
+        """What `make` gives, once in a generation."""
+        found = self._told.get(what)
+        if found is None or found[0] != self.generation:
+            found = self._told[what] = self.generation, make()
+        made: Made = found[1]
+        return made
+
+    def _extent(self, series: Series) -> list[Any]:
+        """What is said of the points of a series, counted once."""
+        found = self._extents.get((series.run, series.tag))
+        now = series.generation, len(series)
+        if found is None or found[0] != now:
+            found = self._extents[series.run, series.tag] = now, extent(series)
+        return found[1]
 
     def _faults(self) -> Iterator[Mapping[str, Any]]:
         if self.fault is not None and not self.graphs.listed:

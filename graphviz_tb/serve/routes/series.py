@@ -17,7 +17,7 @@ from graphviz_tb.model.logged import Series
 from graphviz_tb.page.columns import Blocks, packed
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
 from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
-from graphviz_tb.serve.session import ServedSource
+from graphviz_tb.serve.session import Drawn, ServedSource
 
 WIDEST = 16_384  # pixels
 FAR = 1e300
@@ -45,7 +45,7 @@ async def series(request: Request) -> Response:
     view = view_of(query)
     generations = [(number, one.generation, len(one)) for number, one in found.items()]
     tag = f"{session.start} {generations} {view}"
-    return await bytes_answer(request, lambda: columns(found, view), COLUMNS, tag)
+    return await bytes_answer(request, lambda: columns(found, view, session), COLUMNS, tag)
 
 
 def scalars(session: ServedSource, number: int) -> Series:
@@ -71,12 +71,13 @@ def view_of(query: dict[str, str]) -> ChartView:
     )
 
 
-def columns(found: dict[int, Series], view: ChartView) -> bytes:
+def columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
     """The answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
     for number, one in found.items():
-        points, more = shown(one, view)
+        key = number, one.generation, len(one), view
+        points, more = session.drawn.get(key) or session.drawn.put(key, shown(one, view))
         sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(points)}
         blocks += named(number, one, points, view)
         if more is not None:
@@ -94,7 +95,7 @@ def named(number: int, one: Series, points: NDArray[np.int64], view: ChartView) 
     return [*made, (f"{number}.superseded", one.superseded[points])] if view.superseded else made
 
 
-def shown(one: Series, view: ChartView) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+def shown(one: Series, view: ChartView) -> Drawn:
     """The numbers of the points that are sent, in the order in which they are drawn, and their smoothed values.
 
     One point on either side of what is shown comes with it: the line goes on to the border.

@@ -1,0 +1,66 @@
+"""Answers that many pages ask are made once, and no more of them is kept than there is room for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb.serve.kept import KeptAnswers, KeptValues
+from tests.serve.test_answers import ids_of
+from tests.serve.writing import Writer
+
+
+def test_the_least_recently_asked_goes_first() -> None:
+    kept: KeptValues[bytes] = KeptValues(10, len)
+    for name in "ab":
+        kept.put(name, bytes(5))
+    assert kept.get("a") == bytes(5)
+    kept.put("c", bytes(4))
+    assert (kept.get("a"), kept.get("b"), kept.get("c")) == (bytes(5), None, bytes(4))
+    kept.put("d", bytes(11))  # larger than all room
+    assert (kept.get("d"), kept.taken) == (None, 9)
+
+
+def test_what_several_ask_at_once_is_made_once() -> None:
+    made = []
+
+    def make() -> bytes:
+        made.append(1)
+        return b"x"
+
+    async def ask() -> list[bytes]:
+        kept = KeptAnswers(10)
+        first = asyncio.create_task(kept.body("tag", make))
+        others = [kept.body("tag", make) for _ in range(5)]
+        await asyncio.sleep(0)
+        first.cancel()  # who asked first goes away
+        return await asyncio.gather(*others)
+
+    assert asyncio.run(ask()) == [b"x"] * 5
+    assert len(made) == 1
+
+
+def test_a_fault_is_told_to_all_and_not_kept() -> None:
+    async def ask() -> bytes:
+        kept = KeptAnswers(10)
+        with pytest.raises(ZeroDivisionError):
+            await kept.body("tag", lambda: bytes([1 // 0]))
+        return await kept.body("tag", lambda: b"y")
+
+    assert asyncio.run(ask()) == b"y"
+
+
+def test_a_large_answer_comes_whole(client: Callable[..., Any], tmp_path: Path) -> None:
+    """Sent in pieces; asked again it is the same, and after a new point another."""
+    writer = Writer(tmp_path / "run")
+    for step in range(10):
+        writer.scalars(step, **{f"t{tag:03}": float(step) for tag in range(200)})
+    asked = client(tmp_path)
+    numbers = ",".join(str(ids_of(asked, f"t{tag:03}")["run"]) for tag in range(200))
+    first, again = (asked.get(f"/api/series/{numbers}?px=100") for _ in range(2))
+    assert first.content == again.content
+    assert int(first.headers["content-length"]) == len(first.content)
