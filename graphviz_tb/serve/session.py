@@ -39,7 +39,7 @@ MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 
 RunTag = tuple[str, str]  # run, tag
 Drawn = tuple[NDArray[np.int64], NDArray[np.float64] | None]  # points that are drawn, and their smoothed values
-Made = TypeVar("Made")
+Told = TypeVar("Told")
 
 
 def size_of(drawn: Drawn) -> int:
@@ -263,12 +263,12 @@ class ServedSource:
             ),
         )
 
-    def _once(self, what: Any, make: Callable[[], Made]) -> Made:
+    def _once(self, what: Any, make: Callable[[], Told]) -> Told:
         """What `make` gives, once in a generation."""
         found = self._told.get(what)
         if found is None or found[0] != self.generation:
             found = self._told[what] = self.generation, make()
-        made: Made = found[1]
+        made: Told = found[1]
         return made
 
     def _extent(self, series: Series) -> list[Any]:
