@@ -48,7 +48,7 @@ from graphviz_tb.read.inputs import check_once
 from graphviz_tb.render.json import JsonDocument
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
-from graphviz_tb.training import Training, logged_values, training_of
+from graphviz_tb.training import Training, logged_values, training_of, values_by_step
 from graphviz_tb.view import RowFinder
 
 if TYPE_CHECKING:
@@ -225,6 +225,12 @@ class Model(ExploredModel):
         if not SCHEMES[options.color_by].logged or self.colouring is not None:
             return self.facts
         return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
+
+    def facts_by_step(self, options: PictureOptions, most: int) -> Iterator[tuple[str, Facts]]:
+        """The same facts for each step of what a run logged, at `most` of them; none for other colours."""
+        if SCHEMES[options.color_by].logged and self.colouring is None:
+            for step, logged in values_by_step(self.training, options, self.options.read.run, most):
+                yield step, replace(self.facts, logged=logged)
 
     def metagraph(self, path: Path = (0,)) -> Metagraph:
         """Return the metagraph of the group at `path`: its children and the edges between them.

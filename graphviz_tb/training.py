@@ -6,7 +6,7 @@ log ─join▶ tags at rows ─measure▶ a value a point ─gather▶ a value a
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
 from functools import cached_property
@@ -81,6 +81,25 @@ def training_of(source: Any, hierarchy: Hierarchy) -> Training:
 
 def logged_values(training: Training, options: PictureOptions, run_of_graph: str | None) -> LoggedValues:
     """The values that a picture shows. Raises `RequestError` where nothing of what was asked for was logged."""
+    shown = shown_of(training, options, run_of_graph)
+    stops = shown.stops()
+    at = stops[-1] if options.at is None else options.at
+    if at < stops[0]:
+        raise RequestError(f"nothing of it was logged up to step {at:,}; the first step is {stops[0]:,}")
+    return shown.at(at)
+
+
+def values_by_step(
+    training: Training, options: PictureOptions, run_of_graph: str | None, most: int
+) -> Iterator[tuple[str, LoggedValues]]:
+    """The same at each step at which anything was logged, at `most` of them."""
+    shown = shown_of(training, options, run_of_graph)
+    for step in shown.stops(most):
+        yield str(step), shown.at(step)
+
+
+def shown_of(training: Training, options: PictureOptions, run_of_graph: str | None) -> Shown:
+    """What was asked for, whatever the step."""
     chosen = chosen_joins(training, options)
     run = chosen_run(training, chosen, options.logged_run or run_of_graph, options.logged_run is not None)
     measure = options.measure or default_measure(training.series(run, chosen))
@@ -88,17 +107,11 @@ def logged_values(training: Training, options: PictureOptions, run_of_graph: str
         raise UnknownChoice.among("measure", measure, MEASURES)
     tags = measured(training, run, chosen, measure)
     other = measured(training, named_run(training, options.against_run), chosen, measure) if options.against_run else []
-    first, last = min(int(tag.step[0]) for tag in tags), max(int(tag.step[-1]) for tag in tags)
-    at = last if options.at is None else options.at
-    if at < first:
-        raise RequestError(f"nothing of it was logged up to step {at:,}; the first step is {first:,}")
-    shown = Shown(training, measure, tags, other)
     what = options.logged or " and ".join(dict.fromkeys(NOUNS.get(tag.join.aspect, "values") for tag in tags))
     words = f"{MEASURES[measure].words} of {what}" if measure != "ratio" else MEASURES[measure].words
     runs = f", run {run}" if len(training.logged.runs) > 1 or options.against_run else ""
     against = f", against {options.against_run}" if options.against_run else ""
-    heading = f"{words[0].upper()}{words[1:]}{runs}{against}, step {at}"
-    return shown.at(at, heading)
+    return Shown(training, measure, tags, other, f"{words[0].upper()}{words[1:]}{runs}{against}")
 
 
 def chosen_joins(training: Training, options: PictureOptions) -> dict[str, Join]:
@@ -176,56 +189,63 @@ class Shown:
     measure: str
     tags: Sequence[TagValues]
     other: Sequence[TagValues]
+    heading: str
 
-    def at(self, step: int, heading: str) -> LoggedValues:
+    def at(self, step: int) -> LoggedValues:
         """The values at a step."""
-        row = MEASURES[self.measure]
-        values = every_value(self.tags)
-        log = row.log or (self.measure == "last" and is_wide(values))
-        rows = self.rows(step, log)
-        of_rows = self.other or row.gather == "ratio"
-        scale = self.scale_of_rows(log) if of_rows else scale_of(self.tags, log, row.signed)
-        words = (", how many times" if log else ", difference") if self.other else ", log scale" if log else ""
+        row, rows, (low, high) = MEASURES[self.measure], self.rows(step), self.scale
+        compared = ", how many times" if self.log else ", difference"
+        words = compared if self.other else ", log scale" if self.log else ""
         return LoggedValues(
-            heading + words,
+            f"{self.heading}, step {step}{words}",
             step,
             rows,
             self.alike - rows.keys(),
-            *scale,
-            log=log,
-            signed=scale[0] < 0,
+            low,
+            high,
+            log=self.log,
+            signed=low < 0,
             percent=row.percent,
-            times=bool(self.other) and log,
+            times=bool(self.other) and self.log,
             bound=row.bound,
             noun="nodes" if self.alike.isdisjoint(self.training.rows_like(LEARNT)) else "layers",
         )
 
-    def scale_of_rows(self, log: bool) -> tuple[float, float]:
-        """The scale of what no tag has alone, over all steps: a ratio, or a difference, on both sides of none."""
-        values = [each.value for at in self.stops() for each in self.rows(at, log).values()]
+    @cached_property
+    def log(self) -> bool:
+        """Whether orders of magnitude are shown."""
+        return MEASURES[self.measure].log or (self.measure == "last" and is_wide(every_value(self.tags)))
+
+    @cached_property
+    def scale(self) -> tuple[float, float]:
+        """The scale of all steps: of what no tag has alone (a ratio, a difference) that of rows at many steps."""
+        row = MEASURES[self.measure]
+        if not self.other and row.gather != "ratio":
+            return scale_of(self.tags, self.log, row.signed)
+        values = [each.value for at in self.stops() for each in self.rows(at).values()]
         if self.other:
-            high = max((size_of(value, log) for value in values), default=0.0) or 1.0
+            high = max((size_of(value, self.log) for value in values), default=0.0) or 1.0
             return -high, high
         sizes = [value for value in values if isfinite(value) and value > 0] or [1.0]
         return min(sizes), max(sizes)
 
-    def rows(self, step: int, log: bool) -> dict[int, RowValue]:
+    def rows(self, step: int) -> dict[int, RowValue]:
         """The value of each row; of two runs their quotient, or their difference where no orders of magnitude count."""
-        rows = self.rows_of(self.tags, step, log)
+        rows = self.rows_of(self.tags, step)
         if not self.other:
             return rows
-        other = self.rows_of(self.other, step, log)
+        other = self.rows_of(self.other, step)
         return {
-            row: replace(value, value=compared(value.value, other[row].value, log))
+            row: replace(value, value=compared(value.value, other[row].value, self.log))
             for row, value in rows.items()
             if row in other
         }
 
-    def rows_of(self, tags: Sequence[TagValues], step: int, log: bool) -> dict[int, RowValue]:
+    def rows_of(self, tags: Sequence[TagValues], step: int) -> dict[int, RowValue]:
         """The values of one run."""
         gather = MEASURES[self.measure].gather
         counted = [tag for tag in tags if gather != "ratio" or tag.join.aspect is Aspect.GRADIENT]
-        median = middle(every_value(counted)) if log else 0.0
+        median = middle(every_value(counted)) if self.log else 0.0
         return values_at(self.training.hierarchy, tags, step, gather, self.alike, median)
 
     @cached_property
@@ -234,10 +254,10 @@ class Shown:
         aspects = {tag.join.aspect for tag in self.tags}
         return self.training.rows_like(aspects if aspects.isdisjoint(LEARNT) else aspects | LEARNT)
 
-    def stops(self) -> list[int]:
-        """Steps of both runs, as many as are compared."""
+    def stops(self, most: int = MOST_COMPARED) -> list[int]:
+        """Steps at which anything was logged, at most so many, the first and the last among them."""
         steps = np.unique(np.concatenate([tag.step for tag in (*self.tags, *self.other)]))
-        chosen = np.linspace(0, len(steps) - 1, min(len(steps), MOST_COMPARED)).round().astype(int)
+        chosen = np.linspace(0, len(steps) - 1, min(len(steps), most)).round().astype(int)
         return [int(step) for step in steps[chosen]]
 
 

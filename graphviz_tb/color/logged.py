@@ -3,7 +3,7 @@ no number has a sign and a word; hatched is what logged something, but not this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, log10
 
@@ -60,6 +60,12 @@ class ByLogged(Colouring):
             return self.alarm(value.condition)
         shade = self.shade(value.value)
         return Fill(shade.fill, shade.stroke, shade.text, shade.second, badge=SIGNS.get(value.condition, ""), hued=True)
+
+    def alike(self, row: int) -> Hashable:
+        """Rows without a value are alike: there are many, and a page asks for each at every step."""
+        if row in self.values.rows:
+            return row
+        return row in self.values.silent, is_op(self.hierarchy, row)
 
     def silent(self, row: int) -> Fill:
         """A layer that logged something, but not this."""

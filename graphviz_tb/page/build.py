@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 LOG_SHARE = 0.5  # of a page: the most that the points of a log take
+MOST_STOPS = 50  # steps of what was logged that a page shows
 OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
 REPLACED = "\N{THIN SPACE}\N{REPLACEMENT CHARACTER}"
@@ -86,13 +87,17 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
     told = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
     left = [told] if len(steps) < len(traced) else []
     stepwise = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))
+    listed = list(steps)
+    if not extra.schemes and not steps:
+        stops = dict(model.facts_by_step(options, min(MOST_STOPS, max(1, ROWS_OF_STEPS // each))))
+        stepwise, listed = list(colours.logged_by_step(hierarchy, stops.values(), table)), list(stops)
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
         **head_of(model, options, table),
         "open": [list(path) for path in opened if path != (0,)],
         "schemes": schemes,
-        "steps": list(steps),
+        "steps": listed,
         "measured": [word for word in schemes if word in colours.UNITS],
         "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],

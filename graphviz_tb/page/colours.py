@@ -83,6 +83,13 @@ def step_by_step(
                 yield from ramp(by_number(painters), inside, table, f"{scheme}@{number}", fills)
 
 
+def logged_by_step(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
+    """Yield the colouring by what was logged at each step, named by the number of the step."""
+    for number, facts in enumerate(each):
+        painters = in_all_themes(hierarchy, facts, "logged")
+        yield from named(hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table)
+
+
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """A colouring that gives each row its fill, whatever is shown."""
     fills: dict[tuple[Fill, ...], int] = {}

@@ -195,6 +195,13 @@ class Acting extends Choosing {
     });
   }
 
+  /** Show the step before or after; what is shown at first is behind the last. @param {number} way */
+  goStep(way) {
+    const last = this.head.steps.length - 1;
+    const from = this.at < 0 ? last + (way < 0 ? 1 : 0) : this.at;
+    return this.setStep(Math.max(0, Math.min(last, from + way)));
+  }
+
   /** @param {string} choice */
   setTheme(choice) {
     return this.queue(async () => {

@@ -15,7 +15,7 @@ class Framed extends Standing {
     byId("graph").hidden = !this.head.functions.length;
     chooser("graph", /** @type {any} */ (this.graphs()), byId("graph").value || "0");
     byId("step").hidden = this.head.steps.length < 2;
-    chooser("step", [["-1", t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
+    chooser("step", [["-1", this.scheme === "logged" ? "" : t("allSteps")], ...this.head.steps.map((/** @type {string} */ one, /** @type {number} */ at) => /** @type {[string, string]} */ ([String(at), brief(one.split("/").pop(), 60)]))], String(this.at));
     chooser("theme", ["system", "light", "dark"].map((one) => [one, t(one)]), this.themeChoice);
     chooser("language", Object.keys(STRINGS).map((one) => [one, STRINGS[one].languageName]), language);
     this.tracing.draw();

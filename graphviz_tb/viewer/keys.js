@@ -286,6 +286,8 @@ class Hands {
       case "]": return () => app.walk(app.future, app.past);
       case "m": return path && (() => app.move(path));
       case "g": return this.series(path);
+      case ",": return app.head.steps.length > 1 && (() => app.goStep(-1));
+      case ".": return app.head.steps.length > 1 && (() => app.goStep(1));
       case "n": return app.changes && (() => app.changes.go(app.changes.at + 1));
       case "p": return app.changes && (() => app.changes.go(app.changes.at - 1));
       case "Escape": return () => this.undo();

@@ -17,10 +17,11 @@ from graphviz_tb.log import open_log
 from graphviz_tb.model.joins import Join, JoinRule
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.build import data
 from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.event_files import event, field, scalar, write
-from tests.join.bad_training import graph, write_log
+from tests.join.bad_training import STEPS, graph, write_log
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -73,6 +74,15 @@ def test_the_same_in_svg_and_page(bad: Model) -> None:
     assert "Root mean square of gradients, step 450, log scale" in svg
     assert svg == bad.render("svg", color_by="logged", at=450).decode()
     assert b"logged" in bad.render("html", color_by="logged")
+
+
+def test_a_page_has_the_steps_at_which_anything_was_logged(bad: Model) -> None:
+    head, blocks = data(bad, PictureOptions(color_by="logged"))
+    assert head["steps"] == [str(step) for step in STEPS]
+    names = {block.name for block in blocks}
+    assert {f"colour/logged@{number}" for number in range(len(STEPS))} < names
+    assert "logged" in head["schemes"]
+    assert data(bad, PictureOptions())[0]["steps"] == []
 
 
 def test_layers_that_logged_nothing_are_hatched_and_said(tmp_path: Path) -> None:
