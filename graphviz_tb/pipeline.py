@@ -217,7 +217,7 @@ class Model(ExploredModel):
     @cached_property
     def training(self) -> Training:
         """What the source of the graph logged, joined to it; read once. Raises `MissingFacts` where there is no log."""
-        source = self.inputs[0] if self.inputs else self.source
+        source = self.files[0] if self.files else self.source
         return training_of(source, self.hierarchy)
 
     def facts_of(self, options: PictureOptions) -> Facts:
