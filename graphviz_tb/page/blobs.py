@@ -1,4 +1,4 @@
-"""What the bytes of an image or a sound are, by their first ones, whatever the log says of them."""
+"""Recognise the format of an image or a sound by its first bytes, whatever format the log names."""
 
 from __future__ import annotations
 

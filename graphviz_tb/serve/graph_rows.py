@@ -1,6 +1,6 @@
 """The rows of a graph as its page has them: found by text, traced along edges, described one by one.
 
-The whole graph is looked at, whatever a viewer has opened. The page does the same by itself (`find.js`, `facts.js`).
+The whole graph is searched, whatever a viewer has opened. A page without a server does so too (`find.js`, `facts.js`).
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class GraphRows:
         return sorted(found)
 
     def card(self, row: int) -> dict[str, Any]:
-        """All that a card says of a row: its attributes, inputs and outputs; of a group what crosses its border."""
+        """Return the contents of a row's card: attributes, inputs, outputs; of a group the edges across its border."""
         node, end = int(self.column["node"][row]), int(self.column["end"][row])
         block, at = divmod(node, CARDS_OF_BLOCK)
         attributes = self._attributes(block)[at : at + 1] if node >= 0 else []
@@ -188,7 +188,7 @@ class GraphRows:
         }
 
     def _types(self, row: int, end: int) -> dict[str, int]:
-        """How many ops of each type lie in a group."""
+        """Count the ops of each type in a group."""
         part = slice(row, end)
         counted = (self.column["kind"][part] == OP) & (self.column["mark"][part] == 0)
         types, counts = np.unique(self.column["op"][part][counted], return_counts=True)

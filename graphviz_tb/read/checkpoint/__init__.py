@@ -92,7 +92,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def tensors(entries: Iterator[tuple[bytes, bytes]], name: str) -> Iterator[StoredTensor]:
-    """Each tensor that has a name of its own."""
+    """Yield the tensors of a checkpoint; slices of a partitioned variable are part of its tensor."""
     for key, value in entries:
         if key.startswith(b"\0"):  # a slice of a partitioned variable, which is listed under the variable's name
             continue

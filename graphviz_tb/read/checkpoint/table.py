@@ -4,7 +4,7 @@
     entry    three numbers: letters of the key that are those of the key before, letters that follow, bytes of the value
     footer   the places of two blocks, 0 to 40 bytes, a mark of 8 bytes; the second block lists all others
 
-Every number in it may be a lie: blocks lie one behind the other, keys rise, and their length in all is bounded.
+No number in it is trusted: blocks must be in order, keys must rise, and their total length is bounded.
 """
 
 from __future__ import annotations
