@@ -34,7 +34,7 @@ def layers(model: Folded) -> NodeList:
     inside = {group: [other for other in weighing if group < other < hierarchy.end[group]] for group in weighing}
     found: set[int] = set()
     for group, ops in weighing.items():
-        # A layer in parts (a kernel inside, its bias beside) is one; a model with a weight of its own is none.
+        # A layer in parts (a kernel inside, its bias outside) is one; a model that has a weight itself is not.
         found.update([group] if len(inside[group]) < 2 else ops)
     return NodeList(
         model, sorted(row for row in found if not any(row in inside[above] for above in found if above in inside))

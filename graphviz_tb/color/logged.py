@@ -94,7 +94,7 @@ class ByLogged(Colouring):
         return self.toned(between(RAMPS[name], round(share * LEVELS) / LEVELS))
 
     def share(self, value: float) -> float:
-        """Where a value lies on the scale: from 0 to 1, or from -1 where it is signed."""
+        """Return the place of a value on the scale: from 0 to 1, or from -1 where it is signed."""
         low, high = self.values.low, self.values.high
         if self.values.log and (value <= 0 or high <= 0) and not self.values.times:
             return 0.0

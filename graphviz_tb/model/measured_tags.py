@@ -16,7 +16,7 @@ GatherRule = Literal["root of squares", "root of mean squares", "mean", "largest
 
 
 class Condition(IntEnum):
-    """How a value is out of the ordinary, the gravest last."""
+    """How a value is out of the ordinary, the most severe last."""
 
     NONE = 0
     ZERO = 1
