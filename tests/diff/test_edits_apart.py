@@ -79,3 +79,27 @@ def test_a_rename_does_not_reach_the_lists_of_savers() -> None:
     other = saved("decoder")
     other.node[-4].attr["dtypes"].list.type[0] = 3
     assert not diff(saved("decoder"), other).same
+
+
+def stacked(after: bool) -> Any:
+    """x ─▶ four blocks, each with a norm before the layer, or after the sum, that the sum goes round."""
+    lines, before = ["x Placeholder"], "x"
+    for number in range(4):
+        scope = f"m/b_{number}"
+        taken = before if after else f"{scope}/norm/Rsqrt"
+        lines += [f"{scope}/fc/MatMul MatMul {taken}", f"{scope}/act/Relu Relu {scope}/fc/MatMul",
+                  f"{scope}/sum/AddV2 AddV2 {before} {scope}/act/Relu"]  # fmt: skip
+        lines.append(f"{scope}/norm/Rsqrt Rsqrt {f'{scope}/sum/AddV2' if after else before}")
+        before = f"{scope}/norm/Rsqrt" if after else f"{scope}/sum/AddV2"
+    return graph(*lines, f"m/out/Softmax Softmax {before}")
+
+
+def test_another_order_in_several_blocks_is_said_once() -> None:
+    changes = diff(stacked(False), stacked(True))
+    (change,) = changes
+    order = change.detail["order"]
+    assert order["blocks"] == 4
+    assert order["old"].index("norm") < order["old"].index("sum")
+    assert order["new"].index("norm") > order["new"].index("sum")
+    assert "in another order, in 4 blocks" in changes.explain()
+    assert diff(stacked(True), stacked(False)).items == changes.inverted().items

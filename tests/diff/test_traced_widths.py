@@ -62,3 +62,25 @@ def test_another_constant_is_a_setting_by_its_name_and_value() -> None:
     assert (change.kind, change.new, change.places) == ("changed", "Net/Block[0]/Attn[attn]", 2)
     assert change.detail == {"key": "dim", "old": "-1", "new": "-2"}
     assert diff(attention("-2"), attention("-2")).same
+
+
+def tied(shared: bool) -> GraphDef:
+    """An embedding and a head, whose weight is its own or that of the embedding."""
+    graph = GraphDef()
+    weights = ["Net/Embedding[embed]/weight/weight.1"]
+    weights.append("Net/Embedding[embed]/weight/weight.3" if shared else "Net/Linear[head]/weight/weight")
+    for weight in weights:
+        graph.node.add(name=weight, op="prim::GetAttr").attr["attr"].s = b"{ name : weight }"
+    graph.node.add(name="x", op="IO Node")
+    graph.node.add(name="Net/Embedding[embed]/7", op="aten::embedding", input=[weights[0], "x"])
+    graph.node.add(name="Net/Norm[norm]/8", op="aten::layer_norm", input=["Net/Embedding[embed]/7"])
+    graph.node.add(name="Net/Linear[head]/9", op="aten::linear", input=["Net/Norm[norm]/8", weights[1]])
+    return graph
+
+
+def test_weights_that_two_modules_share_are_no_move() -> None:
+    (change,) = diff(tied(False), tied(True))
+    assert (change.kind, change.new) == ("changed", "Net/Linear[head]")
+    assert change.detail == {"key": "weights", "old": "its own", "new": "shared with Net/Embedding[embed]"}
+    (back,) = diff(tied(True), tied(False))
+    assert back.detail["new"] == "its own"

@@ -36,6 +36,7 @@ from graphviz_tb.diff.changes.replaced import Renames, replaced
 from graphviz_tb.diff.changes.schedules import is_loud, schedules
 from graphviz_tb.diff.changes.several import without, wording
 from graphviz_tb.diff.changes.shared import unshared
+from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
@@ -151,12 +152,20 @@ def with_names(
 
 def leading(group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
     """The items that an edit is made of, and the changes that only follow from ops that came or went in it: the weights
-    of a layer behind a new one are of another size."""
-    ops = [item for item in group if item.change.kind in ("added", "removed") and not item.follows]
-    if not ops:
-        return list(group), []
-    behind = [item for item in group if item.follows and "weights" in item.change.detail]
+    of a layer behind a new one are of another size, a call is handed more."""
+    own = [item for item in group if not item.follows]
+    came = any(item.change.kind in ("added", "removed") for item in own)
+    behind = [
+        item
+        for item in group
+        if item.follows and own and ((came and "weights" in item.change.detail) or lists_types(item.change))
+    ]
     return without(group, behind), [item.change for item in behind]
+
+
+def lists_types(change: Change) -> bool:
+    """Whether only the list of types is another that a loop or a call is handed."""
+    return change.kind == "changed" and is_entailed(change.detail["key"], change.detail["old"])
 
 
 def owners(layers: tuple[Layers, Layers], items: Sequence[Item]) -> frozenset[LayerKey]:

@@ -27,7 +27,8 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
 from graphviz_tb.diff.changes.settings import setting_changes
-from graphviz_tb.diff.changes.sizes import is_entailed
+from graphviz_tb.diff.changes.shared import tied
+from graphviz_tb.diff.changes.sizes import is_entailed, of_input
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
@@ -70,7 +71,8 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
     main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    return in_order([*folded(m, layers, main, training), *versions(m, options)])
+    causes = [tied(m, change) for change in folded(m, layers, main, training)]
+    return in_order([*causes, *versions(m, options)])
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
@@ -120,6 +122,7 @@ def node_changes(
     for (block, *_), members in groups.items():
         key, places = members[0][2].key, [new for _, new, _ in members]
         follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUT_KEYS and is_inner(m, places))
+        follows = follows or all(of_input(m, *member) for member in members)
         yield block, _changed(m, members), follows
     yield from weight_changes(m, layers, weights)
     yield from setting_changes(m, layers, settings)

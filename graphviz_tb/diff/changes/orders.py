@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,16 +26,54 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = order(layers[1], [new for _, new in pairs], layers[1].name)
     old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
-    # The same layers in another order; without what is equal at both ends.
+    # The same layers in another order, said once where it is that of several blocks.
     if set(old) == set(new) and old != new:
-        while old[-1] == new[-1]:
-            old.pop(), new.pop()
-        while old[0] == new[0]:
-            old.pop(0), new.pop(0)
-        detail["order"] = {"old": old, "new": new}
+        blocks = Counter(in_blocks(old, new))
+        # The most frequent says it: the first and the last block may have other neighbours.
+        (before, after), count = max(blocks.items(), key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
+        if count > 1:
+            detail["order"] = {"old": list(before), "new": list(after), "blocks": sum(blocks.values())}
+        else:
+            old, new = ([last_segment(name) for name in names] for names in (old, new))
+            detail["order"] = dict(zip(("old", "new"), unlike(old, new), strict=True))
     ops = sum(change.ops for change in changes)
     also = places_of(changes, first)
     return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
+
+
+def unlike(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Two orders of the same names without what is equal at both ends.
+
+    >>> unlike(["a", "b", "c", "d"], ["a", "c", "b", "d"])
+    (['b', 'c'], ['c', 'b'])
+    """
+    start, stop = 0, len(old)
+    while start < stop and old[stop - 1] == new[stop - 1]:
+        stop -= 1
+    while start < stop and old[start] == new[start]:
+        start += 1
+    return old[start:stop], new[start:stop]
+
+
+def in_blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The order in each block of layers, a scope with another order of what is in it now, by the names below it.
+
+    >>> in_blocks(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
+    [(('norm', 'sum'), ('sum', 'norm')), (('norm', 'sum'), ('sum', 'norm'))]
+    """
+    for depth in range(1, max((name.count("/") for name in old), default=0) + 1):
+        scopes: dict[str, tuple[list[str], list[str]]] = {}
+        for which, names in enumerate((old, new)):
+            for name in names:
+                segments = name.split("/")
+                around = "/".join(segments[:depth])
+                scopes.setdefault(around, ([], []))[which].append("/".join(segments[depth:]))
+        pairs = [unlike(*orders) for orders in scopes.values() if len(orders[0]) == len(orders[1]) > 1]
+        changed = [(tuple(before), tuple(after)) for before, after in pairs if before]
+        # The outermost scopes of which several have another order are the blocks.
+        if len(changed) > 1:
+            return changed
+    return []
 
 
 def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
@@ -47,7 +85,7 @@ def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
 
 
 def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
-    """The layers of nodes as data runs through them, by the names that they have below their scope."""
+    """The layers of nodes as data runs through them, by name."""
     graph = layers.side.graph
     mine = {layers.of(node) for node in nodes if layers.forward[node]}
     before: dict[int, set[int]] = {layer: set() for layer in mine}
@@ -66,7 +104,7 @@ def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -
     # Kahn's order, rank by rank; layers on a cycle are left out.
     while ready:
         rank = sorted((name_of(layer), layer) for layer in ready)
-        names += [last_segment(name) for name, _ in rank]
+        names += [name for name, _ in rank]
         ready = []
         for later in (later for _, layer in rank for later in after[layer]):
             missing[later] -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphviz_tb.diff.changes.attributes import SHAPE, Difference
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -47,3 +48,29 @@ def takes_sizes(m: Matching, change: Change) -> bool:
 def is_entailed(key: str, old: object) -> bool:
     """Return whether an attribute only lists the types of the inputs of a loop or a call."""
     return key in MEANT and isinstance(old, list)
+
+
+def of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
+    """Whether a setting of a Keras layer is a shape in which only those sizes are others that inputs of the layer have
+    there now: a program computes such settings."""
+    old, new = difference.old, difference.new
+    if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
+        return False
+    if mine not in m.a.labels.configurations:
+        return False
+    entered = {
+        pair
+        for before, after in zip(shapes_taken(m.a, mine), shapes_taken(m.b, other), strict=False)
+        for pair in zip(before, after, strict=False)
+    }
+    return all(pair in entered for pair in zip(old, new, strict=True) if pair[0] != pair[1])
+
+
+def shapes_taken(side: GraphColumns, node: int) -> list[list[int]]:
+    """The shapes of what a Keras layer takes, without the number of examples."""
+    shapes = []
+    for source in side.graph.source[side.in_edges(node)].tolist():
+        definition = side.graph.node_def(source)
+        known = definition.attr[SHAPE].list.shape if definition is not None and SHAPE in definition.attr else ()
+        shapes += [[dim.size for dim in shape.dim[1:]] for shape in known]
+    return shapes

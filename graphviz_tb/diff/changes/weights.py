@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.change import Change, Edits, Severity
 from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import LOOKUPS, READS, ROW_READS, VARIABLES, Role, has_role
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
-GATES = (3, 4)  # of a GRU, of an LSTM: what each keeps one matrix for
+GATES = {3: "GRU", 4: "LSTM"}  # by how many gates it has, each with a matrix of its own
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
 EMBEDDING = LOOKUPS | ROW_READS
 
@@ -55,7 +55,8 @@ def _change(m: Matching, layers: tuple[Layers, Layers], layer: int, members: lis
         attributes=tuple((mine, other, difference.attribute or difference.key) for mine, other, difference in members)
     )
     nodes = len({other for _, other, _ in members})
-    return Change("changed", "attribute", *names, nodes, detail, edits=edits), score == FOLLOWS
+    severity: Severity = "op" if key == "op" else "attribute"
+    return Change("changed", severity, *names, nodes, detail, edits=edits), score == FOLLOWS
 
 
 def heads(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
@@ -81,6 +82,8 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
 
     >>> recurrent([("16×36", "16×84"), ("12×36", "28×84")]), recurrent([("12×36", "28×84")])
     ([(4, 'units', '12', '28')], [])
+    >>> recurrent([("16×96", "16×128"), ("32×96", "32×128")])  # three gates of 32, and four
+    [(5, 'op', 'GRU', 'LSTM')]
     """
     known = [
         (tuple(map(int, old.split("×"))), tuple(map(int, new.split("×"))))
@@ -94,7 +97,20 @@ def recurrent(shapes: Sequence[tuple[str, str]]) -> list[ValueChange]:
         for gates in GATES if columns[old[1]] > 1 and len(new) == 2 else ():
             if old[1] == gates * old[0] and new[1] == gates * new[0] and old != new:
                 phrases.append((4, "units", str(old[0]), str(new[0])))
+        kinds = [gated(shape) if len(shape) == 2 else None for shape in (old, new)]
+        # Both matrices have other columns: another number of gates, or other inputs by chance.
+        if columns[old[1]] > 1 and None not in kinds and kinds[0] != kinds[1]:
+            phrases += [(5, "op", str(kinds[0]), str(kinds[1]))] if old[0] == new[0] else []
     return phrases
+
+
+def gated(shape: tuple[int, ...]) -> str | None:
+    """The kind of recurrent layer whose recurrent matrix has such a shape; None for none.
+
+    >>> gated((32, 96)), gated((32, 128)), gated((32, 32))
+    ('GRU', 'LSTM', None)
+    """
+    return GATES.get(shape[1] // shape[0]) if shape[0] and not shape[1] % shape[0] else None
 
 
 def telling(ops: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import unique_pairs
 from graphviz_tb.diff.match.found import Findings, NodePairs, Reason, nodes
@@ -23,6 +24,9 @@ def listed(m: Matching) -> Findings:
     # Every name and every wire is the same: each layer changed in its place, and goes by its name.
     if np.array_equal(np.sort(m.a.in_place), np.sort(m.b.in_place)):
         return
+    if (same := by_given_names(m)) is not None:
+        yield nodes(same, Reason.NAME)
+        return
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
     pairs = align(
         [(given(m.a, m.b), given(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
@@ -34,6 +38,25 @@ def listed(m: Matching) -> Findings:
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
         yield NodePairs(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
+
+
+def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
+    """Pairs by name, where both models have the same layers by name and settings, and somebody named those that take
+    other tensors: only wires are others. Else None."""
+    there = m.b.graph.index[0]
+    pairs = [(node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name)]
+    alike = all(exists(new) and m.a.node_label[old] == m.b.node_label[new] for old, new in pairs)
+    if len(m.a) != len(m.b) or not alike:
+        return None
+    moved = (old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new])
+    return None if any(is_counted(m.a, old) for old in moved) else pairs
+
+
+def is_counted(side: GraphColumns, node: int) -> bool:
+    """Whether a layer has the name that Keras makes of its class, as `dense_1`."""
+    stem = side.scopes.node_leaf[node].rstrip("0123456789_").replace("_", "")
+    kind = str(side.labels.configurations.get(node, {}).get("class", ""))
+    return stem == kind.lower().rstrip("0123456789_")
 
 
 def given(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:

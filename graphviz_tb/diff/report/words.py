@@ -56,7 +56,8 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
         return f"{_both(change)}  {detail['key']} {value(detail['old'])} → {value(detail['new'])}".lstrip()
     if change.kind == "rewired" and detail.get("order"):
         order = detail["order"]
-        return f"{', '.join(order['old'])} → {', '.join(order['new'])}  in another order"
+        blocks = f", in {order['blocks']:,} blocks" if "blocks" in order else ""
+        return f"{', '.join(order['old'])} → {', '.join(order['new'])}  in another order{blocks}"
     if change.kind == "rewired":
         return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
     if change.kind == "function-changed" and len(change.inside) == 1:

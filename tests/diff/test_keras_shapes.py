@@ -1,0 +1,64 @@
+"""Keras models: settings that follow from shapes, and wires of layers that somebody named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.diff import diff
+
+
+def layer(kind: str, name: str, *inputs: str, **settings: Any) -> dict[str, Any]:
+    """One layer of a functional model."""
+    taken = [[source, 0, 0, {}] for source in inputs]
+    return {"class_name": kind, "name": name, "config": {"name": name, **settings},
+            "inbound_nodes": [taken] if taken else []}  # fmt: skip
+
+
+def model(path: Path, *layers: dict[str, Any]) -> Path:
+    """A functional model of layers, the last of which is its output."""
+    inputs = [[each["name"], 0, 0] for each in layers if each["class_name"] == "InputLayer"]
+    ends = [[layers[-1]["name"], 0, 0]]
+    config = {"name": "net", "layers": layers, "input_layers": inputs, "output_layers": ends}
+    path.write_text(json.dumps({"class_name": "Functional", "config": config}))
+    return path
+
+
+def strided(path: Path, strides: int) -> Path:
+    """x (16×8) ─▶ convolution ─▶ reshape to its length ─▶ dense."""
+    return model(
+        path,
+        layer("InputLayer", "x", batch_input_shape=[None, 16, 8]),
+        layer("Conv1D", "conv", "x", filters=4, kernel_size=[1], strides=[strides], padding="same"),
+        layer("Reshape", "rows", "conv", target_shape=[16 // strides, -1]),
+        layer("Dense", "out", "rows", units=2),
+    )
+
+
+def test_a_setting_that_is_the_shape_of_what_comes_in_follows(tmp_path: Path) -> None:
+    (change,) = diff(strided(tmp_path / "old.json", 2), strided(tmp_path / "new.json", 1))
+    assert (change.new, change.detail["key"]) == ("net/conv", "strides")
+    assert "target_shape" in [one.detail.get("key") for one in change.consequences]
+
+
+def towers(path: Path, *order: str) -> Path:
+    """Two towers, subtracted in an order."""
+    return model(
+        path,
+        *(layer("InputLayer", side, batch_input_shape=[None, 8]) for side in order),
+        *(layer("Dense", f"{side}_dense_0", side, units=4) for side in order),
+        layer("Subtract", "score", *(f"{side}_dense_0" for side in order)),
+    )
+
+
+def test_branches_that_changed_sides_are_one_reordering(tmp_path: Path) -> None:
+    (change,) = diff(towers(tmp_path / "old.json", "user", "item"), towers(tmp_path / "new.json", "item", "user"))
+    assert (change.kind, change.new, change.detail["reordered"]) == ("rewired", "net/score", True)
+
+
+def test_a_diff_is_one_line(tmp_path: Path) -> None:
+    changes = diff(strided(tmp_path / "old.json", 2), strided(tmp_path / "new.json", 1))
+    assert repr(changes).startswith("<Changes ")
+    assert "\n" not in repr(changes)
+    assert "1 change" in repr(changes)
