@@ -19,7 +19,18 @@ from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Flow, Part
-from graphviz_tb.ops.roles import CONSTANTS, GROUPS, NEXT_ELEMENTS, VARIABLES, Role, has_role
+from graphviz_tb.ops.roles import (
+    CONSTANTS,
+    CONVOLUTIONS,
+    FRAME_MERGES,
+    FRAME_SWITCHES,
+    GROUPS,
+    NEXT_ELEMENTS,
+    PRODUCTS,
+    VARIABLES,
+    Role,
+    has_role,
+)
 
 RESULT = re.compile(r"Identity(_\d+)?")  # what TensorFlow calls the results of a traced function
 # What changes a variable, saves it, asks whether it is set, or only waits for others: leads to no result.
@@ -46,7 +57,8 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
         weighed = spread(uses, graph.source[data], graph.target[data])
         before = spread(uses, graph.target[data], graph.source[data])
         part[flow.forward & weighed & ~before] = Part.LOSS
-        part[copies(graph, model & ~flow.forward & ~flow.behind, uses_weight, weighed & flow.forward)] = Part.COPY
+        others = model & ~flow.forward & ~flow.behind
+        part[copies(graph, others, shared(graph, uses), weighed & flow.forward)] = Part.COPY
     part.setflags(write=False)
     return part
 
@@ -109,8 +121,21 @@ def serving(graph: Graph, users: Bools) -> Bools:
     return found
 
 
+def shared(graph: Graph, uses: Bools) -> Bools:
+    """Which nodes take the value of a weight that ops of `uses` take too: a metric's counter is none."""
+    origin = graph.meaning.origin
+    taken = (origin[graph.source] >= 0) & ~graph.control
+    trained = np.zeros(len(graph), bool)
+    trained[origin[graph.source[taken & uses[graph.target]]]] = True
+    users = np.zeros(len(graph), bool)
+    users[graph.target[taken & trained[origin[graph.source]]]] = True
+    return users
+
+
 def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> Bools:
-    """Return which of `others` are connected, use weights, and take no result that `forward` computes with weights."""
+    """Return which of `others` are connected, multiply with weights, and take no result that `forward` computes with
+    weights. An average of weights multiplies no input with them and changes a variable; a branch is part of its model.
+    """
     alone = others & (graph.mark == 0)
     if not (alone & uses_weight).any():
         return np.zeros(len(graph), bool)
@@ -121,5 +146,8 @@ def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> B
     ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
     fed = np.zeros(len(graph), bool)
     fed[target[forward[source] & alone[target]]] = True
-    copied: Bools = spread(alone & uses_weight, *ends) & ~spread(fed, *ends)
+    fed[source[alone[source] & graph.meaning.writes[target]]] = True
+    fed |= alone & graph.of_types(lambda op: op in FRAME_SWITCHES or op in FRAME_MERGES)
+    layers = uses_weight & graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS)
+    copied: Bools = spread(alone & layers, *ends) & ~spread(fed, *ends)
     return copied

@@ -49,6 +49,7 @@ class How(IntEnum):
     SEGMENT = 6  # a stretch of a level that is too long
     LOOP = 7  # a cycle in the flow
     TRAINING = 8  # ops that train the model: gradients, updates
+    EVALUATION = 9  # a second forward pass with the model's weights
 
 
 SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)

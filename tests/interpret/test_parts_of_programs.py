@@ -53,3 +53,34 @@ def test_a_transposed_convolution_of_a_model_is_forward() -> None:
     found = model(nodes)
     assert parts(found)["up"] == "MODEL"
     assert found.cost.under(0, "gradient").flops == 0
+
+
+def test_a_metric_that_reads_its_counter_is_no_copy() -> None:
+    metric = [*variable("total"), node("count", "AssignAdd", "total", "loss"), node("shown", "Neg", "total/read")]
+    assert parts(model(FORWARD, trained("w", "gradients/y_grad/MatMul"), metric))["shown"] == "MODEL"
+
+
+def test_an_evaluation_is_a_box_beside_the_model_and_no_bookkeeping() -> None:
+    steps = [node(f"step_{number}", "Relu", f"step_{number - 1}" if number else "z") for number in range(4)]
+    tower = [placeholder("x_1", 2, 8), node("z", "MatMul", "x_1", "w/read"), *steps]
+    hierarchy = model(FORWARD, trained("w", "gradients/y_grad/MatMul"), tower).hierarchy
+    [row] = [row for row in range(len(hierarchy)) if hierarchy.name[row] == "evaluation"]
+    assert {hierarchy.name[child] for child in hierarchy.children(row).tolist()} >= {"x_1", "z"}
+    assert "bookkeeping" not in hierarchy.name
+
+
+def test_an_average_of_weights_is_no_evaluation() -> None:
+    # kept = 0.9 · kept + 0.1 · w: it takes the trained weight and changes a variable
+    average = [
+        *variable("kept"),
+        *(
+            node("less", "Mul", "kept/read", "rate"),
+            node("more", "Mul", "w/read", "rate"),
+            node("mean", "Add", "less", "more"),
+        ),
+        node("keep", "Assign", "kept", "mean"),
+        {"name": "rate", "op": "Const"},
+    ]
+    found = model(FORWARD, trained("w", "gradients/y_grad/MatMul"), average)
+    assert "COPY" not in parts(found).values()
+    assert "evaluation" not in found.hierarchy.name

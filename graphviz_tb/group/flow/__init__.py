@@ -154,14 +154,15 @@ def of_layers(level: Siblings) -> bool:
 def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:
     """Fold a level that trains: the model along its flow; gradients, updates and bookkeeping as one box each."""
     boxes = fold_part(level.only(np.flatnonzero(level.part == LevelPart.MODEL).tolist()), series, setting)
-    for part in (LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
+    for part in (LevelPart.EVALUATION, LevelPart.GRADIENTS, LevelPart.UPDATES, LevelPart.BOOKKEEPING):
         rows = np.flatnonzero(level.part == part).tolist()
         inside = fold_part(level.only(rows), series, setting) if rows else []
         name = part.name.lower()
         symbol = setting.symbols.of("training", name, *(box.symbol for box in inside))
+        how = How.EVALUATION if part == LevelPart.EVALUATION else How.TRAINING
         # A single row needs no group around it.
         alone = len(inside) == 1 and not inside[0].members and not inside[0].feeders
-        boxes += inside if alone or not inside else [group(How.TRAINING, opened_up(inside), symbol, name)]
+        boxes += inside if alone or not inside else [group(how, opened_up(inside), symbol, name)]
     return boxes
 
 

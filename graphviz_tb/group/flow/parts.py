@@ -15,8 +15,9 @@ import numpy as np
 from graphviz_tb.algorithms.components import join, root
 from graphviz_tb.algorithms.quiet import by_row, training_rows, under
 from graphviz_tb.algorithms.reached import reached
-from graphviz_tb.model.columns import Bytes, distinct
+from graphviz_tb.model.columns import Bytes, Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.interpretation import Part
 
 FEWEST_OPS, LEAST = 3, 0.02  # a smaller forward part, in ops or of the level, is what gradients are worked out with
 
@@ -27,6 +28,7 @@ class LevelPart(IntEnum):
     MODEL = 0  # what gradients are taken of, with what feeds it and what it feeds; all of a level that does not train
     GRADIENTS = 1  # they and what becomes of them, with what only they use
     UPDATES = 2  # begin where variables are written, with what only they use
+    EVALUATION = 4  # a second forward pass with the model's weights that no gradient reaches
     BOOKKEEPING = 3  # metrics, counters, savers, initialisers: hangs on no model, or stores what it measures
 
 
@@ -77,7 +79,21 @@ class TrainingLevels:
         gradients |= serving([child for child in others if child not in updates], after, gradients | updates)
         beside = set(children) - model - gradients - updates
         books = self._books(row, beside, model, after)
-        return {LevelPart.GRADIENTS: gradients, LevelPart.UPDATES: updates, LevelPart.BOOKKEEPING: books}
+        copies = {child for child in books if self._evaluates(child)}
+        return {
+            LevelPart.EVALUATION: copies,
+            LevelPart.GRADIENTS: gradients,
+            LevelPart.UPDATES: updates,
+            LevelPart.BOOKKEEPING: books - copies,
+        }
+
+    def _evaluates(self, row: int) -> bool:
+        """Whether most of a row is a forward pass with the model's weights that no gradient reaches."""
+        return bool(2 * self._copied[row] > self.hierarchy.ops(row)) and not self._writes(row)
+
+    @cached_property
+    def _copied(self) -> Longs:
+        return under(self.hierarchy, self.hierarchy.graph.meaning.part() == Part.COPY)
 
     def _inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
         """Which of `others` lead into a model other than by writing its variables: readers that fill its queues."""
