@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.formats import RENDERERS
 from tests.fuzz.families.graphs import ODD
@@ -173,6 +174,11 @@ PICTURE = {
     "--max-open": NUMBERS,
     "--engine": ["layered", "dot", "x"],
     "--color-by": COLORS,
+    "--logged": NAMES,
+    "--measure": [*MEASURES, "x"],
+    "--at": NUMBERS,
+    "--logged-run": NAMES,
+    "--against-run": NAMES,
     "--stats": None,
     "--direction": ["BT", "TB", "LR", "RL", "x"],
     "--theme": ["light", "dark", "x"],
@@ -193,7 +199,7 @@ COMMANDS = {
     "render": INPUT | FOLD | PICTURE,
     "info": INPUT
     | FOLD
-    | {"--json": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
+    | {"--json": None, "--joins": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
     "tree": INPUT
     | FOLD
     | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
