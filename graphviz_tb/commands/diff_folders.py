@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 
+# How the table of models begins.
+TABLE = ("| model | verdict | Δ parameters | Δ FLOPs |", "|---|---|---:|---:|")
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -33,43 +36,65 @@ def folders(
         why = next(iter(unread.values()), None) or notices[0].message
         raise ReadError(why, hint=LENIENT)
     sections = [lone(path, f"not compared: {why}", style) for path, why in sorted(unread.items())]
+    rows = [row(path, f"not compared: {why}") for path, why in sorted(unread.items())]
     code, refused = ReadError.exit_code if unread else SAME, []
     paired = pairs(old, new)
     keep_inputs([path for pair in paired for path in (pair.old, pair.new)], ["-"])
     for pair in paired:
         try:
-            words, differs = section(pair, compare, style, values)
+            words, differs, line = section(pair, compare, style, values)
         except TbGraphError as error:
             words, differs = not_compared(pair, error, style)
+            line = row(pair.path, f"not compared: {error.message.splitlines()[0]}")
             if isinstance(error, RequestError) and not isinstance(error, Ambiguous):
                 refused.append(error.with_traceback(None))  # which would keep the graphs of the pair
         sections.append(words)
+        rows.append(line)
         code = max(code, differs)
     # What is refused for every pair is no matter of one pair.
     if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
         raise refused[0]
     if not values["quiet"]:
-        print_report("[\n" + ",\n".join(sections) + "\n]\n" if style == "json" else "\n".join(sections))
+        # In a comment the table says it of models that are the same, or that one folder alone has.
+        told = [*(["\n".join([*TABLE, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
+        print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
         tell_notices(notices)
     return code
 
 
 def section(
     pair: ModelPair, compare: Callable[[str, str], Changes], style: ReportStyle, values: dict[str, Any]
-) -> tuple[str, int]:
-    """One pair in words, and the exit code that it calls for."""
-    from graphviz_tb.diff.report.explain import printable
+) -> tuple[str, int, str]:
+    """One pair in words, the exit code that it calls for, and its row of the table."""
+    from graphviz_tb.diff.report.explain import headline, printable
 
     if pair.old is None or pair.new is None:
         word = "added" if pair.old is None else "removed"
-        return lone(pair.path, word, style), DIFFERENT if values["fail_on"] != "none" else SAME
+        differs = DIFFERENT if values["fail_on"] != "none" else SAME
+        return "" if style == "markdown" else lone(pair.path, word, style), differs, row(pair.path, word)
     changes = compare(str(pair.old), str(pair.new))
+    code, line = code_of(changes, values["fail_on"]), row(pair.path, headline(changes), changes)
     if style == "json":
-        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code_of(changes, values["fail_on"])
+        return json.dumps({"path": pair.path, **changes.to_json()}, indent=1), code, line
+    if style == "markdown" and changes.same:
+        return "", code, line
     text = changes.explain(style, None if values["everything"] else TOP)
     path = printable(pair.path)
     head = f"## {path}\n\n" if style == "markdown" else f"{path}: "
-    return head + text, code_of(changes, values["fail_on"])
+    return head + text, code, line
+
+
+def row(path: str, verdict: str, changes: Changes | None = None) -> str:
+    """A row of the table: the model, what is said of it, how many parameters and FLOPs there are more."""
+    from graphviz_tb.diff.report.explain import escaped
+
+    numbers = changes.numbers if changes is not None else {}
+    unseen = changes.left_out if changes is not None and changes.same else ()
+    cells = [escaped(path), escaped(f"{verdict}; not in this form: {', '.join(unseen)}" if unseen else verdict)]
+    for word in ("parameters", "flops"):
+        old, new = numbers.get(word, (None, None))
+        cells.append(f"{new - old:+,}" if old is not None and new is not None and old != new else "")
+    return f"| {' | '.join(cells)} |"
 
 
 def not_compared(pair: ModelPair, error: TbGraphError, style: ReportStyle) -> tuple[str, int]:

@@ -112,3 +112,16 @@ def test_strict_refuses_a_graph_that_is_not_sound_in_a_single_pair_too(three: li
     pair = [f"{side}/unsound.pbtxt" for side in three]
     assert run(["diff", *pair]) == 0
     assert run(["diff", *pair, "--strict"]) == 4
+
+
+def test_a_comment_begins_with_a_table_and_says_of_the_same_one_row(
+    three: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["diff", *three, "--format", "markdown"])
+    told = capsys.readouterr().out
+    assert told.startswith(
+        "| model | verdict | Δ parameters | Δ FLOPs |\n|---|---|---:|---:|\n| differs.pbtxt | 1 change: "
+    )
+    assert "| unsound.pbtxt | same |  |  |" in told
+    assert "## unsound.pbtxt" not in told
+    assert "## differs.pbtxt" in told

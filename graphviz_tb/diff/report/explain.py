@@ -161,7 +161,7 @@ def remarks(changes: Comparison) -> list[str]:
 def markdown(changes: Comparison) -> str:
     """Return one comment: verdict, table, the most severe changes, the rest folded; under 65,000 characters."""
     names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
-    lines = [f"### Graph diff: {_escaped(headline(changes))}", "", sums(changes), "", names, ""]
+    lines = [f"### Graph diff: {escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:
         lines += [*_table(changes), ""] if len(changes) > FEW else []
         lines += _rows(changes, changes.items[:CHANGES_UNFOLDED])
@@ -201,12 +201,12 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
     for change in listed:
         yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
         for fact in facts(change):
-            yield f"{indent}  - {_escaped(fact)}"
+            yield f"{indent}  - {escaped(fact)}"
         if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), changes.at_least))):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")
         if change.consequences:
-            yield f"{indent}  - {_escaped(behind(change))}"
+            yield f"{indent}  - {escaped(behind(change))}"
 
 
 def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:
@@ -225,6 +225,6 @@ def _code(words: str) -> str:
     return printable(words).replace("`", "'")
 
 
-def _escaped(words: str) -> str:
+def escaped(words: str) -> str:
     """Words that markdown shows as they are."""
     return "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))
