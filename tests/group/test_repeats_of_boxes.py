@@ -18,7 +18,7 @@ from graphviz_tb.group.flow.repeats import (
     with_first,
     worth,
 )
-from graphviz_tb.group.flow.sequence import Element, Repetition
+from graphviz_tb.group.flow.sequence import Element
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.stages import fold_stages
 from graphviz_tb.model.hierarchy import How
@@ -58,13 +58,26 @@ def shown(folded: list[Element]) -> str:
         ("xabcabcy", "x 2×([abc]) y"),
         ("xabcabcaby", "x 2×([abc]) a b y"),
         ("aaabcaaabc", "[3×(a)bc] [3×(a)bc]"),  # stages: a reader looks for both counts
-        ("aaabc" * 6, " ".join(["[3×(a)bc]"] * 6)),
-        ("aaabc" * 7, "7×([3×(a)bc])"),
+        ("aaabc" * 4, "4×([3×(a)bc])"),  # alike all of them
         ("abcdabcdabcd", "3×([abcd])"),
     ],
 )
 def test_repeats_are_stacks(text: str, folded: str) -> None:
     assert shown(fold_repeats(sequence(text), setting())) == folded
+
+
+@each(
+    ("text", "folded"),
+    [
+        ("aaabb" * 4, "4×([3×(a)2×(b)])"),
+        ("bb" + "ab" * 6, "2×(b) 6×([ab])"),  # equal turns before those that differ in height
+        ("aab" * 4 + "a", "4×([2×(a)b]) a"),
+        ("aaba" + "ba" * 2, "2×(a) 3×([ba])"),
+        ("aab" * 4 + "aaaab", " ".join([*["[2×(a)b]"] * 4, "[4×(a)b]"])),  # no turns are equal to all others
+    ],
+)
+def test_stages_of_one_height_are_a_stack(text: str, folded: str) -> None:
+    assert shown(fold_repeats(sequence(text, ops=3), setting())) == folded
 
 
 def test_two_large_boxes_are_a_stack_and_a_sum_of_ops_counts() -> None:
@@ -165,8 +178,8 @@ def test_two_groups_that_count_themselves_stay_apart_and_longer_repeats_are_foun
         return found
 
     kit = setting()
-    assert fold_one(line("SS"), Repetition(0, 1, 2), kit) is None
-    assert fold_one(line("SSS"), Repetition(0, 1, 3), kit) is not None
+    assert fold_one(line("SS"), 1, kit) is None
+    assert fold_one(line("SSS"), 1, kit) is not None
     assert len(fold_repeats(line("xSSy"), setting())) == 4
     assert len(fold_repeats(line("SStSSt"), setting())) == 1
 
@@ -177,18 +190,31 @@ def test_boxes_that_hold_the_same_are_taken_in_before_a_repeat() -> None:
         return Element(made, symbol, symbol)
 
     line = [block(1, 7), block(2, 8), block(3, 7), block(4, 7), block(5, 7), block(5, 7)]
-    found = with_first(line, Repetition(4, 1, 2), 0)
-    assert (found.start, found.count, found.stop) == (2, 4, 6)
-    assert [each.symbol for each in line] == [1, 2, 5, 5, 5, 5]
+    before, run = with_first(line[:4], line[4:])
+    assert [each.symbol for each in before] == [1, 2]
+    assert [each.symbol for each in run] == [5, 5, 5, 5]
     line = [block(2, 7), block(5, 7), block(5, 7)]
     line[0].box.unit = 9  # a stack
-    assert with_first(line, Repetition(1, 1, 2), 0).start == 1
-    line = [block(1, 7), block(3, 7), block(5, 7), block(5, 7)]
-    assert with_first(line, Repetition(2, 1, 2), 1).start == 1  # what is taken stays so
+    assert len(with_first(line[:1], line[1:])[1]) == 2
     line = [block(3, 7, 2), block(5, 7, 2), block(5, 7, 2)]
-    assert with_first(line, Repetition(1, 1, 2), 0).start == 1  # two ops are accidents
+    assert len(with_first(line[:1], line[1:])[1]) == 2  # two ops are accidents
     assert same_inside(FlowBox("", 1, 1), FlowBox("", 1, 1))
     assert not same_inside(FlowBox("", 1, 1), FlowBox("", 2, 1))
+
+
+def test_a_first_block_that_was_folded_with_an_embedding_comes_out_of_its_region() -> None:
+    # x ─▶ embedding ─▶ block ─▶ block ─▶ block: only the first block reads the embedding, and a region holds both
+    def block(symbol: int) -> FlowBox:
+        return FlowBox("b", symbol, 9, 1, inside=7)
+
+    def folded(first: FlowBox) -> str:
+        line = [Element(first, 3, 3, fork=True), *(Element(block(5), 5, 5) for _ in range(3))]
+        return shown(fold_repeats([*sequence("x"), *line], setting()))
+
+    embedding = FlowBox("e", 2, 1, 1)
+    assert folded(group(How.REGION, [embedding, block(4)], 3)) == "x e 4×(b)"
+    assert folded(group(How.REGION, [block(4), embedding], 3)) == "x [be] 3×(b)"  # not the last: more flows on
+    assert folded(group(How.NAME, [embedding, block(4)], 3)) == "x [eb] 3×(b)"  # a name says that they belong together
 
 
 def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
@@ -204,9 +230,9 @@ def test_a_single_block_beside_a_stack_of_its_equals_is_a_block_too() -> None:
 def test_a_stack_ends_where_its_last_repetition_does() -> None:
     kit = setting()
     line = [element(letter, ord(letter), 3, cut=number, fork=not number) for number, letter in enumerate("aaabcbc")]
-    [made] = fold_one(line, Repetition(0, 1, 3), kit) or []
+    [made] = fold_one(line[:3], 1, kit) or []
     assert (made.cut, made.fork, made.word, made.box.unit) == (2, True, ("stack", ord("a")), ord("a"))
-    [made] = fold_one(line, Repetition(3, 2, 2), kit) or []
+    [made] = fold_one(line[3:], 2, kit) or []
     assert (made.cut, made.fork) == (6, False)
     assert made.box.unit == made.box.members[0].symbol != ord("b")
     assert made.word == ("stack", made.box.unit)
@@ -218,7 +244,7 @@ def test_repetitions_that_differ_in_height_are_stages() -> None:
     for number, height in enumerate((0, 2, 0, 3)):
         tall = stack(kit.symbols, rows(*["u"] * height, ops=3, symbol=5), 5) if height else FlowBox("d", 1, 1, 1)
         line.append(Element(tall, tall.symbol, ("stack", 5) if height else 1, number))
-    found = fold_one(line, Repetition(0, 2, 2), kit) or []
+    found = fold_one(line, 2, kit) or []
     assert [(each.cut, each.stage, each.box.how) for each in found] == [(1, True, How.STAGE), (3, True, How.STAGE)]
     assert found[0].word == found[1].word == ("stage", 1, ("stack", 5))
 

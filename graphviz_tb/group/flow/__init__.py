@@ -13,6 +13,7 @@
     repeats    equal stretches behind each other are a stack
     stages     what is between two stacks heads the second
     sizes      what is still too long is cut
+    chains     equal scopes that feed one another are a stack, whatever skips from them
     guard      no group closes a cycle that the level does not have
     titles     what groups are called
 
@@ -31,6 +32,7 @@ import numpy as np
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
+from graphviz_tb.group.flow.chains import with_chains
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
@@ -102,7 +104,7 @@ def fold_level(
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
         boxes = finished(narrowed(boxes, setting, setting.most), setting)
-    boxes = with_series(boxes, series, symbols)
+    boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
     if any(box.members for box in boxes):
         boxes = without_lies(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges

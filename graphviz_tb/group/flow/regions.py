@@ -7,6 +7,7 @@ beginning. What is between two of them is a region, which has branches and an ex
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from graphviz_tb.algorithms.components import root
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied, group, stack
@@ -125,7 +126,7 @@ def cheapest(dag: Dag, order: FlowOrder, setting: Setting, deep: int) -> list[El
     that between places that are narrow but for far lines. None if nothing says anything."""
     wide, ends = narrow_places(dag, order, setting)
     best: list[Element] | None = None
-    if (len(ends) > 2 and wide < WIDEST) or len(dag) <= setting.soft:
+    if wide < WIDEST or len(dag) <= setting.soft:
         sequence = atoms(dag, order, ends, tokens(dag, order, setting.symbols), setting, deep)
         largest = max((element.box.ops for element in sequence if element.fork), default=0)
         best = folded(sequence, setting)
@@ -210,12 +211,22 @@ def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, li
     for wide in range(1, WIDEST + 1):
         ends = [*(position for position, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
         inner = len(ends) - 1
-        longest = max(stop - start for start, stop in zip([-1, *ends[:-1]], ends, strict=True))
+        longest = max(stop - start for start, stop in pairwise([-1, *ends]))
         if inner >= 2 and (longest < MOST_OF * count or (wide == 1 and inner >= 3)):
+            break
+        # Wider places would be among the ways: behind the first of them, behind the second …
+        if wide == 1 and inner and parallel(dag, order, ends):
             break
         if count <= setting.soft:
             break
     return wide, ends
+
+
+def parallel(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
+    """Whether the longest stretch between narrow places is nothing but ways side by side that meet at its end."""
+    length, stop = max((stop - start, stop) for start, stop in pairwise([-1, *ends]))
+    ways = [len(way) for way in dag_components(part(dag, order.line[stop - length + 1 : stop]))]
+    return len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways)
 
 
 def lattices(dag: Dag, order: FlowOrder, setting: Setting, outer: bool) -> list[list[Element]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, stack
 from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
@@ -21,8 +22,8 @@ from graphviz_tb.model.hierarchy import How
 ROUNDS = 30  # levels of repeats in repeats; networks have three or four
 PLAIN = 3  # a box of few ops repeats if it does three times
 INPUTS = 5  # inputs that bear names of their own are distinguished up to here: a query, a memory and a mask
+STAGES = 3  # equal stages that hold a repeat are stacked from this many on: of two a reader wants both counts
 LONG = 24  # repetitions that nobody counts: where they begin shall not hang on where the flow was cut
-MANY = 7  # stages that hold a repeat are stacked from this many on: 3-4-6-3 is what a reader looks for
 
 Rotations = dict[tuple[str, ...], tuple[object, ...]]
 
@@ -123,9 +124,23 @@ def in_phase(
         return words[repeat.start - start : repeat.start - start + period]
 
     if len(choices) > 1:  # only saves time
-        best = max(choices, key=lambda repeat: (template(repeat) == known, *phase_key(sequence, repeat, setting)))
+        unlike = unlike_after(sequence[start:stop], period)
+
+        def key(repeat: Repetition) -> tuple[object, ...]:
+            # Equal to the last box, or equal but for the heights of stacks: a reader counts the former at a glance.
+            uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
+            return not uneven, template(repeat) == known, *phase_key(sequence, repeat, setting)
+
+        best = max(choices, key=key)
     rotations.setdefault(held, template(best))
     return best
+
+
+def unlike_after(sequence: Sequence[Element], period: int) -> list[int]:
+    """How many elements before each place differ in symbol from that one period on: words are equal where stacks inside
+    differ in height, symbols are not."""
+    pairs = zip(sequence, sequence[period:], strict=False)
+    return list(accumulate((one.symbol != other.symbol for one, other in pairs), initial=0))
 
 
 def multiset(words: tuple[object, ...]) -> tuple[str, ...]:
@@ -165,12 +180,13 @@ def put_together(sequence: list[Element], repeats: list[Repetition], setting: Se
     for repeat in repeats:
         if repeat.start < done:  # overlaps the one before
             continue
+        before, turns = sequence[done : repeat.start], sequence[repeat.start : repeat.stop]
         if repeat.period == 1:
-            repeat = with_first(sequence, repeat, done)
-        made = fold_one(sequence, repeat, setting)
-        folded += [*sequence[done : repeat.start], *(made or sequence[repeat.start : repeat.stop])]
-        if made and len(made) == 1 and repeat.period > 1 and sequence[repeat.start].fork:  # of plain chains any two ops
-            units[tuple(element.symbol for element in sequence[repeat.start : repeat.start + repeat.period])] = None
+            before, turns = with_first(before, turns)
+        made = fold_one(turns, repeat.period, setting)
+        folded += sequence[done : repeat.stop] if made is None else [*before, *made]
+        if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # of plain chains any two ops
+            units[tuple(element.symbol for element in turns[: repeat.period])] = None
         hit = hit or made is not None
         done = repeat.stop
     return alone(folded + sequence[done:], units, setting), hit
@@ -197,17 +213,24 @@ def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: 
     return folded
 
 
-def with_first(sequence: list[Element], repeat: Repetition, taken: int) -> Repetition:
-    """Take in equal boxes right before the repeat, from place `taken` on, even if they are wired differently outside:
-    the first layers."""
-    first, start = sequence[repeat.start], repeat.start
+def with_first(before: list[Element], run: list[Element]) -> tuple[list[Element], list[Element]]:
+    """A run of equal boxes with those right before it that hold the same, even if they are wired differently outside:
+    the first layers. One at the end of a region, where it was put with an embedding that only it reads, comes out."""
+    first = run[0]
     if not first.plain or first.box.ops < FEWEST_OPS:
-        return repeat
-    while start > taken and sequence[start - 1].plain and same_inside(sequence[start - 1].box, first.box):
-        start -= 1
-        # Now equal to the others, so that it stacks.
-        sequence[start] = replace(sequence[start], symbol=first.symbol, word=first.word)
-    return Repetition(start, 1, repeat.stop - start)
+        return before, run
+    if before and before[-1].box.how == How.REGION and same_inside(before[-1].box.members[-1], first.box):
+        before = [*before[:-1], *parts_of(before[-1])]
+    count = len(before)
+    while count and before[count - 1].plain and same_inside(before[count - 1].box, first.box):
+        count -= 1
+    # Now equal to the others, so that they stack.
+    return before[:count], [*(replace(each, symbol=first.symbol, word=first.word) for each in before[count:]), *run]
+
+
+def parts_of(element: Element) -> list[Element]:
+    """What a region holds, in its place."""
+    return [Element(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
 def same_inside(box: FlowBox, other: FlowBox) -> bool:
@@ -215,18 +238,17 @@ def same_inside(box: FlowBox, other: FlowBox) -> bool:
     return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
-def fold_one(sequence: list[Element], repeat: Repetition, setting: Setting) -> list[Element] | None:
-    """A stack of equal repetitions, or stages; None where neither helps."""
+def fold_one(elements: list[Element], period: int, setting: Setting) -> list[Element] | None:
+    """A stack of equal repetitions of `period` elements, or stages; None where neither helps."""
     symbols = setting.symbols
-    turns = [sequence[start:stop] for start, stop in repeat.turns()]
-    once, period = turns[0], repeat.period
-    # Words are equal in any case; symbols differ where stacks inside have different heights.
-    exact = len({tuple(element.symbol for element in turn) for turn in turns}) == 1
+    turns = [elements[start : start + period] for start in range(0, len(elements), period)]
+    once = turns[0]
+    equal = not unlike_after(elements, period)[-1]
     boxes = [turn[0].box if period == 1 else block(setting, turn) for turn in turns]
     # Two groups that count something themselves: a reader wants both counts.
-    if exact and period == 1 and repeat.count == 2 and is_stage(boxes[0]):
+    if equal and period == 1 and len(turns) == 2 and is_stage(boxes[0]):
         return None
-    if exact and not (period > 1 and repeat.count < MANY and any(shows_stack(element.box) for element in once)):
+    if equal and not (period > 1 and len(turns) < STAGES and any(shows_stack(element.box) for element in once)):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         made = stack(symbols, boxes, unit)
         return [Element(made, made.symbol, ("stack", unit), turns[-1][-1].cut, once[0].fork)]

@@ -1,0 +1,148 @@
+"""Networks written here and folded: chains of scopes with skips, ways between two ops, dense chains, equal stages."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.model.hierarchy import How, RowKind
+from graphviz_tb.pipeline import Model
+
+
+class Network:
+    """Ops of a graph while it is written."""
+
+    def __init__(self) -> None:
+        self.ops: list[tuple[str, str, tuple[str, ...]]] = []
+
+    def op(self, kind: str, name: str, *inputs: str) -> str:
+        """Add an op and give back its name."""
+        self.ops.append((name, kind, inputs))
+        return name
+
+    def dense(self, x: str, scope: str, kind: str = "Relu") -> str:
+        """A layer with weights of its own."""
+        weights = self.op("Placeholder", f"{scope}/w")
+        bias = self.op("Placeholder", f"{scope}/b")
+        return self.op(
+            kind, f"{scope}/act", self.op("Add", f"{scope}/add", self.op("MatMul", f"{scope}/mul", x, weights), bias)
+        )
+
+    def model(self, names: str = "scopes") -> Model:
+        """The graph, with its scopes, with scopes as words of names, or with numbers for names."""
+        numbers = list(range(len(self.ops)))
+        random.Random(1).shuffle(numbers)
+        said = {name: name for name, _, _ in self.ops}
+        if names == "words":
+            said = {name: name.replace("/", "_") for name in said}
+        if names == "numbers":
+            said = {name: f"op_{number}" for name, number in zip(said, numbers, strict=True)}
+        lines = (
+            f'node {{ name: "{said[name]}" op: "{kind}" {" ".join(f"""input: "{said[each]}" """ for each in inputs)}}}'
+            for name, kind, inputs in self.ops
+        )
+        return load("\n".join(lines).encode())
+
+
+def heights(model: Model) -> list[int]:
+    """The members of each stack that is in no other, by its rows."""
+    hierarchy = model.hierarchy
+    series = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
+    return [len(hierarchy.children(row)) for row in series if not within_series(model, row)]
+
+
+def within_series(model: Model, row: int) -> bool:
+    """Whether a row lies in a stack."""
+    hierarchy = model.hierarchy
+    above = int(hierarchy.parent[row])
+    while above > 0 and hierarchy.kind[above] != RowKind.SERIES:
+        above = int(hierarchy.parent[above])
+    return above > 0
+
+
+def u_net(levels: int) -> Network:
+    """A U-Net of equal levels, each with a skip to its counterpart."""
+    net = Network()
+    x, skips = net.op("Placeholder", "x"), []
+    for level in range(levels):
+        skips.append(net.dense(net.dense(x, f"down{level}/c1"), f"down{level}/c2"))
+        x = net.op("MaxPool", f"down{level}/pool", skips[-1])
+    for level in range(levels):
+        x = net.op("ConcatV2", f"up{level}/concat", net.op("Resize", f"up{level}/resize", x), skips.pop())
+        x = net.dense(net.dense(x, f"up{level}/c1"), f"up{level}/c2")
+    net.op("Identity", "out", x)
+    return net
+
+
+@pytest.mark.parametrize("levels", [3, 4, 6])
+def test_equal_scopes_in_a_chain_are_a_stack_whatever_skips_from_them(levels: int) -> None:
+    assert heights(u_net(levels).model()) == [levels, levels]
+
+
+def test_two_equal_scopes_and_those_that_do_not_feed_each_other_stay_apart() -> None:
+    assert heights(u_net(2).model()) == [2] * 4  # two layers in each level
+    net = Network()
+    x = net.op("Placeholder", "x")
+    for number in range(3):  # a ladder: each head reads another step
+        x = net.dense(x, f"step{number}", ("Relu", "Tanh", "Elu")[number])
+        net.op("Identity", f"out{number}", net.dense(net.dense(x, f"head{number}/c1"), f"head{number}/c2"))
+    assert 3 not in heights(net.model())
+
+
+@pytest.mark.parametrize("names", ["scopes", "words", "numbers"])
+@pytest.mark.parametrize("ways", [8, 12, 26])
+def test_equal_ways_from_one_input_into_one_op_are_one_stack(ways: int, names: str) -> None:
+    net = Network()
+    x, ends = net.op("Placeholder", "x"), []
+    for way in range(ways):
+        ids = net.op("Maximum", f"table{way}/max", net.op("Slice", f"table{way}/slice", x))
+        found = net.op("GatherV2", f"table{way}/lookup", net.op("Placeholder", f"table{way}/w"), ids)
+        ends.append(net.op("Sum", f"table{way}/sum", found))
+    net.op("Pack", "pack", *ends)
+    assert heights(net.model(names)) == [ways]
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_dense_chain_is_one_stack_from_its_first_layer_on(blocks: int) -> None:
+    # All layers and the input of the block are concatenated: the first layer reads it, too.
+    net = Network()
+    x = net.dense(net.op("Placeholder", "x"), "stem", "Tanh")
+    for block in range(blocks):
+        outputs = [x]
+        for layer in range(6):
+            outputs.append(net.dense(outputs[-1], f"block{block}/layer{layer}"))
+        x = net.dense(net.op("ConcatV2", f"block{block}/concat", *outputs), f"block{block}/mix", "Tanh")
+    net.op("Identity", "out", x)
+    assert 6 in heights(net.model("words"))
+    assert 5 not in heights(net.model("words"))
+
+
+def test_stages_of_two_blocks_begin_where_the_shape_changes() -> None:
+    # block block, then three times a block with a projection and a plain one: a small residual network
+    net = Network()
+    x = net.dense(net.op("Placeholder", "x"), "stem", "Tanh")
+    for number, projects in enumerate([False, False, *[True, False] * 3]):
+        inner = net.dense(net.dense(x, f"b{number}/c1"), f"b{number}/c2", "Elu")
+        x = net.op("Add", f"b{number}/sum", net.dense(x, f"b{number}/project", "Elu") if projects else x, inner)
+    net.op("Identity", "out", x)
+    model = net.model("numbers")
+    assert heights(model) == [2, 3]
+    hierarchy = model.hierarchy
+    [_, stages] = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
+    first, second = hierarchy.children(int(hierarchy.children(stages)[0]))
+    inside = [int(hierarchy.op_total[hierarchy.end[row]] - hierarchy.op_total[row]) for row in (first, second)]
+    assert inside == [16, 11]  # the projection comes first
+    assert hierarchy.how[stages] == How.REPEAT
+
+
+def test_stages_of_one_height_are_a_stack_with_a_stack_in_it() -> None:
+    net = Network()
+    x = net.op("Placeholder", "x")
+    for number, kind in enumerate("AAAB" * 4):
+        inner = net.dense(x, f"layer_{number}", "Relu")
+        inner = net.op("Sigmoid", f"layer_{number}/gate", inner) if kind == "B" else inner
+        x = net.op("Add", f"layer_{number}/sum", x, inner)
+    net.op("Softmax", "out", x)
+    assert heights(net.model()) == heights(net.model("numbers")) == [4]
