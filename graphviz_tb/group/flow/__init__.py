@@ -32,7 +32,7 @@ import numpy as np
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
-from graphviz_tb.group.flow.chains import with_chains
+from graphviz_tb.group.flow.chains import with_chains, with_unlike_first
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
@@ -105,6 +105,7 @@ def fold_level(
     if width(boxes) > setting.most:
         boxes = finished(narrowed(boxes, setting, setting.most), setting)
     boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
+    boxes = with_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
         boxes = without_lies(
             boxes, len(level.rows), {row: position for position, row in enumerate(level.rows)}, level.edges

@@ -6,15 +6,48 @@ down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        tw
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby, pairwise
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, stack
+import numpy as np
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, stack, walk
 from graphviz_tb.group.flow.columns import Siblings
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.words import form
-from graphviz_tb.model.hierarchy import How
+from graphviz_tb.model.hierarchy import Hierarchy, How
 
 FEWEST = 3  # of two a reader wants both
+MORE = 1.5  # times the ops of its equals, in the first of a series
+
+
+def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
+    """Take the scope right before a stack into it that is called like its members and holds what they hold, and a little
+    more: the first layer, which works out what all others are given. `most` members may a stack have."""
+    for each in lists(boxes):
+        forms = Counter(form(box.name) for box in each if is_scope(box)) if any(box.stack for box in each) else Counter()
+        for first, run in list(pairwise(each)):
+            chain = run.stack and not run.sideways and len(run.members) < most
+            # One of several that are called so is another kind of block, not the first of all.
+            if chain and forms[form(first.name)] == 1 and is_first(first, run.members[0], hierarchy):
+                run.members.insert(0, first)
+                run.ops += first.ops
+                run.name = ""  # of the members that it had
+                each.remove(first)
+    return boxes
+
+
+def is_first(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
+    """Whether a box may be the first of a series that goes on with `other`."""
+    if not (is_scope(box) and is_scope(other) and form(box.name) == form(other.name)):
+        return False
+    return other.ops <= box.ops <= MORE * other.ops and held(other, hierarchy) <= held(box, hierarchy)
+
+
+def held(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
+    """How often each op type is in a box."""
+    nodes = np.concatenate([hierarchy.node[row.row : hierarchy.end[row.row]] for row in leaves(box)])
+    return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
 
 
 def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
@@ -39,10 +72,7 @@ def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -
 
 def lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
     """The boxes of a level, and of each group in it that is no stack."""
-    found = [boxes]
-    for each in found:  # grows while it is gone through
-        found += [box.members for box in each if box.members and not box.stack]
-    return found
+    return [boxes, *(box.members for box in walk(boxes) if box.members and not box.stack)]
 
 
 def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
