@@ -119,6 +119,38 @@ def test_a_dense_chain_is_one_stack_from_its_first_layer_on(blocks: int) -> None
     assert 5 not in heights(net.model("words"))
 
 
+def encoder(layers: int, first: str = "bias") -> Network:
+    """Layers of which the first computes a bias that all read, or is a block of another kind."""
+    net = Network()
+    x, bias = net.op("Placeholder", "x"), ""
+    for number in range(layers):
+        scope = f"layer_{number}"
+        inner = net.dense(
+            net.dense(x, f"{scope}/query"), f"{scope}/key", "Tanh" if number or first == "bias" else "Erf"
+        )
+        if not number:
+            bias = net.op(
+                "Transpose", f"{scope}/bias", net.op("Range", f"{scope}/range", net.op("Shape", f"{scope}/shape", x))
+            )
+        x = net.op("Add", f"{scope}/sum", x, net.op("Mul", f"{scope}/scale", inner, bias))
+    net.op("Identity", "out", x)
+    return net
+
+
+@pytest.mark.parametrize("names", ["scopes", "words"])
+def test_the_first_layer_belongs_to_its_series_where_it_computes_what_all_others_read(names: str) -> None:
+    model = encoder(8).model(names)
+    assert heights(model) == [8]
+    hierarchy = model.hierarchy
+    assert [hierarchy.name[row] for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES] == [
+        "layer_[0-7]"
+    ]
+
+
+def test_a_first_layer_of_another_kind_stays_apart() -> None:
+    assert heights(encoder(8, "other").model()) == [7]
+
+
 def test_stages_of_two_blocks_begin_where_the_shape_changes() -> None:
     # block block, then three times a block with a projection and a plain one: a small residual network
     net = Network()

@@ -22,10 +22,12 @@ MORE = 1.5  # times the ops of its equals, in the first of a series
 
 
 def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> list[FlowBox]:
-    """Take the scope right before a stack into it that is called like its members and holds what they hold, and a little
-    more: the first layer, which works out what all others are given. `most` members may a stack have."""
+    """Take into a stack the scope right before it that has their name but for the number, and holds the same ops and a
+    few more: the first layer, which computes what all others are given. A stack has at most `most` members."""
     for each in lists(boxes):
-        forms = Counter(form(box.name) for box in each if is_scope(box)) if any(box.stack for box in each) else Counter()
+        if not any(box.stack for box in each):  # only saves time
+            continue
+        forms = Counter(form(box.name) for box in each if is_scope(box))
         for first, run in list(pairwise(each)):
             chain = run.stack and not run.sideways and len(run.members) < most
             # One of several that are called so is another kind of block, not the first of all.
@@ -38,20 +40,20 @@ def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> 
 
 
 def is_first(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
-    """Whether a box may be the first of a series that goes on with `other`."""
+    """Return whether a box may be the first of a series that continues with `other`."""
     if not (is_scope(box) and is_scope(other) and form(box.name) == form(other.name)):
         return False
     return other.ops <= box.ops <= MORE * other.ops and held(other, hierarchy) <= held(box, hierarchy)
 
 
 def held(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
-    """How often each op type is in a box."""
+    """Count the op types in a box."""
     nodes = np.concatenate([hierarchy.node[row.row : hierarchy.end[row.row]] for row in leaves(box)])
     return Counter(hierarchy.graph.op[nodes[nodes >= 0]].tolist())
 
 
 def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
-    """Stack chains in every list of boxes of a level, each along the flow: a stretch of it is convex."""
+    """Stack chains in every list of boxes of a level. The lists are along the flow, so a stretch of one is convex."""
     found = [run for each in lists(boxes) for run in runs(each)]
     if not found:
         return boxes
@@ -71,12 +73,12 @@ def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -
 
 
 def lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
-    """The boxes of a level, and of each group in it that is no stack."""
+    """List the boxes of a level, and those of each group in it except stacks."""
     return [boxes, *(box.members for box in walk(boxes) if box.members and not box.stack)]
 
 
 def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
-    """Equal scopes right behind each other, called alike but for their numbers."""
+    """Find equal scopes right behind each other that have one name but for their numbers."""
     found = []
     for kind, run in groupby(boxes, key=lambda box: (box.symbol, form(box.name)) if is_scope(box) else None):
         members = list(run)
@@ -86,5 +88,5 @@ def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
 
 
 def is_scope(box: FlowBox) -> bool:
-    """Whether a box is a scope, by its name or in the file, with nothing beside it."""
+    """Return whether a box is a scope, by its name or in the file, without feeders."""
     return (box.scope or box.how == How.NAME) and not box.stack and not box.feeders

@@ -223,7 +223,7 @@ def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, li
 
 
 def parallel(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
-    """Whether the longest stretch between narrow places is nothing but ways side by side that meet at its end."""
+    """Return whether the longest stretch between narrow places is ways side by side that meet at its end."""
     length, stop = max((stop - start, stop) for start, stop in pairwise([-1, *ends]))
     ways = [len(way) for way in dag_components(part(dag, order.line[stop - length + 1 : stop]))]
     return len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways)

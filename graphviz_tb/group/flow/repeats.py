@@ -127,7 +127,7 @@ def in_phase(
         unlike = unlike_after(sequence[start:stop], period)
 
         def key(repeat: Repetition) -> tuple[object, ...]:
-            # Equal to the last box, or equal but for the heights of stacks: a reader counts the former at a glance.
+            # Repetitions that are wholly equal first: a reader counts them at a glance.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
             return not uneven, template(repeat) == known, *phase_key(sequence, repeat, setting)
 
@@ -137,8 +137,8 @@ def in_phase(
 
 
 def unlike_after(sequence: Sequence[Element], period: int) -> list[int]:
-    """How many elements before each place differ in symbol from that one period on: words are equal where stacks inside
-    differ in height, symbols are not."""
+    """Count the elements before each place that differ in symbol from the one a period later: words are equal where
+    stacks inside differ in height, symbols are not."""
     pairs = zip(sequence, sequence[period:], strict=False)
     return list(accumulate((one.symbol != other.symbol for one, other in pairs), initial=0))
 
@@ -214,8 +214,8 @@ def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: 
 
 
 def with_first(before: list[Element], run: list[Element]) -> tuple[list[Element], list[Element]]:
-    """A run of equal boxes with those right before it that hold the same, even if they are wired differently outside:
-    the first layers. One at the end of a region, where it was put with an embedding that only it reads, comes out."""
+    """Extend a run of equal boxes by those right before it that hold the same, even if they are wired differently
+    outside: the first layers. A region that ends in one, behind an embedding that only it reads, is opened."""
     first = run[0]
     if not first.plain or first.box.ops < FEWEST_OPS:
         return before, run
@@ -229,7 +229,7 @@ def with_first(before: list[Element], run: list[Element]) -> tuple[list[Element]
 
 
 def parts_of(element: Element) -> list[Element]:
-    """What a region holds, in its place."""
+    """Return what a region holds, as elements in its place."""
     return [Element(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
