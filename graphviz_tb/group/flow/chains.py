@@ -27,11 +27,11 @@ def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> 
     for each in lists(boxes):
         if not any(box.stack for box in each):  # only saves time
             continue
-        forms = Counter(form(box.name) for box in each if is_scope(box))
+        forms = Counter(form(box.name) for top in each for box in (top.members[:1] if top.stack else [top]))
         for first, run in list(pairwise(each)):
             chain = run.stack and not run.sideways and len(run.members) < most
-            # One of several that are called so is another kind of block, not the first of all.
-            if chain and forms[form(first.name)] == 1 and is_first(first, run.members[0], hierarchy):
+            # With a third of that name in the list, it is a block of another kind, or parts two runs.
+            if chain and forms[form(first.name)] == 2 and is_first(first, run.members[0], hierarchy):
                 run.members.insert(0, first)
                 run.ops += first.ops
                 run.name = ""  # of the members that it had
