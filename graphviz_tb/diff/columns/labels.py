@@ -90,14 +90,12 @@ def _classes(graph: Graph, library: Collection[str], memo: Known) -> Iterator[tu
             yield digest(b"arg%d %s" % (node.type, node.type_attr.encode())), 0, 0, 0
             continue
         data = attribute_bytes(node)
-        if is_saver(node.op):
-            data = node.op.encode() + b"\0" + data
         key = (
             data if len(data) < ATTRIBUTE_REMEMBERED else blake2b(data, digest_size=16).digest()
         )  # only saves time and room
         classes = memo.get(key)
         if classes is None:
-            classes = memo[key] = classify(node.attr, library, is_saver(node.op))
+            classes = memo[key] = classify(node.attr, library)
         yield classes
 
 
@@ -142,7 +140,7 @@ def is_saver(op: str) -> bool:
     return has_role(op, Role.SAVE, Role.RESTORE)
 
 
-def classify(attrs: Any, library: Collection[str], saver: bool = False) -> tuple[int, int, int, int]:
+def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
     """Hashes of the attributes, class by class; 0 for a class (other than `core`) that is empty."""
     core: list[bytes] = []
     others: dict[str, list[bytes]] = {"shapes": [], "colocation": [], "constants": []}
@@ -153,9 +151,6 @@ def classify(attrs: Any, library: Collection[str], saver: bool = False) -> tuple
         if key in SHAPES or key in COLOCATION:
             into = others["shapes" if key in SHAPES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
-            continue
-        if saver and key == LISTED:
-            core.append(key.encode() + b"=" + bytes(sorted(value.list.type)))
             continue
         counts, numbers = canonical(value, library)
         core.append(key.encode() + b"=" + counts)
