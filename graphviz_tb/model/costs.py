@@ -60,8 +60,9 @@ class Cost:
     def repeated(self, times: int) -> Cost:
         """What it costs to do the same so many times: weights are there once.
 
-        >>> Cost(parameters=7, flops=3, uncounted=1).repeated(20)
-        Cost(parameters=7, flops=60, uncounted=1)
+        >>> cost = Cost(parameters=7, flops=3, uncounted=1).repeated(20)
+        >>> cost.parameters, cost.flops, cost.uncounted
+        (7, 60, 1)
         """
         done = (times * self.macs, times * self.flops, times * self.activation_bytes)
         return Cost(self.parameters, *done, *VALUES(self)[4:])
