@@ -73,8 +73,8 @@ test("texts are Markdown, and what is hostile in them or called an image is harm
   await seen(note.getByRole("columnheader", { name: "lr" }));
   await becomes(() => note.locator("li").allTextContents(), ["one", "two three"]);
   await seen(note.getByText("<img src=x onerror=window.hacked=1>"));
-  equal(await note.locator("a").evaluateAll((links) => links.map((link) => link.protocol)), ["https:", "http:"], "links");
-  equal(await note.locator("img, script, iframe, svg").count(), 0, "no element of the text's own");
+  await becomes(() => note.locator("a").evaluateAll((links) => links.map((link) => link.protocol)), ["https:", "http:"], "links");
+  await becomes(() => note.locator("img, script, iframe, svg").count(), 0, "no element of the text's own");
   await choose(note, /Show as plain text/);
   await seen(note.getByText("# Notes"));
   const slow = await tab.evaluate(async () => {
@@ -87,7 +87,7 @@ test("texts are Markdown, and what is hostile in them or called an image is harm
   const huge = figure(tab, /^huge, hostile/);
   await huge.getByRole("button", { name: /Show the image: PNG, 60000 × 60000/ }).click();
   await seen(huge.getByRole("img"));
-  equal(await tab.evaluate(() => window.hacked), undefined);
+  await becomes(() => tab.evaluate(() => window.hacked), undefined);
 });
 
 test("trials are sorted by a metric, coloured by it, and shown in charts", async ({ page }) => {
