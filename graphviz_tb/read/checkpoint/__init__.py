@@ -33,13 +33,17 @@ NUMBERS = re.compile(r"(\d+)")
 def index_files(path: Path) -> list[Path]:
     """The indexes of the checkpoints that a path means, the latest last; none where it is something else."""
     beside = path.with_name(path.name + SUFFIX) if path.name else path
-    if path.is_dir():
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except (OSError, ValueError):  # a name that is too long, or none
+        return []
+    if is_folder:
         with suppress(OSError):
             found = [each for each in path.iterdir() if each.name.endswith(SUFFIX) and is_index(each)]
             latest = latest_of(path)
             return sorted(found, key=lambda each: (each.name == latest, natural(each.name)))
         return []
-    if not path.exists() and is_index(beside):
+    if not is_there and is_index(beside):
         return [beside]
     return [path] if is_index(path) else []
 
