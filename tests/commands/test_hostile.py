@@ -78,7 +78,7 @@ def test_a_full_disk_is_a_fault_of_the_machine(line: str, tmp_path: Path) -> Non
 
 
 @each("unbuffered", ["", "1"])
-@each("line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --json"])
+@each("line", ["render $good -o -", "info $good --json", "tree $other --json", "diff $good $other --format json"])
 def test_a_disk_with_room_for_a_part_is_a_fault_of_the_machine(line: str, unbuffered: str, tmp_path: Path) -> None:
     done = shell(f"ulimit -f 1; $tbgraph {line} > part", tmp_path, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, (tmp_path / "part").stat().st_size) == (5, 1024), done.stderr
