@@ -20,7 +20,7 @@ LEAST, SMALLEST = 4.5, 9
 
 
 @each("theme", THEMES)
-@each("scheme", [word for word, row in SCHEMES.items() if not row.measured])
+@each("scheme", [word for word, row in SCHEMES.items() if not (row.measured or row.logged)])
 @each("graph", part(GRAPHS, 3))
 def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
     model = graphviz_tb.load(REAL / graph)
@@ -36,6 +36,13 @@ def test_every_text_can_be_read_on_measured_colours(scheme: str, theme: str) -> 
     model = graphviz_tb.load(REAL / "mnist_cnn.pbtxt", run_metadata=(str(measured),))
     for depth in (0, 2):
         assert weak(model.picture(color_by=scheme, theme=theme, depth=depth).render("svg")) == []
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_text_can_be_read_on_colours_of_a_log(theme: str) -> None:
+    model = graphviz_tb.load(REAL.parent / "logdirs" / "keras3_callback")
+    for depth in (0, 2):
+        assert weak(model.picture(color_by="logged", theme=theme, depth=depth).render("svg")) == []
 
 
 def weak(svg: bytes) -> list[str]:
