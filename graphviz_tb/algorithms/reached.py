@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable, Mapping
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.columns import Bools, Ints, filed
 
 
 def reached(
@@ -35,9 +35,8 @@ def spread(start: Bools, source: Ints, target: Ints) -> Bools:
     if not start.any():
         return start.copy()
     # The targets of node v are targets[first[v]:first[v + 1]].
-    order = np.argsort(source, kind="stable")
-    first = np.searchsorted(source[order], np.arange(len(start) + 1)).tolist()
-    targets, reached = target[order].tolist(), start.tolist()
+    order, begin = filed(source, len(start))
+    first, targets, reached = begin.tolist(), target[order].tolist(), start.tolist()
     todo = np.flatnonzero(start).tolist()
     while todo:
         node = todo.pop()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from graphviz_tb.errors import UnknownNode
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import FUNCTION, OP, RowKind
@@ -91,8 +92,11 @@ class Node:
     def children(self) -> NodeList:
         """What is directly in a group, in the order of the file."""
         hierarchy = self._model.hierarchy
-        inside = np.arange(self.row + 1, int(hierarchy.end[self.row]))
-        return NodeList(self._model, inside[hierarchy.parent[inside] == self.row].tolist())
+        rows, row = [], self.row + 1
+        while row < hierarchy.end[self.row]:
+            rows.append(row)
+            row = int(hierarchy.end[row])
+        return NodeList(self._model, rows)
 
     @property
     def nodes(self) -> NodeList:
@@ -104,12 +108,12 @@ class Node:
     @property
     def inputs(self) -> NodeList:
         """The nodes outside of it that it takes tensors or control from, each once, in the order of its inputs."""
-        return self._neighbours(self._edges.into)
+        return self._neighbours(self._into, self._model.hierarchy.graph.source)
 
     @property
     def outputs(self) -> NodeList:
         """The nodes outside of it that take what it gives, each once, in the order of the file."""
-        return self._neighbours(self._edges.out)
+        return self._neighbours(self._out, self._model.hierarchy.graph.target)
 
     @property
     def shapes(self) -> list[Shape]:
@@ -117,8 +121,8 @@ class Node:
         graph, node = self._model.hierarchy.graph, self._node
         if node < 0:
             return []
-        data = np.flatnonzero((graph.source == node) & ~graph.control)
-        keys = sorted({int(key) for key in graph.key[data]}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
+        data = [edge for edge in self._out(node) if not graph.control[edge]]
+        keys = sorted({int(graph.key[edge]) for edge in data}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
         first = [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
         return [self._model.facts.tensor(node, key).shape for key in first]
 
@@ -151,51 +155,30 @@ class Node:
 
     @property
     def flops(self) -> int:
-        """Floating point operations; at least, where `cost.uncounted` or `cost.guessed` is not 0."""
+        """Floating point operations; at least, where `cost.lower_bounds()` names them."""
         return self.cost.flops
 
     @property
     def _node(self) -> int:
         return int(self._model.hierarchy.node[self.row])
 
-    @property
-    def _edges(self) -> _Edges:
-        edges = getattr(self._model, "_edges_by_node", None)
-        if edges is None:
-            edges = _Edges(self._model)
-            vars(self._model)["_edges_by_node"] = edges
+    def _into(self, node: int) -> Sequence[int]:
+        """The edges into a node."""
+        first = self._model.hierarchy.first_input
+        return range(int(first[node]), int(first[node + 1]))
+
+    def _out(self, node: int) -> Sequence[int]:
+        """The edges out of a node."""
+        order, first = self._model.hierarchy.outputs
+        edges: list[int] = order[first[node] : first[node + 1]].tolist()
         return edges
 
-    def _neighbours(self, near: Callable[[int], Sequence[int]]) -> NodeList:
+    def _neighbours(self, edges: Callable[[int], Sequence[int]], far: Ints) -> NodeList:
         hierarchy = self._model.hierarchy
         inside = range(self.row, int(hierarchy.end[self.row]))
-        nodes = hierarchy.node[inside.start : inside.stop]
-        found = (int(hierarchy.row_of_node[other]) for node in nodes.tolist() if node >= 0 for other in near(node))
+        nodes = hierarchy.node[inside.start : inside.stop].tolist()
+        found = (int(hierarchy.row_of_node[far[edge]]) for node in nodes if node >= 0 for edge in edges(node))
         return NodeList(self._model, list(dict.fromkeys(row for row in found if row >= 0 and row not in inside)))
-
-
-class _Edges:
-    """The ends of edges, by the node at the other end; sorted once for a model."""
-
-    def __init__(self, model: Folded) -> None:
-        graph = model.hierarchy.graph
-        self._of = {}
-        for name, near, far in (("into", graph.target, graph.source), ("out", graph.source, graph.target)):
-            order = np.lexsort((graph.slot if name == "into" else graph.target, near))
-            self._of[name] = far[order], np.searchsorted(near[order], np.arange(len(graph) + 1))
-
-    def into(self, node: int) -> Sequence[int]:
-        """What feeds a node."""
-        return self._near("into", node)
-
-    def out(self, node: int) -> Sequence[int]:
-        """What a node feeds."""
-        return self._near("out", node)
-
-    def _near(self, name: str, node: int) -> list[int]:
-        far, start = self._of[name]
-        near: list[int] = far[start[node] : start[node + 1]].tolist()
-        return near
 
 
 class NodeList(Sequence[Node]):
@@ -229,7 +212,7 @@ class NodeList(Sequence[Node]):
     def __contains__(self, what: object) -> bool:
         if isinstance(what, str):
             return what in self._by_name
-        return isinstance(what, Node) and what._model is self._model and what.row in set(self._rows)
+        return isinstance(what, Node) and what._model is self._model and what.row in self._members
 
     def __repr__(self) -> str:
         shown = [f"  {node!r}" for node in self[:SHOWN]]
@@ -258,6 +241,10 @@ class NodeList(Sequence[Node]):
         import pandas as pd
 
         return pd.DataFrame([values_of(node, plain=True) for node in self], columns=list(COLUMNS))
+
+    @cached_property
+    def _members(self) -> frozenset[int]:
+        return frozenset(self._rows)
 
     @cached_property
     def _by_name(self) -> dict[str, int]:

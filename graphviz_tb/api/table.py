@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from graphviz_tb.api.nodes import Node, NodeList
+from graphviz_tb.color.cost import at_least
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
-from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.interpretation import OF_MODEL, Part
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.model.units import format_bytes, format_count
@@ -18,7 +21,6 @@ from graphviz_tb.ops.roles import INPUTS, Role, has_role
 
 NAME_WIDTH = 56  # characters of a name
 NO_OUTPUT = (Role.SUMMARY, Role.INPUT, Role.CHECK, Role.SIZE, Role.FRAME_EXIT, Role.FRAME_SWITCH)
-OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
 
 
 def layers(model: Folded) -> NodeList:
@@ -31,14 +33,18 @@ def layers(model: Folded) -> NodeList:
     weighing: dict[int, list[int]] = {}  # group → the ops whose weights are counted in it
     for row, variables in weighing_ops(model).items():
         weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
-    inside = {group: [other for other in weighing if group < other < hierarchy.end[group]] for group in weighing}
-    found: set[int] = set()
-    for group, ops in weighing.items():
+    groups = sorted(weighing)
+    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
+    found: list[int] = []
+    past = 0  # what is before it is a part of a layer
+    for group in groups:
         # A layer in parts (a kernel inside, its bias outside) is one; a model that has a weight itself is not.
-        found.update([group] if len(inside[group]) < 2 else ops)
-    return NodeList(
-        model, sorted(row for row in found if not any(row in inside[above] for above in found if above in inside))
-    )
+        if group >= past and len(within[group]) < 2:
+            found.append(group)
+            past = int(hierarchy.end[group])
+        elif group >= past:
+            found += weighing[group]
+    return NodeList(model, sorted(found))
 
 
 def weighing_ops(model: Folded) -> dict[int, list[Variable]]:
@@ -104,35 +110,39 @@ def summary_text(model: Folded) -> str:
     """One line a layer: its name and class or op type, the shape of its output, its parameters; then the totals."""
     named = model.hierarchy.graph.layers
     rows = [("Layer", "Output shape", "Parameters")]
-    for node in layers(model):
+    listed = layers(model)
+    for node, result in zip(listed, results_of(model, listed), strict=True):
+        shape = result.shape if result is not None else None
         of_class = named[node.name].class_name if node.name in named else node.op
         title = cut(node.name, NAME_WIDTH) + (f" ({of_class})" if of_class else "")
-        rows.append((title, shape_of(model, node), f"{node.parameters:,}"))
+        rows.append((title, "" if shape is None else shape_word(shape) or "scalar", f"{node.parameters:,}"))
     widths = [max(len(row[at]) for row in rows) for at in range(3)]
     rule = "─" * (sum(widths) + 4)
     lines = [f"{one:<{widths[0]}}  {two:<{widths[1]}}  {three:>{widths[2]}}".rstrip() for one, two, three in rows]
     return "\n".join([lines[0], rule, *lines[1:], rule, *totals(model)])
 
 
-def shape_of(model: Folded, node: Node) -> str:
-    """The shape of what a layer gives: of a scope that of the last of its ops that the model takes outside of it."""
-    if node.kind == "op":
-        return "" if node.shape is None else shape_word(node.shape) or "scalar"
+def results_of(model: Folded, nodes: NodeList) -> list[Node | None]:
+    """For each of some layers the op that gives its result: itself, or the last in it that the model takes outside.
+
+    Of layers that are in another the ops count as the inner one's. Before: in the order of the hierarchy.
+    """
     hierarchy = model.hierarchy
-    graph, part, rows = hierarchy.graph, hierarchy.graph.meaning.part(), hierarchy.row_of_node
-    inside = (rows >= node.row) & (rows < hierarchy.end[node.row])
-    leaves = inside[graph.source] & ~inside[graph.target] & ~graph.control & np.isin(part[graph.target], OF_MODEL)
-    leaves &= graph.mark[graph.target] == 0
-    last = max(rows[graph.source[leaves]].tolist(), default=-1)
-    return shape_of(model, Node(model, last)) if last >= 0 else ""
+    graph, rows = hierarchy.graph, hierarchy.row_of_node
+    starts = np.array([node.row for node in nodes], np.int64)
+    layer = np.searchsorted(starts, rows, side="right") - 1  # of each node, where it is before the end of that
+    if len(starts):
+        layer[(layer >= 0) & (rows >= hierarchy.end[starts[layer]])] = -1
+    takes = ~graph.control & np.isin(graph.meaning.part(), OF_MODEL)[graph.target] & (graph.mark[graph.target] == 0)
+    leaves = takes & (layer[graph.source] >= 0) & (layer[graph.source] != layer[graph.target])
+    last = np.full(len(starts), -1, np.int64)
+    np.maximum.at(last, layer[graph.source[leaves]], rows[graph.source[leaves]])
+    found = zip(nodes, last.tolist(), strict=True)
+    return [node if node.kind == "op" else Node(model, row) if row >= 0 else None for node, row in found]
 
 
 def totals(model: Folded) -> list[str]:
     """Parameters, their bytes, and FLOPs of the whole main graph; "at least" where something is not counted."""
     cost = Node(model, 0).cost
-    weights = "at least " if cost.unsized else ""
-    operations = "at least " if cost.uncounted or cost.guessed else ""
-    return [
-        f"Parameters: {weights}{cost.parameters:,} ({format_bytes(cost.weight_bytes)})",
-        f"FLOPs: {operations}{format_count(cost.flops)}",
-    ]
+    parameters = at_least(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")
+    return [f"Parameters: {parameters}", f"FLOPs: {at_least(cost, 'flops', format_count(cost.flops))}"]

@@ -16,7 +16,7 @@ import re
 import numpy as np
 
 from graphviz_tb.algorithms.reached import spread
-from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.columns import Bools, Bytes, filed
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Flow, Part
 from graphviz_tb.ops.roles import (
@@ -106,9 +106,8 @@ def serving(graph: Graph, users: Bools) -> Bools:
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     left = np.bincount(source, minlength=len(graph)).tolist()  # users that are not known to be ones
-    order = np.argsort(target, kind="stable")
-    first = np.searchsorted(target[order], np.arange(len(graph) + 1)).tolist()
-    sources = source[order].tolist()
+    order, start = filed(target, len(graph))
+    first, sources = start.tolist(), source[order].tolist()
     found = np.zeros(len(graph), bool)
     todo = np.flatnonzero(users).tolist()
     while todo:

@@ -17,12 +17,11 @@ from graphviz_tb.interpret.weight_names import declared, read
 from graphviz_tb.interpret.weight_shapes import used_shapes
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Variable, VariableUse
 from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
 
-OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
 WHOLE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # of 8 bits are quantised weights
 REPLICA = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
 # Variables that optimizers make: tf.train, Keras 2 and Keras 3 name them so.

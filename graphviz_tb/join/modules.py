@@ -18,11 +18,8 @@ from graphviz_tb.join.variables import OF_CLASS, parameter_paths
 from graphviz_tb.limits import JOIN_PATHS
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, STACKS, Hierarchy
-from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.joins import Aspect, FoundRows
-
-PARTS_OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)
-
 
 PathEnds = Callable[[int], list[range]]  # of a tag of so many parts: where a path may end, the best first
 
@@ -163,7 +160,7 @@ def of_model(hierarchy: Hierarchy) -> Bools:
     part = hierarchy.graph.meaning.part()
     ours = np.zeros(len(hierarchy), bool)
     ops = hierarchy.node >= 0
-    ours[ops] = np.isin(part[hierarchy.node[ops]], PARTS_OF_MODEL) & (hierarchy.mark[ops] == 0)
+    ours[ops] = np.isin(part[hierarchy.node[ops]], OF_MODEL) & (hierarchy.mark[ops] == 0)
     total = np.concatenate(([0], np.cumsum(ours)))
     held: Bools = total[hierarchy.end] > total[: len(hierarchy)]
     return held

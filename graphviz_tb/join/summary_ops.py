@@ -16,6 +16,7 @@ from graphviz_tb.join.drawn import rows_of_nodes
 from graphviz_tb.join.tags import LookedUpTag
 from graphviz_tb.join.variables import users_by_node
 from graphviz_tb.limits import CARRIERS_FOLLOWED
+from graphviz_tb.model.columns import filed
 from graphviz_tb.model.graph import INPUT_ARG, Call, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import Part
@@ -72,9 +73,8 @@ class Backward:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         data = np.flatnonzero(~graph.control)
-        order = data[np.lexsort((graph.slot[data], graph.target[data]))]
-        self.source, self.slot = graph.source[order], graph.slot[order]
-        self.start = np.searchsorted(graph.target[order], np.arange(len(graph) + 1))
+        order, self.start = filed(graph.target[data], len(graph))
+        self.source, self.slot = graph.source[data[order]], graph.slot[data[order]]
         self.calls: dict[int, Call] = {}
         for call in graph.calls:
             self.calls.setdefault(call.function, call)  # a summary measures the same in each call

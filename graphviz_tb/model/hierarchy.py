@@ -16,7 +16,7 @@ from itertools import islice
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, filed
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
@@ -120,6 +120,16 @@ class Hierarchy:
     def op_total(self) -> Longs:
         """Prefix sum of ordinary ops: `op_total[end[r]] - op_total[r]` ops lie under (or are) row r."""
         return np.concatenate(([0], np.cumsum(self.ordinary))).astype(np.int64)
+
+    @cached_property
+    def first_input(self) -> Longs:
+        """Where the edges into each node begin: edges are in the order of their targets."""
+        return np.searchsorted(self.graph.target, np.arange(len(self.graph) + 1)).astype(np.int64)
+
+    @cached_property
+    def outputs(self) -> tuple[Longs, Longs]:
+        """The edges by their source, and where those of each node begin."""
+        return filed(self.graph.source, len(self.graph))
 
     @cached_property
     def attr_of(self) -> dict[tuple[int, int], str]:

@@ -26,6 +26,9 @@ class Part(IntEnum):
     BOOKKEEPING = 6  # savers, initialisers, counters
 
 
+OF_MODEL = (Part.MODEL, Part.COPY, Part.LOSS)  # what computes, and no gradient, update, input or bookkeeping
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Flow:
     """Columns over the nodes of a graph that trains; all false where nothing does.

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.limits import CARDS_OF_BLOCK
+from graphviz_tb.model.columns import filed
 from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind
 from graphviz_tb.page.rows import COLUMNS
 from graphviz_tb.serve.loading import ServedPage
@@ -148,11 +149,7 @@ class GraphRows:
     @cached_property
     def _filed(self) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """For both ends of edges: their numbers in the order of the rows there, and where those of a row begin."""
-        made = {}
-        for end in ("source", "target"):
-            order = np.argsort(self.edges[end], kind="stable")
-            made[end] = order, np.searchsorted(self.edges[end][order], np.arange(len(self) + 1))
-        return made
+        return {end: filed(self.edges[end], len(self)) for end in ("source", "target")}
 
     def trace(self, row: int, way: str, hops: int | None) -> list[int]:
         """All rows that lead to a row or to those in it ("in"), or that these lead to ("out"), in so many steps."""
