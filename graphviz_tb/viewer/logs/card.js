@@ -9,6 +9,9 @@ const LONGEST_ABOUT = 5000; // letters of the description of a tag
  */
 
 class TagCard {
+  /** Whether its content is a chart. */
+  static charted = false;
+
   /** @param {TagPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     this.page = page;
@@ -24,6 +27,8 @@ class TagCard {
     this.note = el("span", { class: "note" });
     this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, "⚲");
     this.plot = el("div", { class: "plot" });
+    /** @type {Plot | null} of a card that draws one */
+    this.chart = null;
     this.foot = el("div", { class: "card-foot" });
     this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, "⋯"), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
     const title = el("h3", { title: brief(this.tag.name) }, brief(this.tag.title || this.tag.name, 160));
@@ -47,7 +52,9 @@ class TagCard {
 
   /** What its menu offers: names of words, and what they do. @returns {[string, () => void][]} */
   actions() {
-    return [["log.table", () => this.toggleTable()], ["log.copy", () => this.copy()], ["log.csv", () => this.saveRows("csv")], ["log.json", () => this.saveRows("json")]];
+    /** @type {[string, () => void][]} */
+    const pictures = /** @type {typeof TagCard} */ (this.constructor).charted ? [["saveSvg", () => this.savePicture("svg")], ["savePng", () => this.savePicture("png")]] : [];
+    return [["log.table", () => this.toggleTable()], ["log.copy", () => this.copy()], ["log.csv", () => this.saveRows("csv")], ["log.json", () => this.saveRows("json")], ...pictures];
   }
 
   /** The runs that the card shows: [run, series, number of points, …]. @returns {number[][]} */
@@ -111,10 +118,14 @@ class TagCard {
   drawn() {}
 
   /** The room for it is another. */
-  fitted() {}
+  fitted() {
+    if (!this.table && this.near) this.chart?.resize(this.plot.clientWidth, this.plot.clientHeight);
+  }
 
   /** It is out of sight. */
-  left() {}
+  left() {
+    this.chart?.drop();
+  }
 
   /** What a reader who does not see it is told. */
   words() {
@@ -149,7 +160,7 @@ class TagCard {
 
   /** What stands where the table may stand. @returns {Node[]} */
   content() {
-    return [];
+    return this.chart ? [this.chart.canvas] : [];
   }
 
   drawTable() {
@@ -175,8 +186,9 @@ class TagCard {
     download(new Blob([rowsAs(this.rows(), format)]), this.file(format));
   }
 
-  /** Save a chart. @param {Plot} chart @param {string} format */
-  savePicture(chart, format) {
+  /** Save the chart. @param {string} format */
+  savePicture(format) {
+    const chart = /** @type {Plot} */ (this.chart);
     if (format === "png") return chart.canvas.toBlob((/** @type {Blob} */ blob) => download(blob, this.file("png")));
     download(new Blob([chartSvg(chart, this.run ? `${this.tag.name} · ${this.run.name}` : this.tag.name)], { type: "image/svg+xml" }), this.file("svg"));
   }

@@ -4,11 +4,13 @@
 const NO_HISTOGRAMS = { step: [], wall: [], borders: [], count: [], bands: [] };
 
 class HistogramCard extends TagCard {
+  static charted = true;
+  chart = /** @type {RidgeChart | BandChart} */ (null);
+
   /** @param {TagPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
     this.data = NO_HISTOGRAMS;
-    /** @type {RidgeChart | BandChart} */
     this.chart = this.chartOf();
   }
 
@@ -20,23 +22,6 @@ class HistogramCard extends TagCard {
   /** @returns {"ridges" | "bands"} */
   get view() {
     return "ridges";
-  }
-
-  /** @returns {[string, () => void][]} */
-  actions() {
-    return [...super.actions(), ["saveSvg", () => this.savePicture(this.chart, "svg")], ["savePng", () => this.savePicture(this.chart, "png")]];
-  }
-
-  content() {
-    return [this.chart.canvas];
-  }
-
-  fitted() {
-    if (!this.table && this.near) this.chart.resize(this.plot.clientWidth, this.plot.clientHeight);
-  }
-
-  left() {
-    this.chart.drop();
   }
 
   /** @param {AbortSignal} signal */

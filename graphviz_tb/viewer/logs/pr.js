@@ -13,6 +13,9 @@ class CurveChart extends LineChart {
 }
 
 class CurveCard extends StepCard {
+  static charted = true;
+  chart = /** @type {CurveChart} */ (null);
+
   /** @param {StepPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
@@ -21,19 +24,7 @@ class CurveCard extends StepCard {
 
   /** @returns {[string, () => void][]} */
   actions() {
-    return [...super.actions(), ["saveSvg", () => this.savePicture(this.chart, "svg")], ["savePng", () => this.savePicture(this.chart, "png")], ["fit", () => this.chart.fit()]];
-  }
-
-  content() {
-    return [this.chart.canvas];
-  }
-
-  fitted() {
-    if (!this.table && this.near) this.chart.resize(this.plot.clientWidth, this.plot.clientHeight);
-  }
-
-  left() {
-    this.chart.drop();
+    return [...super.actions(), ["fit", () => this.chart.fit()]];
   }
 
   /** The curves of the chosen runs. @returns {[LogRun, Curve][]} */

@@ -1,6 +1,9 @@
 // A card of scalars: the lines of the chosen runs.
 
 class ScalarCard extends TagCard {
+  static charted = true;
+  chart = /** @type {LineChart} */ (null);
+
   /** @param {ScalarPage} page @param {CardEntry} entry */
   constructor(page, entry) {
     super(page, entry);
@@ -14,19 +17,7 @@ class ScalarCard extends TagCard {
 
   /** @returns {[string, () => void][]} */
   actions() {
-    return [...super.actions(), ["saveSvg", () => this.savePicture(this.chart, "svg")], ["savePng", () => this.savePicture(this.chart, "png")], ["fit", () => this.chart.fit()]];
-  }
-
-  content() {
-    return [this.chart.canvas];
-  }
-
-  fitted() {
-    if (!this.table && this.near) this.chart.resize(this.plot.clientWidth, this.plot.clientHeight);
-  }
-
-  left() {
-    this.chart.drop();
+    return [...super.actions(), ["fit", () => this.chart.fit()]];
   }
 
   /** Ask for the points, as many as the chart can show. @param {AbortSignal} signal */
