@@ -39,6 +39,7 @@ GUESSES = [
     "model.size_bytes == 4 * 7370 and model.flops == model.cost.under(0).flops",
     "[layer.name for layer in model.layers] == ['conv1', 'conv2', 'fc1', 'fc2']",
     "model.inputs.names == ['input/x-input', 'input/y-input', 'dropout/keep_prob']",
+    "[name.split('/')[0] for name in model.outputs.names] == ['cross_entropy', 'accuracy']",
     "[node.op for node in model.find('op:Conv2D')] == ['Conv2D', 'Conv2D']",
     "model.find('conv?/pool').names == ['conv1/pool', 'conv2/pool']",
     "model.find('**pool', 'op:MaxPool').names == ['conv1/pool', 'conv2/pool']",

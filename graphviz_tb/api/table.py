@@ -6,8 +6,10 @@ from bisect import bisect_left
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.color.cost import at_least
+from graphviz_tb.interpret.parts import serving
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
@@ -20,7 +22,7 @@ from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import INPUTS, Role, has_role
 
 NAME_WIDTH = 56  # characters of a name
-NO_OUTPUT = (Role.SUMMARY, Role.INPUT, Role.CHECK, Role.SIZE, Role.FRAME_EXIT, Role.FRAME_SWITCH)
+NO_OUTPUT = (Role.SUMMARY, Role.SUMMARY_MERGE, Role.INPUT, Role.CHECK, Role.SIZE, Role.FRAME_EXIT, Role.FRAME_SWITCH)
 
 
 def layers(model: Folded) -> NodeList:
@@ -82,20 +84,26 @@ def inputs(model: Folded) -> NodeList:
         return NodeList(model, [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in named])
     held = meaning.variable | (meaning.origin >= 0) | np.isin(meaning.part(), (Part.UPDATE, Part.BOOKKEEPING))
     held[graph.source[meaning.stores[graph.target]]] = True  # the name of a checkpoint
+    held |= serving(graph, held)
     return NodeList(model, rows_of(hierarchy, fed & ~held))
 
 
 def outputs(model: Folded) -> NodeList:
-    """The ops of the model itself (no gradients, updates, savers) whose tensors nothing but these takes."""
+    """The ops of the model itself that depend on what is fed, and whose tensors nothing takes but gradients, updates,
+    summaries and savers."""
     hierarchy = model.hierarchy
     graph, meaning = hierarchy.graph, hierarchy.graph.meaning
-    ours = (
-        np.isin(meaning.part(), OF_MODEL) & (graph.mark == 0) & (graph.function < 0) & ~meaning.sizes & ~meaning.stores
-    )
-    ours &= ~graph.of_types(lambda op: has_role(op, *NO_OUTPUT))
-    taken = np.zeros(len(graph), bool)
+    data = ~graph.control
+    ours = np.isin(meaning.part(), OF_MODEL) & (graph.mark == 0) & (graph.function < 0)
+    ours &= ~meaning.sizes & ~meaning.stores & ~graph.of_types(lambda op: has_role(op, *NO_OUTPUT))
+    fed = meaning.part() == Part.INPUT
+    fed[hierarchy.node[[node.row for node in inputs(model)]]] = True
+    if fed.any():
+        ours &= spread(fed, graph.source[data], graph.target[data])
     takers = ~np.isin(meaning.part(), (Part.GRADIENT, Part.UPDATE, Part.BOOKKEEPING))
-    taken[graph.source[takers[graph.target] & ~graph.control]] = True
+    takers &= ~graph.of_types(lambda op: has_role(op, Role.SUMMARY, Role.SUMMARY_MERGE))
+    taken = np.zeros(len(graph), bool)
+    taken[graph.source[takers[graph.target] & data]] = True
     return NodeList(model, rows_of(hierarchy, ours & ~taken))
 
 

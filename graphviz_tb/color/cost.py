@@ -15,7 +15,7 @@ from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
 from graphviz_tb.color.memory import RAMPS
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import TYPES_IN_LEGEND
-from graphviz_tb.model.costs import Cost, Costs
+from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.measure import thousands
@@ -24,17 +24,6 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import format_bytes, format_count
 
-# What may be missing from a number.
-UNCOUNTED: dict[str, Callable[[Cost], int]] = {"uncounted": lambda cost: cost.uncounted}
-GUESSED: dict[str, Callable[[Cost], int]] = {"guessed": lambda cost: cost.guessed}
-UNSIZED: dict[str, Callable[[Cost], int]] = {"unsized": lambda cost: cost.unsized}
-PARTIAL: dict[str, Callable[[Cost], int]] = {"partial": lambda cost: cost.partial}
-UNSHAPED: dict[str, Callable[[Cost], int]] = {"unshaped": lambda cost: cost.unshaped}
-LACKS = {
-    "flops": UNCOUNTED | GUESSED | PARTIAL,
-    "parameters": UNSIZED,
-    "activations": GUESSED | UNSHAPED | PARTIAL,
-}
 QUANTITY = {"flops": "flops", "parameters": "parameters", "activations": "activation_bytes"}  # of each colouring
 
 
@@ -80,7 +69,8 @@ class ByCost(ByNumber):
         listed = [(row,) for row in first.tolist()]
         words = [self.second(path) or "" for path in listed]
         accounts = [self.account(path) for path in listed]
-        lacks = {word: [count(distinct[index]) for index in costs] for word, count in LACKS[self.scheme].items()}
+        missing = [cost.missing(QUANTITY[self.scheme]) for cost in distinct]
+        lacks = {word: [missing[index][word] for index in costs] for word in NOTHING.missing(QUANTITY[self.scheme])}
         return ColourValues(
             [value[index] for index in costs],
             [words[index] for index in alike.tolist()],

@@ -38,8 +38,8 @@ class Cost:
     guessed: int = 0
     unsized: int = 0
     copied: int = 0
-    partial: int = 0
     unshaped: int = 0
+    partial: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -67,26 +67,37 @@ class Cost:
         done = (times * self.macs, times * self.flops, times * self.activation_bytes)
         return Cost(self.parameters, *done, *VALUES(self)[4:])
 
+    def missing(self, quantity: str) -> dict[str, int]:
+        """How often something of a quantity is missing, or is a guess, by the name of the count.
+
+        >>> Cost(uncounted=2).missing("flops")
+        {'uncounted': 2, 'guessed': 0, 'partial': 0}
+        """
+        counts = {*LACKS[quantity], *(() if quantity in OF_WEIGHTS else ("guessed",))}
+        return {name: getattr(self, name) for name in FIELDS if name in counts}
+
     def lower_bounds(self) -> tuple[str, ...]:
         """The quantities that are more than is counted.
 
         >>> Cost(flops=12, uncounted=1).lower_bounds(), Cost(parameters=7).lower_bounds()
         (('macs', 'flops'), ())
         """
-        lacking = {
-            "parameters": self.unsized,
-            "macs": self.uncounted or self.partial,
-            "flops": self.uncounted or self.partial,
-            "activation_bytes": self.unshaped or self.partial,
-            "weight_bytes": self.unsized,
-        }
-        return tuple(name for name, missing in lacking.items() if missing)
+        return tuple(name for name, counts in LACKS.items() if any(getattr(self, count) for count in counts))
 
 
 FIELDS = tuple(each.name for each in fields(Cost))
 QUANTITIES = FIELDS[:5]
 VALUES = attrgetter(*FIELDS)
 NOTHING = Cost()
+# Quantity → the counts that say how often something of it is missing; an unknown batch is counted as `--batch`.
+LACKS = {
+    "parameters": ("unsized",),
+    "macs": ("uncounted", "partial"),
+    "flops": ("uncounted", "partial"),
+    "activation_bytes": ("partial", "unshaped"),
+    "weight_bytes": ("unsized",),
+}
+OF_WEIGHTS = ("parameters", "weight_bytes")  # the batch is not in them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
