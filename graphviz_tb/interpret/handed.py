@@ -12,10 +12,9 @@ import numpy as np
 from graphviz_tb.interpret.origins import HANDED_IN
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import TABLES, Role, has_role
 
 UNNAMED = re.compile(r"(.*/)?unknown(_\d+)?", re.DOTALL)  # TensorFlow's word for it
-TABLES = re.compile(r"(Anonymous)?(Mutable)?(Dense)?HashTable(OfTensors)?(V2)?|StaticHashTable")
-LOOKUP = re.compile(r"LookupTable\w+|InitializeTable\w*")
 ODD = re.compile(r"[^a-z0-9]")  # what the name of an argument has none of
 TABLE, VALUE = "lookup table", "captured value"
 
@@ -24,10 +23,10 @@ def find_handed(graph: Graph) -> tuple[Bools, dict[int, str]]:
     """Before: a flat graph. After: which nodes bring a table or a captured value to the main graph, and what to call
     arguments, there and in functions, whose names are no help."""
     handed = graph.of_types(HANDED_IN.__contains__)
-    kept = graph.of_types(lambda op: bool(TABLES.fullmatch(op)))
+    kept = graph.of_types(TABLES.__contains__)
     if not handed.any():
         return kept, {}
-    lookups = graph.of_types(lambda op: bool(LOOKUP.fullmatch(op)))
+    lookups = graph.of_types(lambda op: has_role(op, Role.TABLE_USE))
     table = graph.source[lookups[graph.target] & handed[graph.source] & (graph.slot == 0) & ~graph.control].tolist()
     unnamed = [node for node in np.flatnonzero(handed).tolist() if UNNAMED.fullmatch(graph.name[node])]
     # Of several words the last counts: an argument that a lookup takes is a table, whatever its name.

@@ -140,10 +140,6 @@ PASS_THROUGH = TYPES[Role.PASS]
 """Output 0 is input 0: identities and copies."""
 TRACED_RESULTS = TYPES[Role.TRACED_RESULT]
 """Tracing ends each result of a function in one, called by the type and a number."""
-CHECKS = TYPES[Role.CHECK]
-"""Give input 0, if it is what it should be."""
-GRADIENT_STOPS = TYPES[Role.GRADIENT_STOP]
-"""Give input 0 and no gradient."""
 PASS_EACH = TYPES[Role.PASS_EACH]
 """The outputs are the inputs."""
 CASTS = TYPES[Role.CAST]
@@ -180,14 +176,10 @@ CONVOLUTIONS = TYPES[Role.CONVOLUTION]
 """Convolutions and what slides a filter as they do."""
 DEPTHWISE = TYPES[Role.DEPTHWISE]
 """Of the convolutions those that keep channels apart."""
-TRANSPOSED_CONVOLUTIONS = TYPES[Role.TRANSPOSED_CONVOLUTION]
-"""The gradient of a convolution by its input; in a model a transposed convolution."""
 PRODUCTS = TYPES[Role.PRODUCT]
 """Products of matrices."""
 BATCH_PRODUCTS = TYPES[Role.BATCH_PRODUCT]
 """Products along dimensions of two tensors, as of the queries and keys of an attention."""
-NORMALIZATIONS = TYPES[Role.NORMALIZATION]
-"""Fused batch normalization."""
 LOOKUPS = TYPES[Role.LOOKUP]
 """Rows of a table of embeddings by their numbers."""
 SIZES = TYPES[Role.SIZE]

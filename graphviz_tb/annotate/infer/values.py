@@ -22,7 +22,6 @@ class Out(NamedTuple):  # one is made for every output of a graph: in a third of
 
 
 UNKNOWN = Out()
-SCALAR = Out(())
 
 
 class Contradiction(ValueError):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -61,25 +62,12 @@ def folded(
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
     # The layers in which the model itself changed: what is derived from these follows.
     near = frozenset(layer for item in items if item.forward for layer in item.layers) | owners(layers, items)
-    said = {wording(item.change) for item in items if item.forward}
-    alone = [item for item in items if not item.forward and is_independent(item, near, said)]
-    groups = [[alone[number] for number in group] for group in weak_components(len(alone), by_layer(alone))]
-    groups += schedules(m, layers, without(items, alone))
+    groups, derived = edits_apart(m, layers, items, near)
     apart = [composed(m, layers, [item.change for item in group]) for group in groups]
-    alone = [item for group in groups for item in group]
-    derived = [item.change for item in without(items, alone) if not item.forward]
-    # The model's own differences, put together to edits: each is a cause, or all of it follows.
-    groups = edits(m, [item for item in items if item.forward])
     trained = training() if derived else ()
-    untrained = no_more_trained(trained)
-    own: list[list[Item]] = []
-    following: list[list[Item]] = []
-    frozen: list[list[Item]] = []
-    for group in groups:
-        (frozen if is_frozen(layers, group, untrained) else following if all_follow(group) else own).append(group)
+    own, behind, frozen = edits_of_model(m, layers, items, no_more_trained(trained))
     causes, others = with_names(m, layers, own, others)
-    behind = [item.change for group in following for item in group]
-    derived += [item.change for group in frozen for item in group]
+    derived += frozen
     # Another optimizer has other updates and other rates: these are no edits of their own.
     if any(change.detail["key"] == "optimizer" for change in trained):
         derived, apart = [*derived, *apart], []
@@ -101,6 +89,37 @@ def folded(
         behind += names
         others = without(others, names)
     return [*others, *with_consequences(at_places(m, causes), [*behind, *derived])]
+
+
+def edits_apart(
+    m: Matching, layers: tuple[Layers, Layers], items: list[Item], near: frozenset[LayerKey]
+) -> tuple[list[list[Item]], list[Change]]:
+    """The edits outside of the model that no edit of it explains; and the other differences there, which follow."""
+    said = {wording(item.change) for item in items if item.forward}
+    alone = [item for item in items if not item.forward and is_independent(item, near, said)]
+    groups = [[alone[number] for number in group] for group in weak_components(len(alone), by_layer(alone))]
+    groups += schedules(m, layers, without(items, alone))
+    alone = [item for group in groups for item in group]
+    return groups, [item.change for item in without(items, alone) if not item.forward]
+
+
+def edits_of_model(
+    m: Matching, layers: tuple[Layers, Layers], items: list[Item], untrained: Sequence[AbstractSet[str | None]]
+) -> tuple[list[list[Item]], list[Change], list[Change]]:
+    """The model's own differences, put together to edits: those that are causes, and the changes of those that follow
+    another edit and of those that follow from what is no longer trained."""
+    own: list[list[Item]] = []
+    following: list[Change] = []
+    frozen: list[Change] = []
+    for group in edits(m, [item for item in items if item.forward]):
+        members = [item.change for item in group]
+        if is_frozen(layers, group, untrained):
+            frozen += members
+        elif all_follow(group):
+            following += members
+        else:
+            own.append(group)
+    return own, following, frozen
 
 
 def alike(m: Matching, found: Sequence[Change]) -> list[Change]:

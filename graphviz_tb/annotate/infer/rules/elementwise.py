@@ -39,36 +39,6 @@ def accumulate(op: Op) -> RuleResult:
     return [shape]
 
 
-UNARY = """
-    Abs Acos Acosh AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation Angle Asin Asinh Atan Atanh
-    BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
-    Bucketize Cast Ceil CheckNumerics CheckNumericsV2 ComplexAbs Conj Cos Cosh DebugNumericSummary DecodeBase64
-    Dawsn Digamma Elu EncodeBase64 Erf Erfc Erfinv Exp Expm1 Expint Floor
-    FresnelCos FresnelSin Imag Inv Invert IsFinite IsInf IsNan L2Normalize LRN LeakyRelu Lgamma Log Log1p LogicalNot
-    Ndtri Neg OnesLike PopulationCount PreventGradient Real Reciprocal RegexFullMatch RegexReplace Relu Relu6 Rint
-    Round Rsqrt Selu Sigmoid Sign Sin Sinh Softplus Softsign Spence Sqrt Square StaticRegexFullMatch
-    StaticRegexReplace StringLength StringLower StringStrip StringToHashBucket StringToHashBucketFast
-    StringToHashBucketStrong StringToNumber StringUpper Tan Tanh AsString UnicodeScript
-    UnicodeTranscode ZerosLike Cumsum Cumprod CumulativeLogsumexp InvertPermutation Reverse ReverseV2
-    ReverseSequence RandomShuffle ClipByValue FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars
-    FakeQuantWithMinMaxVarsPerChannel QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3
-    Softmax LogSoftmax BiasAdd BiasAddV1 MatrixBandPart MatrixInverse Cholesky CholeskyGrad MatrixExponential
-    MatrixLogarithm MatrixSquareRoot FFT FFT2D FFT3D IFFT IFFT2D IFFT3D BatchFFT BatchIFFT Roll DeepCopy
-    TensorScatterUpdate TensorScatterAdd TensorScatterSub TensorScatterMax TensorScatterMin TensorStridedSliceUpdate
-    Copy CopyHost Snapshot InplaceAdd InplaceUpdate InplaceSub BatchMatrixBandPart HSVToRGB RGBToHSV
-    CollectiveReduce CollectiveReduceV2 CollectiveReduceV3 NcclAllReduce XlaSharding _FusedBatchNormEx
-"""
-BINARY = """
-    Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual
-    Igamma IgammaGradA Igammac LeftShift Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mod Mul MulNoNan
-    NextAfter NotEqual Polygamma Pow RealDiv RightShift SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py
-    Xlogy Zeta ApproximateEqual Substr RandomGammaGrad
-"""
-GRADIENTS = """
-    InvGrad ReciprocalGrad RsqrtGrad SigmoidGrad SqrtGrad TanhGrad ReluGrad Relu6Grad EluGrad SeluGrad LeakyReluGrad
-    SoftplusGrad SoftsignGrad
-"""
-
 RULES: dict[str, Rule] = {
     "AccumulateNV2": accumulate,
     "BroadcastArgs": shape_of_broadcast,
