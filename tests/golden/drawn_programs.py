@@ -193,7 +193,7 @@ def chained(program: Program) -> None:
 def looked_up(program: Program) -> None:
     """A lookup table, and what a traced function captured."""
     luck = program.luck
-    tables = ("HashTableV2", "MutableDenseHashTableV2", "AnonymousHashTable", "StaticHashTable", "Placeholder", "_Arg")
+    tables = ("HashTableV2", "MutableDenseHashTableV2", "AnonymousHashTable", "MutableHashTable", "Placeholder", "_Arg")
     name = luck.choice(("", "unknown", "unknown_1", "a/unknown_2", "unknowns", "dense_sub_y"))
     table = program.op(luck.choice(tables), name=name)
     lookups = ("LookupTableFindV2", "InitializeTableV2", "LookupTableImportV2", "Relu")

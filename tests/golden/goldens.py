@@ -18,7 +18,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from kept import differing
+from kept import KEPT, differing
 
 import graphviz_tb
 from graphviz_tb.model.metagraph import Metagraph
@@ -127,15 +127,16 @@ def review(found: dict[str, dict[str, tuple[str, str]]]) -> str:
     return "\n".join(parts)
 
 
-def main(accept: bool) -> int:
-    """Compare all cases; write the page, or the new goldens."""
-    found = {case.name: files for case in CASES if (files := changed(case))}
+def main(accept: bool, stages: list[str]) -> int:
+    """Compare all cases, or what the named stages make; write the page, or the new goldens."""
+    cases = [] if stages else CASES
+    found = {case.name: files for case in cases if (files := changed(case))}
     for name, files in found.items():
         sys.stdout.write(f"{name}: {', '.join(files)}\n")
         for file, (_, new) in files.items():
             if accept:
                 (HERE / file).write_text(new, encoding="utf-8")
-    for path, new in (kept := differing()).items():
+    for path, new in (kept := differing(stages or KEPT)).items():
         sys.stdout.write(f"{path.relative_to(HERE)}\n")
         if accept:
             path.write_text(new, encoding="utf-8")
@@ -147,4 +148,4 @@ def main(accept: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--accept" in sys.argv[1:]))
+    sys.exit(main("--accept" in sys.argv, [word for word in sys.argv[1:] if word != "--accept"]))

@@ -2,6 +2,7 @@
 
     python tests/golden/goldens.py            says which differ
     python tests/golden/goldens.py --accept   the new ones are right
+    python tests/golden/goldens.py programs bodies --accept   only these stages
 
 The inputs are `fixtures/rules`, each of which shows one rule, some small files from TensorFlow, and what is drawn by a
 seed: `networks.py`, and `drawn_*.py` for programs, models, levels, boxes and coordinates. A test compares one input of
@@ -14,7 +15,7 @@ import json
 import random
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
@@ -526,10 +527,11 @@ def accepted(stage: str) -> dict[str, str]:
     return {name: text for name, _, text in (part.partition("\n") for part in parts)}
 
 
-def differing() -> dict[Path, str]:
-    """The new text of each file that is another now."""
+def differing(stages: Collection[str] = KEPT.keys()) -> dict[Path, str]:
+    """The new text of each file of these stages that is another now."""
     found = {}
-    for stage, (_, names) in KEPT.items():
+    for stage in stages:
+        names = KEPT[stage][1]
         new = {name: text_of(stage, name) for name in names}
         if new != accepted(stage):
             found[HERE / f"{stage}.txt"] = "".join(f"{HEAD}{name}\n{text}" for name, text in new.items())
