@@ -25,6 +25,7 @@ TYPE_CHECKING = (
 if TYPE_CHECKING:
     from typing import Any
 
+    from graphviz_tb.diff.result import Changes
     from graphviz_tb.errors import GraphError, ReadError, RequestError, TbGraphError, ToolError
     from graphviz_tb.log import Log, open_log
     from graphviz_tb.options import Options
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "load": "pipeline",
+    "Changes": "diff.result",
     "Model": "pipeline",
     "Log": "log",
     "open_log": "log",
@@ -46,6 +48,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Changes",
     "GraphError",
     "Log",
     "Model",

@@ -18,7 +18,7 @@ from graphviz_tb.options import OF_LOGS, PictureOptions
 from graphviz_tb.render import pdf, png, svg
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
@@ -54,7 +54,7 @@ def as_html(subject: Subject, options: PictureOptions) -> bytes:
     """A page in which everything opens."""
     from graphviz_tb.page import html  # the data of a page takes modules that no other format needs
 
-    return html(cast("Model", subject), options)
+    return html(cast("OpenableModel", subject), options)
 
 
 def as_json(subject: Subject, options: PictureOptions) -> bytes:

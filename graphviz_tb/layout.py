@@ -24,8 +24,8 @@ from graphviz_tb.view.first import FEWEST_BOXES
 from graphviz_tb.view.opening import OpenSet, unlisted
 
 if TYPE_CHECKING:
-    from graphviz_tb.picture import Picture
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.model.subject import PictureStages
+    from graphviz_tb.openable import OpenableModel
 
 SCREEN = (1600, 1000)  # px that a picture is fitted to where all of it is looked at at once
 SHEET = (48, 96)  # px that the margins and the title of a sheet take
@@ -45,7 +45,7 @@ class Layout:
     notices: tuple[Notice, ...]
 
 
-def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
+def lay_out(model: OpenableModel, options: PictureOptions, second: Second) -> Layout:
     """Lay a picture out; `second` gives the colouring's words for the second line of a closed box.
 
     After: where the caller left the open groups unset, the names are legible when the whole sheet is fitted to a
@@ -58,7 +58,7 @@ def lay_out(model: Model, options: PictureOptions, second: Second) -> Layout:
 
 
 def opened_by(
-    model: Model, options: PictureOptions, picture: Picture | None = None
+    model: OpenableModel, options: PictureOptions, picture: PictureStages | None = None
 ) -> tuple[OpenSet, tuple[Notice, ...]]:
     """The groups that a picture opens, each after the group around it, and what was odd in choosing them."""
     if is_free(options):
@@ -68,7 +68,7 @@ def opened_by(
     return open_groups(model.hierarchy, model.metagraph, options, model.names)
 
 
-def laid_out_legibly(model: Model, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
+def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, or fewer of them where nothing was said of which to open."""
     layout = laid_out(model, options, second, opened)
     return legible(model, options, second, layout) if is_free(options) else layout
@@ -79,7 +79,7 @@ def is_free(options: PictureOptions) -> bool:
     return not options.open and not options.open_all and options.depth == "auto"
 
 
-def laid_out(model: Model, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
+def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, and what was odd in arranging them."""
     hierarchy, report = model.hierarchy, model.report
     with report.stage("arrange"):
@@ -95,7 +95,7 @@ def laid_out(model: Model, options: PictureOptions, second: Second, opened: Open
     return Layout(opened, view, scene, (*odd, *lay.notices()))
 
 
-def legible(model: Model, options: PictureOptions, second: Second, layout: Layout) -> Layout:
+def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout) -> Layout:
     """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
 
     The group that was opened first, on the way to what repeats, stays open; so does all where too few boxes would be

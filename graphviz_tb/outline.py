@@ -16,7 +16,7 @@ from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.repeats import quiet_rows
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class OutlineGroup:
     loose: tuple[OutlineBox, ...] = ()
 
 
-def outline(model: Model) -> tuple[OutlineGroup, ...]:
+def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
     """The groups that a first picture opens where there is room, the outer ones first, in the order of the flow."""
     hierarchy = model.hierarchy
     opened = set(first_picture(hierarchy, model.metagraph))

@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     import graphviz
     import pydot
 
+    from graphviz_tb.model.subject import PictureStages
+    from graphviz_tb.openable import OpenableModel
     from graphviz_tb.page.notebook import NotebookFrame
-    from graphviz_tb.pipeline import Model
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A picture of a model: which groups are open, its words, its coordinates, its colours."""
 
-    model: Model
+    model: OpenableModel
     opened: OpenSet
     view: View
     scene: Scene
@@ -92,7 +93,7 @@ class Picture:
         return self.render("svg").decode()
 
 
-def caption_of(model: Model, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
+def caption_of(model: OpenableModel, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
     """Return the words of the title row."""
     title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
     shown = sum(not box.open for box in scene.boxes)
@@ -101,11 +102,11 @@ def caption_of(model: Model, colouring: Colouring, scene: Scene, options: Pictur
     return Caption(title, facts, selected(model, options))
 
 
-def selected(model: Model, options: PictureOptions) -> tuple[str, ...]:
+def selected(model: OpenableModel, options: PictureOptions) -> tuple[str, ...]:
     """Addresses picked out with `select`."""
     return tuple(address(model.hierarchy, path) for paths in model.names.find_each(options.select) for path in paths)
 
 
-def drawn_again(model: Model, options: PictureOptions) -> Picture:
+def drawn_again(model: OpenableModel, options: PictureOptions) -> PictureStages:
     """A picture as it was pickled."""
     return model.picture(options)

@@ -12,10 +12,8 @@ from graphviz_tb.model.folded import Folded
 
 if TYPE_CHECKING:
     import pandas
-    import pydot
 
-    from graphviz_tb.diff.result import Changes
-    from graphviz_tb.picture import Picture
+    import graphviz_tb
     from graphviz_tb.view import RowFinder
 
 
@@ -31,10 +29,6 @@ class ExploredModel(Folded):
     @abstractmethod
     def cost(self) -> Costs:
         """The costs of all rows."""
-
-    @abstractmethod
-    def picture(self, options: Any = None, **choices: Any) -> Picture:
-        """A picture."""
 
     @abstractmethod
     def render(self, format: str = "svg", options: Any = None, **choices: Any) -> bytes:
@@ -120,7 +114,7 @@ class ExploredModel(Folded):
 
         print(summary_text(self))
 
-    def diff(self, other: Any, **choices: Any) -> Changes:
+    def diff(self, other: Any, **choices: Any) -> graphviz_tb.Changes:
         """What changes from this model to another: `graphviz_tb.diff(self, other)`."""
         import graphviz_tb
 
@@ -137,7 +131,3 @@ class ExploredModel(Folded):
     def to_dot(self, **choices: Any) -> str:
         """The picture in Graphviz' language."""
         return self.render("dot", **choices).decode()
-
-    def to_pydot(self, **choices: Any) -> pydot.Dot:
-        """The picture as a `pydot.Dot`."""
-        return self.picture(**choices).to_pydot()

@@ -54,11 +54,6 @@ class Comparison:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Comparison) and self.items == other.items
 
-    def __repr__(self) -> str:
-        from graphviz_tb.diff.report.explain import printable, verdict
-
-        return f"<{type(self).__name__} {printable(self.old_name)} → {printable(self.new_name)}: {verdict(self)}>"
-
     def __hash__(self) -> int:
         return hash(self.items)
 

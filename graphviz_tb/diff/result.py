@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 class Changes(Comparison):
     """All changes between two graphs: a sequence that counts, filters and explains itself."""
 
+    def __repr__(self) -> str:
+        from graphviz_tb.diff.report.explain import printable, verdict
+
+        return f"<{type(self).__name__} {printable(self.old_name)} → {printable(self.new_name)}: {verdict(self)}>"
+
     def to_json(self) -> dict[str, Any]:
         """All changes as plain values (docs/diff.md)."""
         from graphviz_tb.diff.report.explain import document

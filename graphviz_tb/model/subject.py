@@ -21,6 +21,10 @@ class PictureStages(Protocol):
     """One picture, at every height at which it may be written."""
 
     @property
+    def opened(self) -> dict[Path, None]:
+        """The open groups, each after the group around it."""
+
+    @property
     def view(self) -> View:
         """The open groups, and every word."""
 

@@ -28,14 +28,14 @@ from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import Arrange, Away, all_in_main
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
 Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
 
-def put_apart(model: Model, held: Held, usual: Usual, arrange: Arrange) -> dict[int, int]:
+def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange) -> dict[int, int]:
     """Put in all levels that differ where series are apart; the rank of each level that has such series, by row.
 
     The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph.
@@ -139,7 +139,7 @@ class ApartWalk:
     `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart.
     """
 
-    model: Model
+    model: OpenableModel
     hierarchy: Hierarchy
     to: Ints
     arrange: Arrange

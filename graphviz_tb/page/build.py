@@ -31,8 +31,8 @@ from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
 
 if TYPE_CHECKING:
-    from graphviz_tb.picture import Picture
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.model.subject import PictureStages
+    from graphviz_tb.openable import OpenableModel
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 LOG_SHARE = 0.5  # of a page: the most that the points of a log take
@@ -45,7 +45,7 @@ ASCII = "".join(map(chr, range(32, 127)))  # what is written when a reader acts:
 READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 
-def html(model: Model, options: PictureOptions) -> bytes:
+def html(model: OpenableModel, options: PictureOptions) -> bytes:
     """The whole page as one file."""
     log = log_of(model.source)
     if log is None:
@@ -64,11 +64,13 @@ class Extra:
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
-    first: Picture | None = None
+    first: PictureStages | None = None
     blocks: Callable[[TextTable, Iterable[Path]], Iterable[DataBlock]] = lambda table, levels: ()
 
 
-def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple[dict[str, Any], list[DataBlock]]:
+def data(
+    model: OpenableModel, options: PictureOptions, extra: Extra = Extra()
+) -> tuple[dict[str, Any], list[DataBlock]]:
     """The head, and all blocks in the order in which they are needed."""
     hierarchy, table = model.hierarchy, TextTable()
     opened, notices = opened_by(model, options, extra.first)
@@ -119,7 +121,7 @@ def data(model: Model, options: PictureOptions, extra: Extra = Extra()) -> tuple
 
 
 def put_levels(
-    model: Model, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool
+    model: OpenableModel, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
     and, unless series stay `whole`, with series apart.
@@ -150,7 +152,7 @@ def put_levels(
         return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay)
 
 
-def head_of(model: Model, options: PictureOptions, table: TextTable) -> dict[str, Any]:
+def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:
     """Return the head: facts about the file and the request that do not depend on what is open."""
     hierarchy = model.hierarchy
     return {
@@ -183,7 +185,7 @@ def fitting(blocks: list[DataBlock], room: int) -> list[DataBlock]:
     return [block for index, (block, size) in enumerate(zip(blocks, sizes, strict=True)) if not index or size <= room]
 
 
-def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
+def each_step(model: OpenableModel) -> dict[str, Callable[[], Stats]]:
     """The statistics of each traced step by its name, where several were joined."""
     stats = model.facts.stats
     if stats is None or len(stats.steps) < 2 or model.loaded is None:
@@ -191,18 +193,18 @@ def each_step(model: Model) -> dict[str, Callable[[], Stats]]:
     return statistics_of_each(model.files[0], model.loaded, model.hierarchy, model.options)
 
 
-def selected(model: Model, options: PictureOptions) -> str:
+def selected(model: OpenableModel, options: PictureOptions) -> str:
     """Return the address that is selected when the page is opened, "" for none: a page selects one."""
     paths = (path for paths in model.names.find_each(options.select) for path in paths)
     return next((address(model.hierarchy, path) for path in paths), "")
 
 
-def title(model: Model, options: PictureOptions) -> str:
+def title(model: OpenableModel, options: PictureOptions) -> str:
     """Return the title of the page."""
     return options.title if options.title is not None else model.name
 
 
-def trace(model: Model, options: PictureOptions) -> str:
+def trace(model: OpenableModel, options: PictureOptions) -> str:
     """Which steps were measured, and which they are compared with; "" where another title was asked for."""
     stats, before = model.facts.stats, model.facts.before
     if stats is None or options.title is not None:

@@ -31,7 +31,7 @@ from graphviz_tb.render.html import document
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 KEPT, CAME, GONE = 1, 2, 4  # what became of the edges behind a line, as bits
 
@@ -54,7 +54,7 @@ def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dic
     )
 
 
-def head_of(model: Model, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
+def head_of(model: OpenableModel, changes: Comparison, painters: list[Overlay]) -> dict[str, Any]:
     """Return the additions to the head of the page: the changes, and the colours of lines."""
     colours = [LIGHT, DARK]
     grounds = [painter.theme.background for painter in painters]
@@ -74,7 +74,9 @@ def head_of(model: Model, changes: Comparison, painters: list[Overlay]) -> dict[
     }
 
 
-def shades(model: Model, painters: list[Overlay], table: TextTable, levels: Iterable[Path]) -> Iterator[DataBlock]:
+def shades(
+    model: OpenableModel, painters: list[Overlay], table: TextTable, levels: Iterable[Path]
+) -> Iterator[DataBlock]:
     """The colouring of the diff, and what became of the lines of each level of the page."""
     hierarchy = model.hierarchy
     fills, columns = named(hierarchy, [unlisted(each) for each in painters], table)

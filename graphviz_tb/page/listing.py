@@ -18,7 +18,7 @@ from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE
 from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 NAMES = re.compile(r"[^\s:,;→()]+")  # what may be a name in the words of a change
 
@@ -26,7 +26,7 @@ NAMES = re.compile(r"[^\s:,;→()]+")  # what may be a name in the words of a ch
 class Listing:
     """Makes the entries of the list; `sign` is what became of each row of the merged graph."""
 
-    def __init__(self, model: Model, sign: Sequence[str]) -> None:
+    def __init__(self, model: OpenableModel, sign: Sequence[str]) -> None:
         self.model = model
         self.sign = sign
 

@@ -16,7 +16,7 @@ from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 
 if TYPE_CHECKING:
-    from graphviz_tb.pipeline import Model
+    from graphviz_tb.openable import OpenableModel
 
 Arrange = Callable[[Metagraph, PortConstraints], Skeleton]
 Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary area
@@ -57,7 +57,7 @@ def walk(
 
 
 def all_in_main(
-    hierarchy: Hierarchy, model: Model, away: Sequence[Away], arrange: Arrange
+    hierarchy: Hierarchy, model: OpenableModel, away: Sequence[Away], arrange: Arrange
 ) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
     """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
     in its place there."""

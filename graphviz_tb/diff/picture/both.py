@@ -36,9 +36,9 @@ class Both:
     @cached_property
     def model(self) -> Model:
         """The merged graph, folded."""
-        from graphviz_tb.pipeline import load
+        import graphviz_tb
 
-        model = load(self.merged.graph_def)
+        model = graphviz_tb.load(self.merged.graph_def)
         model.files = self.changes.inputs
         return model
 

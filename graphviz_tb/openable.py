@@ -1,0 +1,159 @@
+"""A folded graph whose groups open: each level, order and number is made when it is first asked for."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from graphviz_tb.annotate import shapes_of
+from graphviz_tb.api.explored import ExploredModel
+from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
+from graphviz_tb.color import SCHEMES, Colouring
+from graphviz_tb.errors import MissingFacts, UnknownNode, demand
+from graphviz_tb.expand import Expander
+from graphviz_tb.join import join
+from graphviz_tb.model.costs import Cost, Costs
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.joins import Join
+from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import Path, is_place, joined
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.subject import Encoded, PictureStages
+from graphviz_tb.model.tensors import Shape
+from graphviz_tb.options import ExpandOptions, Options, PictureOptions
+from graphviz_tb.report import Report
+from graphviz_tb.training import Training, logged_values, training_of, values_by_step
+from graphviz_tb.view import RowFinder
+
+
+class OpenableModel(ExploredModel):
+    """The levels, shapes, costs and logged values of a folded graph."""
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: Options,
+        loaded: Loaded | None = None,
+        report: Report | None = None,
+        source: Any = None,
+    ) -> None:
+        super().__init__(hierarchy, facts, options, loaded, source)
+        self.report = report or Report()
+        self.colouring: Colouring | None = None
+        self.expander = Expander(hierarchy, facts, self._named(options.expand))
+        self.arrangements = Arrangements()
+
+    @abstractmethod
+    def picture(self, options: PictureOptions | None = None, **choices: Any) -> PictureStages:
+        """A picture; the same options give the same one."""
+
+    @abstractmethod
+    def document(self) -> Encoded:
+        """The whole folded graph, ready to be written as JSON."""
+
+    @abstractmethod
+    def shortfalls(self, format: str, options: PictureOptions | None = None) -> tuple[Notice, ...]:
+        """Return notices of requests that a format cannot meet fully."""
+
+    @cached_property
+    def names(self) -> RowFinder:
+        """Finds rows by name."""
+        return RowFinder(self.hierarchy)
+
+    def shapes(self) -> dict[tuple[str, int], Shape]:
+        """The shape of every output of the main graph, by the name of its node and its position.
+
+        A dimension that is not known is None; so is the whole shape where the rank is not known.
+
+        >>> from graphviz_tb import load
+        >>> load(b'node { name: "x" op: "NoOp" } node { name: "y" op: "Rank" }').shapes()
+        {('y', 0): ()}
+        """
+        return shapes_of(self.hierarchy.graph, self.facts)
+
+    def costs(self) -> dict[str, Cost]:
+        """Return the cost of each node of the main graph, by its name: parameters, multiply-adds, FLOPs, bytes.
+
+        A call costs what its functions do; an unknown size counts as the option `batch`.
+        """
+        from graphviz_tb.annotate.costs import costs_by_name  # rules of all ops: a picture seldom needs them
+
+        return costs_by_name(self.hierarchy, self.cost)
+
+    @property
+    def cost(self) -> Costs:
+        """The costs of all rows: `cost.under(0)` is the whole graph."""
+        if self.facts.cost is None:
+            raise MissingFacts("no costs: the shapes of this graph were not looked at")
+        return self.facts.cost()
+
+    def joins(self, tags: Iterable[str]) -> tuple[Join, ...]:
+        """At which rows of the hierarchy tags of a log belong, and by which rule, in the order of the tags.
+
+        >>> from graphviz_tb import load
+        >>> model = load(b'node { name: "layer/x" op: "NoOp" }')
+        >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
+        [('path', (1,)), ('run', ())]
+        """
+        return join(self.hierarchy, tags)
+
+    @cached_property
+    def training(self) -> Training:
+        """What the source of the graph logged, joined to it; read once. Raises `MissingFacts` where there is no log."""
+        source = self.files[0] if self.files else self.source
+        return training_of(source, self.hierarchy)
+
+    def facts_of(self, options: PictureOptions) -> Facts:
+        """The facts for one picture: with what a run logged where it is coloured by that."""
+        if not SCHEMES[options.color_by].logged or self.colouring is not None:
+            return self.facts
+        return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
+
+    def facts_by_step(self, options: PictureOptions, most: int) -> Iterator[tuple[str, Facts]]:
+        """The same facts for each step of what a run logged, at `most` of them; none for other colours."""
+        if SCHEMES[options.color_by].logged and self.colouring is None:
+            for step, logged in values_by_step(self.training, options, self.options.read.run, most):
+                yield step, replace(self.facts, logged=logged)
+
+    def metagraph(self, path: Path = (0,)) -> Metagraph:
+        """Return the metagraph of the group at `path`: its children and the edges between them.
+
+        Raises UnknownNode for a path that is not in the graph.
+        """
+        # Only work is a stage: a look into the cache would fill the progress bar with "expand".
+        demand("path", path, tuple)
+        try:
+            known = self.expander.known(path)
+        except TypeError:  # values that are not rows cannot be looked up
+            known = None
+        if known is not None:
+            return known
+        # In an open call only the last step is new: paths through thousands of calls are not gone along each time.
+        opened = path[:-1] and self.expander.known(path[:-1]) is not None
+        if not is_place(self.hierarchy, path[-2:] if opened else path):
+            raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
+        with self.report.stage("expand"):
+            return self.expander.metagraph(path)
+
+    def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
+        """The order in which the group at `path` is drawn when nothing around it is turned."""
+        demand("engine", engine, str)
+        return arrange(self.metagraph(path), ArrangeOptions(engine), known=self.arrangements)
+
+    def _named(self, options: ExpandOptions) -> ExpandOptions:
+        """Replace `main` and `aux` by the names of their nodes. Raises UnknownNode where one names no node."""
+
+        def name(text: str) -> str:
+            row = self.names.in_main(text)
+            if row < 0:
+                raise UnknownNode.among(text, (joined([name]) for name in self.names.index(0)))
+            return self.hierarchy.name[row]
+
+        return replace(options, main=tuple(map(name, options.main)), aux=tuple(map(name, options.aux)))
