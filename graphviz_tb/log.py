@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from numpy.typing import NDArray
@@ -33,6 +34,18 @@ class Log:
     def __init__(self, reader: LogReader) -> None:
         self._reader = reader
         self._take(reader.read())
+
+    def ask(self, series: Sequence[Series]) -> None:
+        """Note that these series are looked at: a reader with little room keeps them longer than others."""
+        self._reader.room.ask(series)
+
+    def read_again(self, series: Sequence[Series]) -> list[Series]:
+        """These series with their columns, which a reader with little room may have dropped.
+
+        Raises ReadError where a file is gone, replaced or cut, UnknownNode where a series is gone.
+        """
+        self._take(self._reader.read_again(series))
+        return [self.series(each.run, each.tag) for each in series]
 
     def _take(self, logged: Logged) -> None:
         self._logged = logged

@@ -23,6 +23,7 @@ Kind = Literal[
     "scalar", "histogram", "image", "audio", "text", "tensor", "pr_curve", "hparams", "mesh", "layout", "graph"
 ]
 LogState = Literal["reading", "ready", "gone"]
+RunTag = tuple[str, str]  # the name of a run, and a tag in it: a series
 Restarts = Literal["last", "keep"]  # of two lives of a run only the later counts where they overlap; or both do
 
 
@@ -135,6 +136,33 @@ class Curves:
 SeriesData = Histograms | Blobs | TensorPoints | Curves
 
 
+@dataclass(frozen=True, slots=True)
+class SeriesExtent:
+    """What is known of the points of a series without its columns: how many there are, their least and greatest step
+    and time, how many values are not finite, and the last value that counts, behind its step and time."""
+
+    points: int
+    first_step: int
+    last_step: int
+    first_wall: float
+    last_wall: float
+    odd: int
+    last: tuple[int, float, float] | None
+
+    def with_more(self, later: SeriesExtent) -> SeriesExtent:
+        """The extent of these points and of later ones, none of which supersedes any of these."""
+        both = [each for each in (later.last, self.last) if each is not None]
+        return SeriesExtent(
+            self.points + later.points,
+            min(self.first_step, later.first_step),
+            max(self.last_step, later.last_step),
+            float(np.minimum(self.first_wall, later.first_wall)),
+            float(np.maximum(self.last_wall, later.last_wall)),
+            self.odd + later.odd,
+            max(both, key=lambda each: each[:2], default=None),
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
     """All points of one tag in one run, in the order of writing.
@@ -142,7 +170,8 @@ class Series:
     `tag` is unique in its run: where a tag has two kinds, the second series is called "TAG (KIND)" and `logged_as` is
     the tag. `wall` is in seconds since 1970. `superseded` marks points that a later life of the run wrote again: they
     are kept. `value` is that of scalars, float32 where the file has float32, else float64; other kinds have `data`, and
-    none in `value`. `generation` grows whenever points were added or read again.
+    none in `value`. `generation` grows whenever points were added or read again. A reader with little room drops the
+    columns of a series: then they are empty, and `dropped` is what is known of them.
     """
 
     run: str
@@ -156,9 +185,26 @@ class Series:
     data: SeriesData | None = None
     logged_as: str = ""
     generation: int = 0
+    dropped: SeriesExtent | None = None
 
     def __len__(self) -> int:
-        return len(self.step)
+        return len(self.step) if self.dropped is None else self.dropped.points
+
+    def extent(self) -> SeriesExtent | None:
+        """What is known of the points as a whole; None where there is none."""
+        if self.dropped is not None or not len(self.step):
+            return self.dropped
+        points = self.in_order()
+        last = int(points[-1]) if len(points) and len(self.value) else None
+        return SeriesExtent(
+            len(self),
+            int(np.min(self.step)),
+            int(np.max(self.step)),
+            float(np.min(self.wall)),
+            float(np.max(self.wall)),
+            int(np.count_nonzero(~np.isfinite(self.value))),
+            None if last is None else (int(self.step[last]), float(self.wall[last]), float(self.value[last])),
+        )
 
     def in_order(self, superseded: bool = False) -> Longs:
         """The numbers of the points in the order in which they are drawn: by step, then time, then place in the file.

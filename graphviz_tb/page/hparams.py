@@ -44,8 +44,8 @@ def metric_run(session: str, metric: Metric) -> str:
 
 def last_value(series: Series) -> float | str | None:
     """The value of the last point that counts."""
-    points = series.in_order()
-    return finite(float(series.value[points[-1]])) if len(points) else None
+    known = series.extent()
+    return None if known is None or known.last is None else finite(known.last[2])
 
 
 def told(value: HParamSetting) -> str | bool | float | None:

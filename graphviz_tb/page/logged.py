@@ -242,19 +242,11 @@ def tag_entries(
 
 def extent(series: Series) -> list[Any]:
     """How many points a series has, their least and greatest step and time, and how many are not finite."""
-    if not len(series):
+    known = series.extent()
+    if known is None:
         return [0, None, None, None, None, 0]
-    steps, walls = series.step, series.wall
-    odd = int(np.count_nonzero(~np.isfinite(series.value)))
-    first, last = np.min(walls), np.max(walls)
-    return [
-        len(series),
-        whole(int(np.min(steps))),
-        whole(int(np.max(steps))),
-        finite(float(first)),
-        finite(float(last)),
-        odd,
-    ]
+    steps = whole(known.first_step), whole(known.last_step)
+    return [known.points, *steps, finite(known.first_wall), finite(known.last_wall), known.odd]
 
 
 def named(source: str | os.PathLike[str]) -> str:

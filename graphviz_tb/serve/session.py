@@ -7,7 +7,7 @@ log are in bodies only, never in an address.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +16,13 @@ from threading import Lock
 from time import monotonic
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.log import Log, open_log
-from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, Series
+from graphviz_tb.log import Log
+from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, RunTag, Series
 from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
+from graphviz_tb.read.logged import LogReader
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
@@ -33,18 +33,18 @@ from graphviz_tb.serve.threads import in_thread
 GRAPHS_AGAIN = 2.0  # times as long as it took to list the graphs passes before they are listed anew
 GONE_FOR = 10.0  # seconds that a run whose files are gone is still shown
 SHARE_OF_GRAPHS = 4  # a quarter of the memory is for graphs
-ROOM_OF_ANSWERS = 16_000_000  # bytes of answers that were made, and of what is drawn of each series
+SHARE_OF_ANSWERS = 16  # a sixteenth for answers that were made, another for what is drawn of each series
+ROOM_OF_ANSWERS = 16_000_000  # bytes that each of these takes at most
 
 MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 
-RunTag = tuple[str, str]  # run, tag
-Drawn = tuple[NDArray[np.int64], NDArray[np.float64] | None]  # points that are drawn, and their smoothed values
+Drawn = tuple[tuple[str, NDArray[Any]], ...]  # what is drawn of a series: columns by name
 Told = TypeVar("Told")
 
 
 def size_of(drawn: Drawn) -> int:
     """The bytes of what is drawn of a series."""
-    return sum(column.nbytes for column in drawn if column is not None)
+    return sum(column.nbytes for _, column in drawn)
 
 
 class ServedSource:
@@ -57,8 +57,10 @@ class ServedSource:
         self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
         self.graphs = Graphs(settings.source, settings.memory // SHARE_OF_GRAPHS, self.events.say)
-        self.kept = KeptAnswers(ROOM_OF_ANSWERS)
-        self.drawn: KeptValues[Drawn] = KeptValues(ROOM_OF_ANSWERS, size_of)
+        answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
+        self.kept = KeptAnswers(answers)
+        self.drawn: KeptValues[Drawn] = KeptValues(answers, size_of)
+        self.room = settings.memory - settings.memory // SHARE_OF_GRAPHS - 2 * answers  # for series, in bytes
         self._told: dict[Any, tuple[str, Any]] = {}  # what was said of the log, and in which generation
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())
@@ -66,6 +68,7 @@ class ServedSource:
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
         self._lock = Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
         self._runs: dict[str, int] = {}
         self._series: dict[RunTag, int] = {}
@@ -91,14 +94,15 @@ class ServedSource:
 
     async def refresh(self) -> bool:
         """Read what was written since the last time, and say so; whether there was anything."""
+        self._loop = asyncio.get_running_loop()
         before, changes = self.logged, LogChanges()
         try:
-            self.logged, changes = await in_thread(self._read)
+            changes = await in_thread(self._read)
             self.fault = None
         except TbGraphError as error:
             self.fault = (error.message, error.hint or "")
         self.read_once = True
-        self._number(self.logged)
+        self._number()
         if changes or self._forget_gone():
             self._say(changes, before)
         kinds = {(one.run, one.tag) for one in self.logged.series if one.kind == "graph"}
@@ -108,15 +112,17 @@ class ServedSource:
             self._listing = asyncio.create_task(self._list_graphs())
         return bool(changes)
 
-    def _read(self) -> tuple[Logged, LogChanges]:
-        with self._lock:  # the reader goes on where it was, and may be asked for blobs meanwhile
-            if self.log is None:
-                self.log = open_log(self.source, self.settings.restarts, checksum=self.settings.checksum)
-                runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
-                graphs = tuple(self._with_graphs(self.log.logged))
-                return self.log.logged, LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
-            changes = self.log.refresh()
-            return self.log.logged, changes
+    def _read(self) -> LogChanges:
+        with self._lock:  # the reader goes on where it was, and may be asked for what was dropped meanwhile
+            if self.log is not None:
+                return self.log.refresh()
+            settings = self.settings
+            self.log = Log(
+                LogReader(self.source, settings.restarts, checksum=settings.checksum, room=max(1, self.room))
+            )
+            runs, points = self.log.logged.runs, {(one.run, one.tag): len(one) for one in self.log.logged.series}
+            graphs = tuple(self._with_graphs(self.log.logged))
+            return LogChanges(1, tuple(run.name for run in runs), graphs=graphs, points=points)
 
     def _with_graphs(self, logged: Logged) -> set[str]:
         """The runs that hold a graph: of their own, or logged as a summary (Keras layers, traced functions)."""
@@ -151,11 +157,12 @@ class ServedSource:
             self.events.next_generation()
             self.events.say("graph", {"graphs": [one.told() for one in self.graphs.listed.values()]})
 
-    def _number(self, logged: Logged) -> None:
-        for run in logged.runs:
+    def _number(self) -> None:
+        self.logged = self.logged if self.log is None else self.log.logged
+        for run in self.logged.runs:
             self._runs.setdefault(run.name, len(self._runs))
             self._gone.pop(run.name, None)
-        for series in logged.series:
+        for series in self.logged.series:
             self._tags.setdefault((series.tag, series.kind), len(self._tags))
             self._by_id[self._series.setdefault((series.run, series.tag), len(self._series))] = series
 
@@ -181,6 +188,9 @@ class ServedSource:
         late = [name for name, (since, _) in self._gone.items() if monotonic() - since > GONE_FOR]
         for name in late:
             del self._gone[name]
+        if late:
+            self._by_id = {number: series for number, series in self._by_id.items() if series.run not in late}
+            self._extents = {key: known for key, known in self._extents.items() if key[0] not in late}
         return bool(late)
 
     # what is there
@@ -205,10 +215,26 @@ class ServedSource:
         return [series for series in self.logged.series if kind in (None, series.kind)]
 
     def series(self, number: int) -> Series:
-        """A series by its id. Raises `Refused`."""
+        """A series by its id, without its columns where they were dropped. Raises `Refused`."""
         found = self._by_id.get(number)
         if found is None:
             raise Refused(404, f"no series {number}", "/api/tags lists them")
+        return found
+
+    def with_columns(self, series: Sequence[Series]) -> list[Series]:
+        """Some series with their columns, which are read again where there was no room for them. Called in a thread.
+
+        Raises `ReadError` where a file is gone or was replaced.
+        """
+        if self.log is None:
+            return list(series)
+        self.log.ask(series)
+        if all(each.dropped is None for each in series):
+            return list(series)
+        with self._lock:
+            found = self.log.read_again(series)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._number)  # what was dropped for these is held no longer
         return found
 
     def read(self, run: str, place: Place) -> bytes:
@@ -245,6 +271,7 @@ class ServedSource:
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.graphs_listed,
+            "dropped": sum(series.dropped is not None for series in self.logged.series),
             "graphs": [one.told() for one in self.graphs.listed.values() if one.pair is None],
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }

@@ -64,3 +64,22 @@ def test_a_large_answer_comes_whole(client: Callable[..., Any], tmp_path: Path) 
     first, again = (asked.get(f"/api/series/{numbers}?px=100") for _ in range(2))
     assert first.content == again.content
     assert int(first.headers["content-length"]) == len(first.content)
+
+
+def test_what_there_is_no_room_for_is_read_again(client: Callable[..., Any], tmp_path: Path) -> None:
+    """A server with hardly any memory answers what one with plenty does, and holds next to nothing."""
+    for run in range(4):
+        writer = Writer(tmp_path / f"run{run}")
+        for step in range(300):
+            writer.scalars(step, **{f"tag{tag}": float(step * tag + run) for tag in range(4)})
+    little, plenty = client(tmp_path, memory=40_000), client(tmp_path)
+    sources = {one: one._app._app.state.session for one in (little, plenty)}
+    wholly = [sum(series.step.nbytes for series in source.logged.series) for source in sources.values()]
+    assert wholly[1] == 4 * 4 * 300 * 8
+    assert wholly[0] <= sources[little].room
+    assert little.get("/api/state").json()["dropped"] > 8
+    assert little.get("/api/tags").json()["tags"] == plenty.get("/api/tags").json()["tags"]
+    for path in (*(f"/api/series/{number}?smooth=0.5" for number in range(16)), "/api/steps/3,12", "/api/export"):
+        assert little.get(path).content == plenty.get(path).content
+        held = sum(series.step.nbytes for series in sources[little].logged.series)
+        assert path == "/api/export" or held <= sources[little].room

@@ -6,11 +6,13 @@ alike     events of one structure decoded together; single: the others one by on
 kinds     what a value is, and its columns
 restarts  which points a later life of the run supersedes
 series    the columns of each tag
+room      which of them stay in memory
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from graphviz_tb.model.logged import LogChanges, Logged, Restarts, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
 from graphviz_tb.read.logdir import is_event_file, no_events, unread_event_files
+from graphviz_tb.read.logged.room import Room
 from graphviz_tb.read.logged.run import NumberedTag, RunReader
 from graphviz_tb.read.opened import path_of
 from graphviz_tb.read.walk import files_below
@@ -31,13 +34,23 @@ RunState = tuple[Run, dict[NumberedTag, Series]]
 class LogReader:
     """Reads a log directory or an event file, and goes on reading it.
 
-    Raises ReadError where it cannot be read, or holds no event file.
+    `room` is how many bytes the columns of all series may take, about: beyond it those are dropped that were asked for
+    least recently, and read again when they are asked for. Raises ReadError where the log cannot be read, or holds no
+    event file.
     """
 
-    def __init__(self, path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        restarts: Restarts = "last",
+        *,
+        checksum: bool = False,
+        room: int | None = None,
+    ) -> None:
         self.given = path_of(path)
         self.path: Path = lasting(self.given)  # whatever the current folder will be
         self.restarts, self.checksum = restarts, checksum
+        self.room = Room(room)
         self._runs: dict[str, RunReader] = {}
         self._known: set[Path] = set()
         self._logged = Logged((), ())
@@ -52,15 +65,47 @@ class LogReader:
         found, notices = self._files()
         before = {name: (reader.run, reader.series) for name, reader in self._runs.items()}
         generation = self._logged.generation + 1
-        again = {name for name, paths in found.items() if self._read(name, paths, generation)}
-        for name in before.keys() - found.keys():
+        again, dropped = set(), False
+        for name, paths in found.items():
+            if self._read(name, paths, generation):
+                again.add(name)
+            if self._runs[name].changed:
+                self.room.count(name, self._runs[name].bytes)
+                dropped |= self.room.make(self._runs)
+        gone = before.keys() - found.keys()
+        for name in gone:
             del self._runs[name]
+        self.room.forget(gone)
+        dropped |= self.room.make(self._runs)
         changes = self._changes(before, again, generation)
         if changes or not self._logged.generation:
-            runs = tuple(reader.run for reader in self._runs.values())
-            series = tuple(chain.from_iterable(reader.sorted for reader in self._runs.values()))
-            self._logged = Logged(runs, series, notices, generation)
+            self._logged = self._whole(notices, generation)
+        elif dropped:
+            self._logged = self._whole(notices, self._logged.generation)
         return self._logged, changes
+
+    def read_again(self, series: Sequence[Series]) -> Logged:
+        """All there is, where the columns of these series were read again if they had been dropped.
+
+        Raises ReadError where a file is gone, replaced or cut.
+        """
+        self.room.ask(series)
+        spared = {(each.run, each.tag) for each in series}
+        for name in dict.fromkeys(run for run, _ in spared):
+            reader = self._runs.get(name)
+            known = {} if reader is None else reader.series
+            keys = {key for key, each in known.items() if each.dropped is not None and (name, each.tag) in spared}
+            if reader is not None and keys:
+                reader.read_again(keys)
+                self.room.count(name, reader.bytes)
+        self.room.make(self._runs, spared)
+        self._logged = self._whole(self._logged.notices, self._logged.generation)
+        return self._logged
+
+    def _whole(self, notices: tuple[Notice, ...], generation: int) -> Logged:
+        runs = tuple(reader.run for reader in self._runs.values())
+        series = tuple(chain.from_iterable(reader.sorted for reader in self._runs.values()))
+        return Logged(runs, series, notices, generation)
 
     def path_of(self, file: str) -> Path:
         """The path of one of the files of a run."""

@@ -34,7 +34,7 @@ class Names:
 
     tags: NumberOf[bytes] = field(default_factory=NumberOf)
     tables: Tables = field(default_factory=Tables)
-    plugins: dict[int, str] = field(default_factory=dict)
+    _plugins: dict[int, str] = field(default_factory=dict)
     _plugin_places: dict[int, tuple[int, int]] = field(default_factory=dict)
     abouts: dict[tuple[int, Kind], About] = field(default_factory=dict)
     _about_places: dict[tuple[int, Kind], tuple[int, int]] = field(default_factory=dict)
@@ -47,9 +47,15 @@ class Names:
         for tag, place in found.first.items():
             here = file, place
             if here < self._plugin_places.get(tag, (file + 1, 0)):
-                self.plugins[tag], self._plugin_places[tag] = found.about.plugin, here
+                self._plugins[tag], self._plugin_places[tag] = found.about.plugin, here
             if here < self._about_places.get((tag, kind), (file + 1, 0)):
                 self.abouts[tag, kind], self._about_places[tag, kind] = found.about, here
+
+    def plugin(self, tag: int, file: int) -> str:
+        """The plugin that a file or one before it names for a tag ("": none). Later ones are not asked, so that a file
+        means the same whenever it is read."""
+        named = self._plugin_places.get(tag)
+        return "" if named is None or named[0] > file else self._plugins[tag]
 
 
 class EventFile:
@@ -59,6 +65,7 @@ class EventFile:
         self.path, self.number, self.names, self.checksum = path, number, names, checksum
         self.shown = shown or str(path)  # in notices
         self.tail = FileTail(path)
+        self._only: set[tuple[int, Kind]] | None = None  # tags and kinds that are read again; None: all are new
         self._forget()
 
     def _forget(self) -> None:
@@ -66,6 +73,7 @@ class EventFile:
         self.graphs = 0
         self.starts: list[tuple[int, int]] = []
         self.damage: list[Notice] = []
+        self._skipped: set[int] = set()  # places of damaged records
 
     def refresh(self) -> tuple[set[tuple[int, Kind]], bool]:
         """Read what is new: the tags and kinds that got points, and whether all was read again. Raises OSError."""
@@ -96,7 +104,34 @@ class EventFile:
 
     def changed(self) -> set[tuple[int, Kind]]:
         """All tags and kinds that have points."""
-        return {(tag, kind) for (kind, _), growing in self.kinds.items() for part in growing.parts for tag in part.tags}
+        return {(tag, kind) for (kind, _), growing in self.kinds.items() for tag in growing.tags}
+
+    def drop(self, keys: set[tuple[int, Kind]]) -> None:
+        """Forget the points of some tags and kinds; `read_again` brings them back."""
+        for (kind, _), growing in self.kinds.items():
+            growing.drop({tag for tag, each in keys if each == kind})
+
+    def read_again(self, keys: set[tuple[int, Kind]]) -> None:
+        """Read all points of some tags and kinds that were dropped.
+
+        Raises OSError, and ReadError where the file no longer has what was read of it.
+        """
+        wanted = keys & self.changed()
+        if not wanted:
+            return
+        if not self.tail.holds():
+            raise ReadError(f"'{self.shown}' was replaced or cut", hint="ask again when it has been read anew")
+        self.drop(wanted)  # what came since then is read with the rest
+        other = EventFile(self.path, self.number, self.names, self.checksum, self.shown)
+        other._only, other._skipped, other.tail.end = wanted, self._skipped, self.tail.offset
+        with opened(self.path) as stream:
+            for family, parts in other._read(stream).items():
+                self.kinds[family].take_back(joined(parts))
+        self.tail.read += other.tail.read
+
+    def bytes(self) -> int:
+        """How much memory its columns take."""
+        return sum(part.rows.bytes() for growing in self.kinds.values() for part in growing.parts)
 
     def notices(self) -> Iterator[Notice]:
         """Yield notices of damage in the file."""
@@ -138,7 +173,9 @@ class EventFile:
         self, block: RecordBlock, singles: Singles, waiting: list[ValueGroup], rows: dict[Family, list[Rows]]
     ) -> None:
         last = len(block.starts) - 1
-        if self.checksum:
+        if self._only is not None:
+            block = block.only(np.flatnonzero(~np.isin(block.starts + block.offset, list(self._skipped))))
+        elif self.checksum:
             sound = sound_records(block)
             for record in sorted(set(range(len(block.starts))) - set(sound.tolist())):
                 self._damaged(block.place(record))
@@ -159,6 +196,7 @@ class EventFile:
 
     def _damaged(self, place: int, what: str = "is damaged") -> None:
         self.damage.append(self._notice("damaged-record", f"a record {what} and was skipped", place))
+        self._skipped.add(place)
 
     def _large(self, record: LargeRecord, singles: Singles) -> None:
         try:
@@ -179,15 +217,20 @@ class EventFile:
 
     def _take(self, found: Found, waiting: list[ValueGroup], rows: dict[Family, list[Rows]]) -> None:
         self.names.learn(found, self.number)
-        form = found.group.form
+        group, form = found.group, found.group.form
+        if self._only is not None:
+            wanted = np.isin(group.tag, [tag for tag, _ in self._only])
+            if not np.any(wanted):
+                return
+            group = group.of(wanted, form.plugin)
         if form.plugin is None and form.field not in ("simple_value", "histo", "image", "audio"):
-            waiting.append(found.group)
+            waiting.append(group)
         else:
-            self._decode(found.group, rows)
+            self._decode(group, rows)
 
     def _resolve(self, group: ValueGroup, rows: dict[Family, list[Rows]]) -> None:
         """Values without metadata are of the plugin that the first value of their tag names."""
-        plugins = [self.names.plugins.get(tag, "") for tag in group.tag.tolist()]
+        plugins = [self.names.plugin(tag, self.number) for tag in group.tag.tolist()]
         for plugin in dict.fromkeys(plugins):
             self._decode(group.of(np.array([each == plugin for each in plugins]), plugin), rows)
 
@@ -195,6 +238,11 @@ class EventFile:
         made = decoded(group, self.names.tables)
         if made is not None:
             kind, columns = made
+            if self._only is not None:
+                wanted = [tag for tag, each in self._only if each == kind]
+                columns = columns.take(np.flatnonzero(np.isin(columns.tag, wanted)))
+                if not len(columns):
+                    return
             dtype = columns.fixed["value"].dtype.str if kind == "scalar" else ""
             rows.setdefault((kind, dtype), []).append(columns)
 

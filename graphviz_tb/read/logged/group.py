@@ -42,8 +42,8 @@ class ValueGroup:
     def __len__(self) -> int:
         return len(self.tag)
 
-    def of(self, which: NDArray[np.bool_], plugin: str) -> ValueGroup:
-        """Those of a plugin: values whose metadata only the first of their tag has."""
+    def of(self, which: NDArray[np.bool_], plugin: str | None) -> ValueGroup:
+        """Some of the values, as those of a plugin: only the first of a tag has metadata."""
         return replace(
             self,
             form=self.form._replace(plugin=plugin),

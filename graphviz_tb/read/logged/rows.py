@@ -66,6 +66,11 @@ class Rows:
             self.size[part],
         )
 
+    def bytes(self) -> int:
+        """How much memory the columns take."""
+        columns: list[Column] = [self.tag, self.place, self.step, self.wall, self.size]
+        return sum(column.nbytes for column in (*columns, *self.fixed.values(), *self.ragged.values()))
+
     def by_tag(self) -> Rows:
         """Return the points sorted by tag, those of one tag in the order of the file."""
         order = np.lexsort((self.place, self.tag))
@@ -123,11 +128,13 @@ class Sorted:
 class GrowingRows:
     """Rows of one file that grow: what came later is merged with what is not much larger, so that parts stay few.
 
-    `steps` and `walls` are the least and the greatest of all.
+    `steps` and `walls` are the least and the greatest of all, `count` is how many there are, those of `dropped` tags
+    included.
     """
 
     def __init__(self) -> None:
         self.parts: list[Sorted] = []
+        self.dropped: set[int] = set()
         self.steps, self.walls = (2**63 - 1, -(2**63)), (np.inf, -np.inf)
         self.count = 0
 
@@ -139,10 +146,35 @@ class GrowingRows:
             float(np.fmin.reduce(rows.wall, initial=self.walls[0])),
             float(np.fmax.reduce(rows.wall, initial=self.walls[1])),
         )
+        self._merge(rows)
+
+    def _merge(self, rows: Rows) -> None:
         parts = self.parts
         while parts and len(parts[-1]) <= 2 * len(rows):
             rows = joined([parts.pop().rows, rows])
         parts.append(Sorted(rows))
+
+    @property
+    def tags(self) -> set[int]:
+        """The tags that have points, here or dropped."""
+        return self.dropped.union(*(part.tags for part in self.parts))
+
+    def drop(self, tags: set[int]) -> None:
+        """Forget the points of some tags; that there are some stays known."""
+        listed, kept = np.array(sorted(tags), np.int64), []
+        for part in self.parts:
+            found = tags.intersection(part.tags)
+            self.dropped |= found
+            if not found:
+                kept.append(part)
+            elif len(found) < len(part.tags):
+                kept.append(Sorted(part.rows.take(np.flatnonzero(~np.isin(part.rows.tag, listed)))))
+        self.parts = kept
+
+    def take_back(self, rows: Rows) -> None:
+        """Take in all points of tags that were dropped, read again."""
+        self.dropped.difference_update(rows.tag.tolist())
+        self._merge(rows)
 
     def of(self, tag: int) -> list[Rows]:
         """The points of one tag, in the order of the file."""

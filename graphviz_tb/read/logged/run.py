@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from graphviz_tb.errors import ReadError
 from graphviz_tb.model.logged import Kind, Restarts, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.read.logged.event_file import EventFile, Names
 from graphviz_tb.read.logged.restarts import LASTING, Life, Start, Superseded, restarts_of, superseded
 from graphviz_tb.read.logged.rows import Rows
-from graphviz_tb.read.logged.series import in_file, series_of
+from graphviz_tb.read.logged.series import in_file, outlined, series_of
 from graphviz_tb.read.logged.structure import text
 
 NumberedTag = tuple[int, Kind]  # the number of a tag, and a kind
@@ -23,11 +24,20 @@ NumberedTag = tuple[int, Kind]  # the number of a tag, and a kind
 
 @dataclass(frozen=True, slots=True)
 class HeldSeries:
-    """A series before it has its name, where its first point is, and what superseded any of its points."""
+    """A series before it has its name, where its first point is, the last file that has points of it, what superseded
+    any of them, how many bytes its rows take, and whether its columns are a copy: put together from several rows."""
 
     series: Series
     first: tuple[int, int]
+    last_file: int
     by: tuple[tuple[int, int, int, bool], ...]
+    size: int
+    copied: bool
+
+    @property
+    def bytes(self) -> int:
+        """The memory that is free when its columns are dropped."""
+        return 0 if self.series.dropped is not None else 2 * self.size if self.copied else self.size
 
 
 class RunReader:
@@ -54,23 +64,75 @@ class RunReader:
             shown = os.path.relpath(path, self.top).replace(os.sep, "/")
             self.files.append(EventFile(path, len(self.files), self.names, self.checksum, shown))
         changed: set[NumberedTag] = set()
-        again, starts, before = False, len(self._marks), self._state()
+        again, appended, starts, before = False, True, len(self._marks), self._state()
         for file in self.files:
+            begin = file.walls[0]
             with suppress(OSError):  # gone since it was listed: the next reading sees it
                 keys, read_again = file.refresh()
                 changed |= keys
                 again |= read_again
+                appended &= not keys or (file is self.files[-1] and file.walls[0] == begin)
         self._marks = self._starts()
         if len(self._marks) != starts:
             changed |= {key for key in self.held if key[1] not in LASTING}
-        for key in sorted(changed):
-            self._hold(key, generation)
+            appended = False
+        self._hold_all(changed, appended and not again, generation)
         if changed or before != self._state():
-            self.series = dict(self._named())
-            self.sorted = tuple(sorted(self.series.values(), key=lambda each: each.tag))
+            self._name_all()
             self.run = self._run()
         self.changed = changed
         return again
+
+    def drop(self, keys: set[NumberedTag]) -> None:
+        """Forget the columns of some series; what is known of them as a whole stays."""
+        for file in self.files:
+            file.drop(keys)
+        for key, held in list(self.held.items()):
+            if key in keys:
+                self.held[key] = replace(held, series=outlined(held.series))
+            elif held.series.dropped is None:  # its columns may be a view of those that are to go
+                self._hold(key, held.series.generation)
+        self._name_all()
+
+    def read_again(self, keys: set[NumberedTag]) -> None:
+        """Read the columns of series that were dropped. Raises ReadError where a file is gone, replaced or cut."""
+        try:
+            for file in self.files:
+                file.read_again(keys)
+        except OSError as error:
+            raise ReadError(f"run '{self.name}' cannot be read again: {error.strerror}") from None
+        for key in keys:
+            self._hold(key, self.held[key].series.generation)
+        self._name_all()
+
+    @property
+    def bytes(self) -> int:
+        """How much memory the columns take."""
+        copies = sum(held.size for held in self.held.values() if held.copied and held.series.dropped is None)
+        return copies + sum(file.bytes() for file in self.files)
+
+    def _hold_all(self, changed: set[NumberedTag], appended: bool, generation: int) -> None:
+        """Make the series that changed. `appended`: points came to the end of the last file, and nothing else did."""
+        dropped = {key for key in changed & self.held.keys() if self.held[key].series.dropped is not None}
+        grown = {key for key in dropped if appended and self.held[key].last_file == len(self.files) - 1}
+        if dropped - grown:  # what supersedes their points may be another: only all of them show that
+            with suppress(ReadError):  # gone since it was listed
+                self.read_again(dropped - grown)
+        for key in sorted(changed - grown):
+            self._hold(key, generation)
+        for key in grown:
+            before = self.held[key]
+            self._hold(key, generation)
+            known, later = before.series.dropped, self.held[key].series.extent()
+            if known is not None and later is not None:
+                series = replace(outlined(before.series), dropped=known.with_more(later), generation=generation)
+                self.held[key] = replace(before, series=series)
+        if grown:
+            self.files[-1].drop(grown)
+
+    def _name_all(self) -> None:
+        self.series = dict(self._named())
+        self.sorted = tuple(sorted(self.series.values(), key=lambda each: each.tag))
 
     def _state(self) -> tuple[object, ...]:
         return len(self.files), [
@@ -92,7 +154,9 @@ class RunReader:
         name = text(self.names.tags.all[tag])
         about = self.names.abouts.get(key)
         series = series_of(self.name, name, kind, about, files, found.points, self.names.tables, generation)
-        self.held[key] = HeldSeries(series, (files[0][0], int(files[0][1].place[0])), found.by)
+        first, size = (files[0][0], int(files[0][1].place[0])), sum(rows.bytes() for _, rows in files)
+        copied = sum(len(rows) for _, rows in parts) > 1
+        self.held[key] = HeldSeries(series, first, files[-1][0], found.by, size, copied)
 
     def _superseded(self, kind: Kind, files: Sequence[tuple[int, Rows]]) -> Superseded:
         """Which points of a series a later life of the run wrote again."""

@@ -14,6 +14,8 @@ from graphviz_tb.read.logged.rows import Column, Rows, joined
 from graphviz_tb.read.records import HEADER
 
 NO_VALUES = freeze(np.zeros(0, np.float32))
+NO_STEPS, NO_WALLS = freeze(np.zeros(0, np.int64)), freeze(np.zeros(0, np.float64))
+NOTHING_SUPERSEDED = freeze(np.zeros(0, np.bool_))
 # What values of version 1 say of themselves: the plugin that TensorBoard takes them for.
 ABOUTS: dict[Kind, About] = {
     "scalar": About("scalars"),
@@ -38,6 +40,19 @@ def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
     if len(dtypes) < 2:
         return parts
     return [replace(part, fixed={"value": part.fixed["value"].astype(np.float64)}) for part in parts]
+
+
+def outlined(series: Series) -> Series:
+    """The series without its columns."""
+    return replace(
+        series,
+        step=NO_STEPS,
+        wall=NO_WALLS,
+        superseded=NOTHING_SUPERSEDED,
+        value=NO_VALUES,
+        data=None,
+        dropped=series.extent(),
+    )
 
 
 def series_of(

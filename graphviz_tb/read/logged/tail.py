@@ -101,6 +101,7 @@ class FileTail:
     torn: bool = False
     damage: MalformedRecord | None = None
     read: int = 0  # bytes that were asked of the system, in all
+    end: int | None = None  # where reading ends although there may be more
     _identity: tuple[int, int] = (0, 0)
     _size: int = 0
     _time: int = 0
@@ -122,6 +123,14 @@ class FileTail:
         self.offset, self.torn, self.damage, self._mark = 0, False, None, (b"", b"")
         return again
 
+    def holds(self) -> bool:
+        """Whether the file still has what was read of it: it was neither replaced nor cut. Raises OSError."""
+        status = self.path.stat()
+        if (status.st_dev, status.st_ino) != self._identity or status.st_size < self._size:
+            return False
+        with opened(self.path) as stream:
+            return self._marks(Handle(stream)) == self._mark
+
     def grown(self) -> bool:
         """Whether there is more than was read, or it was written again."""
         status = self.path.stat()
@@ -139,6 +148,7 @@ class FileTail:
         status = self.path.stat()
         self._size, self._time = status.st_size, status.st_mtime_ns
         handle = Handle(stream)
+        handle.size = handle.size if self.end is None else min(handle.size, self.end)
         peek = PEEK
         while self.offset < handle.size:
             data, found = self._next(handle, peek)

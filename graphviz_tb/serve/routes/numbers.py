@@ -17,6 +17,7 @@ from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, json_answe
 from graphviz_tb.serve.asked import is_number, known, numbers, session_of, word
 from graphviz_tb.serve.asked import whole as whole_number
 from graphviz_tb.serve.points import point_at
+from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
 
 MOST_STEPS = 10_000
@@ -40,17 +41,18 @@ async def histograms(request: Request) -> Response:
     query, series = known(request, ("steps", "view")), series_of(request)
     view = word(query, "view", ("ridges", "bands", "buckets"))
     most = whole_number(query, "steps", USUAL_STEPS, 1, MOST_STEPS)
-    if not isinstance(series.data, Histograms):
+    if series.kind != "histogram":
         raise refused(series, "histograms")
-    data, tag = series.data, f"{session_of(request).start} {series.run} {series.tag} {series.generation} {view} {most}"
-    number = request.path_params["id"]
-    return await bytes_answer(request, lambda: histogram_answer(number, series, data, view, most), COLUMNS, tag)
+    number, session = int(request.path_params["id"]), session_of(request)
+    tag = f"{session.start} {series.run} {series.tag} {series.generation} {view} {most}"
+    return await bytes_answer(request, lambda: histogram_answer(session, number, series, view, most), COLUMNS, tag)
 
 
-def histogram_answer(number: str, series: Series, data: Histograms, view: str, most: int) -> bytes:
+def histogram_answer(session: ServedSource, number: int, series: Series, view: str, most: int) -> bytes:
     """The columns of the answer."""
-    blocks = histogram_columns(int(number), series, data, (view,), most)
-    return packed(blocks[0][1].size, blocks)
+    [whole] = session.with_columns([series])
+    blocks = histogram_columns(number, whole, whole.data, (view,), most) if isinstance(whole.data, Histograms) else []
+    return packed(blocks[0][1].size if blocks else 0, blocks)
 
 
 async def steps(request: Request) -> Response:
@@ -59,13 +61,13 @@ async def steps(request: Request) -> Response:
     session = session_of(request)
     found = {number: session.series(number) for number in numbers(request.path_params["ids"])}
     tag = f"{session.start} {[(number, one.generation, len(one)) for number, one in found.items()]}"
-    return await bytes_answer(request, lambda: step_columns(found), COLUMNS, tag)
+    return await bytes_answer(request, lambda: step_columns(session, found), COLUMNS, tag)
 
 
-def step_columns(found: Mapping[int, Series]) -> bytes:
+def step_columns(session: ServedSource, found: Mapping[int, Series]) -> bytes:
     """The columns of the answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
-    for number, one in found.items():
+    for number, one in zip(found, session.with_columns([*found.values()]), strict=True):
         order = one.in_order()
         blocks += [(f"{number}.step", one.step[order]), (f"{number}.wall", one.wall[order])]
     return packed(len(found), blocks)
@@ -78,10 +80,12 @@ def point_route(path: str, what: str, *kinds: str) -> Route:
         query, series = known(request, ("at",)), series_of(request)
         if series.kind not in kinds:
             raise refused(series, what)
-        point, session = point_at(series, query), session_of(request)
+        session = session_of(request)
         log = session.log
         if log is None:
             raise Refused(404, "the log is gone")
+        [series] = await in_thread(session.with_columns, [series])
+        point = point_at(series, query)
         # Ids are given here: the thread only reads.
         ids = {place: session.blob_id(series.run, place) for place in samples_of(series, point)}
         return json_answer(request, await in_thread(point_of, log, series, point, ids.__getitem__), same=True)

@@ -14,7 +14,7 @@ from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logged import Series
-from graphviz_tb.page.columns import Blocks, packed
+from graphviz_tb.page.columns import packed
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
 from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
 from graphviz_tb.serve.session import Drawn, ServedSource
@@ -75,28 +75,23 @@ def columns(found: dict[int, Series], view: ChartView, session: ServedSource) ->
     """The answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
+    kept = {number: session.drawn.get(key_of(number, one, view)) for number, one in found.items()}
+    missing = [number for number, drawn in kept.items() if drawn is None]
+    found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
     for number, one in found.items():
-        key = number, one.generation, len(one), view
-        points, more = session.drawn.get(key) or session.drawn.put(key, shown(one, view))
-        sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(points)}
-        blocks += named(number, one, points, view)
-        if more is not None:
-            blocks.append((f"{number}.smoothed", more))
+        drawn = kept[number] or session.drawn.put(key_of(number, one, view), shown(number, one, view))
+        sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(drawn[0][1])}
+        blocks += drawn
     return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
 
 
-def named(number: int, one: Series, points: NDArray[np.int64], view: ChartView) -> Blocks:
-    """The blocks of one series."""
-    made = [
-        (f"{number}.step", one.step[points]),
-        (f"{number}.wall", one.wall[points]),
-        (f"{number}.value", one.value[points]),
-    ]
-    return [*made, (f"{number}.superseded", one.superseded[points])] if view.superseded else made
+def key_of(number: int, one: Series, view: ChartView) -> tuple[Any, ...]:
+    """All that what is drawn depends on."""
+    return number, one.generation, len(one), view
 
 
-def shown(one: Series, view: ChartView) -> Drawn:
-    """The numbers of the points that are sent, in the order in which they are drawn, and their smoothed values.
+def shown(number: int, one: Series, view: ChartView) -> Drawn:
+    """The points that are sent, in the order in which they are drawn, and their smoothed values.
 
     One point on either side of what is shown comes with it: the line goes on to the border.
     """
@@ -112,7 +107,17 @@ def shown(one: Series, view: ChartView) -> Drawn:
     kept = decimated(x[low:high], values[low:high], view.pixels)
     if smooth is not None:
         kept = np.union1d(kept, decimated(x[low:high], smooth[low:high], view.pixels))
-    return points[low:high][kept], None if smooth is None else smooth[low:high][kept]
+    points = points[low:high][kept]
+    made: list[tuple[str, NDArray[Any]]] = [
+        ("step", one.step[points]),
+        ("wall", one.wall[points]),
+        ("value", one.value[points]),
+    ]
+    if view.superseded:
+        made.append(("superseded", one.superseded[points]))
+    if smooth is not None:
+        made.append(("smoothed", smooth[low:high][kept]))
+    return tuple((f"{number}.{name}", column) for name, column in made)
 
 
 def smoothed_points(values: NDArray[np.float64], stale: NDArray[np.bool_], weight: float) -> NDArray[np.float64] | None:

@@ -1,0 +1,66 @@
+"""Which series stay in memory: those that were asked for last."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import count
+
+from graphviz_tb.model.logged import RunTag, Series
+from graphviz_tb.read.logged.run import NumberedTag, RunReader
+
+FULL = 0.9  # of the room that is filled when some was made: not each new point drops a series
+
+
+class Room:
+    """Room for the columns of series, in bytes (None: as much as they take), and when each was asked for last."""
+
+    def __init__(self, size: int | None) -> None:
+        self.size = size
+        self.taken = 0
+        self._each: dict[str, int] = {}  # bytes of each run
+        self._asked: dict[RunTag, int] = {}
+        self._clock = count(1)
+
+    def ask(self, series: Iterable[Series]) -> None:
+        """Note that these are asked for now."""
+        now = next(self._clock)
+        for each in series:
+            self._asked[each.run, each.tag] = now
+
+    def count(self, run: str, size: int) -> None:
+        """Note how many bytes the columns of a run take."""
+        self.taken += size - self._each.get(run, 0)
+        self._each[run] = size
+
+    def forget(self, runs: Collection[str]) -> None:
+        """Forget runs that are gone."""
+        for run in runs:
+            self.taken -= self._each.pop(run, 0)
+        if runs:
+            self._asked = {key: asked for key, asked in self._asked.items() if key[0] not in runs}
+
+    def make(self, runs: Mapping[str, RunReader], spared: Collection[RunTag] = ()) -> bool:
+        """Drop the columns of series that were asked for least recently; whether there were too many."""
+        if self.size is None or self.taken <= self.size:
+            return False
+        left = self.taken - int(FULL * self.size)
+        chosen: dict[str, set[NumberedTag]] = {}
+        for run, key in self._by_age(runs, spared):
+            if left <= 0:
+                break
+            chosen.setdefault(run, set()).add(key)
+            left -= runs[run].held[key].bytes
+        for run, keys in chosen.items():
+            runs[run].drop(keys)
+            self.count(run, runs[run].bytes)
+        return bool(chosen)
+
+    def _by_age(self, runs: Mapping[str, RunReader], spared: Collection[RunTag]) -> list[tuple[str, NumberedTag]]:
+        """The series that have columns, those that were asked for least recently first."""
+        ages = [
+            (self._asked.get((name, series.tag), 0), name, key)
+            for name, reader in runs.items()
+            for key, series in reader.series.items()
+            if series.dropped is None and (name, series.tag) not in spared
+        ]
+        return [(name, key) for _, name, key in sorted(ages)]
