@@ -51,7 +51,7 @@ def html(model: OpenableModel, options: PictureOptions) -> bytes:
     if log is None:
         head, blocks = data(model, options)
         return document(head, blocks, head["title"] or "graph")
-    part = log_part(log, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE))
+    part = log_part(log, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE), model.joins)
     used = weight(part.blocks) / 1e6
     head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
     return document({**head, "log": True}, [*blocks, *part.blocks], head["title"] or "log")

@@ -19,11 +19,13 @@ from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.joins import Join
 from graphviz_tb.model.logged import Histograms, Kind, Place, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.hparams import trials_table
+from graphviz_tb.page.joined import joins_told
 from graphviz_tb.page.numbers import finite, whole
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.render.html import document
@@ -34,6 +36,7 @@ LONGEST_CELLS = 100_000  # bytes of the texts of one point
 # What a page shows, in the order in which room is given: what takes the most comes last.
 KINDS: tuple[Kind, ...] = ("scalar", "histogram", "pr_curve", "tensor", "text", "image", "audio")
 TagKind = tuple[str, str]  # tag, kind
+JoinTags = Callable[[Iterable[str]], Iterable[Join]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,9 @@ def log_html(log: Log, title: str, room: int) -> bytes:
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def log_part(log: Log, title: str, room: int) -> LogPart:
-    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last."""
+def log_part(log: Log, title: str, room: int, join: JoinTags | None = None) -> LogPart:
+    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last. `join` says
+    where tags belong in the graph of the page."""
     runs = {run.name: number for number, run in enumerate(log.logged.runs)}
     every = [series for kind in KINDS for series in log.logged.series if series.kind == kind]
     numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
@@ -85,7 +89,11 @@ def log_part(log: Log, title: str, room: int) -> LogPart:
     if packer.put_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
         kinds["hparams"] += 1
     state["kinds"] = kinds
-    return LogPart((words("log", {"state": state, "tags": kept}), *packer.blocks), left)
+    blocks = [words("log", {"state": state, "tags": kept}), *packer.blocks]
+    if join is not None:
+        names = {entry["id"]: entry["name"] for entry in kept}
+        blocks.append(words("log/joins", joins_told(names, {each.tag: each for each in join(names.values())})))
+    return LogPart(tuple(blocks), left)
 
 
 class LogPacker:

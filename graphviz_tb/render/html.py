@@ -35,6 +35,7 @@ LOG_MODULES = tuple(
             "text",
             "pr",
             "tensors",
+            "joined",
             "trials",
             "hparams",
             "logs",

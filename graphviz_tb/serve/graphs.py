@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
+from graphviz_tb.serve.joined import JoinedTags
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
-from graphviz_tb.serve.work import compared, listed, page
+from graphviz_tb.serve.work import compared, joined, listed, page
 
 MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
 MOST_JOBS = 2  # processes that load graphs at once
@@ -59,15 +60,25 @@ class ListedGraph:
 
 
 class Graphs:
-    """All graphs of one source by their ids, which stay as long as the server runs."""
+    """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
+    logged so far."""
 
-    def __init__(self, source: str, memory: int, told: SendEvent, picture: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        memory: int,
+        told: SendEvent,
+        picture: Mapping[str, Any] | None = None,
+        tags: Callable[[], Collection[str]] = tuple,
+    ) -> None:
         self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
+        self._tags = tags
         self.listed: dict[str, ListedGraph] = {}
         self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
         self._rows: dict[str, GraphRows] = {}
+        self._joined: dict[str, JoinedTags] = {}
         self._room = asyncio.Semaphore(MOST_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:
@@ -144,6 +155,18 @@ class Graphs:
             self._rows[one.id] = found
         return found
 
+    async def joins(self, one: ListedGraph) -> Mapping[str, Join]:
+        """Where the tags of the log belong in a graph. Raises `Refused` where its page is not there yet."""
+        if one.pair is not None:
+            raise Refused(404, "tags belong to no comparison of graphs", "ask for the joins of one graph")
+        page = self.page(one)
+        found = self._joined.get(one.id)
+        if found is None or found.page is not page:
+            choices = choices_of(one.entry)
+            found = JoinedTags(page, lambda tags: Job(joined, self.source, choices, tags))
+            self._joined[one.id] = found
+        return await found.of(self._tags())
+
     def close(self) -> None:
         """Stop all that is being loaded."""
         for one in self.listed.values():
@@ -170,12 +193,13 @@ class Graphs:
         if one.pair is not None:
             return Job(compared, self.source, *map(choices_of, one.pair), self._picture)
         steps = {"step": "all"} if one.entry.profile else {}
-        return Job(page, self.source, {**choices_of(one.entry), **steps}, self._picture)
+        return Job(page, self.source, {**choices_of(one.entry), **steps}, self._picture, tuple(self._tags()))
 
     def _keep(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made
         while sum(map(len, self._pages.values())) > self._memory and len(self._pages) > 1:
             number, _ = self._pages.popitem(last=False)
+            self._joined.pop(number, None)
             if number in self.listed:
                 self.listed[number].state = "listed"
         self._said(one, "ready")
@@ -185,8 +209,8 @@ class Graphs:
         self._told("progress", {"graph": one.id, **one.progress()})
 
     def _forget(self, one: ListedGraph) -> None:
-        with suppress(KeyError):
-            del self._pages[one.id]
+        self._pages.pop(one.id, None)
+        self._joined.pop(one.id, None)
         if one.task is not None:
             one.task.cancel()
         one.state = "listed"

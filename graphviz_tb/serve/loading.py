@@ -16,6 +16,7 @@ from time import monotonic
 from typing import Any
 
 from graphviz_tb.errors import TbGraphError
+from graphviz_tb.model.joins import Join
 from graphviz_tb.serve.threads import in_thread
 
 OFTEN = 0.1  # seconds between two words of progress
@@ -35,10 +36,12 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class ServedPage:
-    """All that the viewer shows of one graph: the head, and blocks by name."""
+    """All that the viewer shows of one graph: the head, and blocks by name; and where the tags belong that were logged
+    when it was made."""
 
     head: Mapping[str, Any]
     blocks: Mapping[str, Packed]
+    joins: tuple[Join, ...] = ()
 
     def __len__(self) -> int:
         return sum(len(block.data) for block in self.blocks.values())

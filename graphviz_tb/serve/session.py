@@ -56,11 +56,14 @@ class ServedSource:
         self.title = settings.title if settings.title is not None else named(self.source)
         self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
-        self.graphs = Graphs(settings.source, settings.memory // SHARE_OF_GRAPHS, self.events.say)
+        room = settings.memory // SHARE_OF_GRAPHS
+        self.graphs = Graphs(
+            settings.source, room, self.events.say, tags=lambda: dict.fromkeys(self.tag_names().values())
+        )
         answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
         self.kept = KeptAnswers(answers)
         self.drawn: KeptValues[Drawn] = KeptValues(answers, size_of)
-        self.room = settings.memory - settings.memory // SHARE_OF_GRAPHS - 2 * answers  # for series, in bytes
+        self.room = settings.memory - room - 2 * answers  # for series, in bytes
         self._told: dict[Any, tuple[str, Any]] = {}  # what was said of the log, and in which generation
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())
@@ -209,6 +212,10 @@ class ServedSource:
     def tag_id(self, series: Series) -> int:
         """The id of the tag of a series, which is that of all series of its name and kind."""
         return self._tags[series.tag, series.kind]
+
+    def tag_names(self) -> dict[int, str]:
+        """The name of each tag that may belong to nodes, by its id."""
+        return {number: tag for (tag, kind), number in self._tags.items() if kind != "graph"}
 
     def all_series(self, kind: str | None = None) -> list[Series]:
         """Every series, of one kind or of all."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import PictureOptions, ReadOptions
 from graphviz_tb.page.blocks import DataBlock
@@ -30,10 +32,15 @@ def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tupl
     return tuple(entry for entry in entries if entry.kind != "profile")
 
 
-def page(told: ReportStage, source: str, choices: Choices, picture: Choices) -> ServedPage:
-    """The page of one graph."""
+def page(told: ReportStage, source: str, choices: Choices, picture: Choices, tags: Sequence[str]) -> ServedPage:
+    """The page of one graph, with where some tags of the log belong in it."""
     model = load(source, report=reported(told), **choices)
-    return as_page(*data(model, PictureOptions(**picture)))
+    return replace(as_page(*data(model, PictureOptions(**picture))), joins=model.joins(tags))
+
+
+def joined(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
+    """Where tags belong in one graph, without its page."""
+    return load(source, report=reported(told), **choices).joins(tags)
 
 
 def compared(told: ReportStage, source: str, old: Choices, new: Choices, picture: Choices) -> ServedPage:

@@ -10,6 +10,9 @@ function begun(value, most) {
 }
 
 class Card {
+  /** What a run logged at a node, as a part of its card. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
+  static logged = null;
+
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -47,6 +50,13 @@ class Card {
     if (turn === this.turn && figures) body.querySelector("dl").after(figures);
     const attributes = await facts.attributes(row).catch(() => []);
     if (turn === this.turn && attributes.length) body.querySelector("dl").after(this.attributes(attributes));
+    if (turn === this.turn) this.logged(path, turn, body); // it may wait for the log: nothing here waits for it
+  }
+
+  /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
+  async logged(path, turn, body) {
+    const found = await Card.logged?.(path).catch(() => null);
+    if (turn === this.turn && found) body.querySelector("dl").after(found);
   }
 
   /** Offer what can be done now. @param {Path} path */

@@ -25,7 +25,8 @@ import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
-from tests.event_files import event, strings, write
+from tests.event_files import event, scalar, strings, write
+from tests.join.bad_training import write_log
 from tests.serve.writing import Writer, record
 
 HERE = Path(__file__).parent
@@ -264,6 +265,7 @@ A *small* **run** with `code` and [docs](https://example.com/a_(b)), <img src=x 
 
 > quoted <script>window.hacked=1</script>
 """
+HOSTILE_TAG = "head/dense_1/<img src=x onerror=window.hacked=1>"
 SLOW = "\n".join(
     ["*" * 9000, "[" * 9000, "> " * 9000, "- " * 9000, "`" * 9000, "a " * 9000 + "_b", " " * 9000 + "x|", "|-" * 9000]
 )
@@ -288,7 +290,24 @@ def tabs(folder: Path) -> None:
     assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
 
 
+def training(folder: Path) -> None:
+    """The page of a network that trains badly, with an image and a hostile name at one of its layers."""
+    logged = write_log(folder / "logs" / "bad")
+    size = struct.pack(">IIBBBBB", 2, 1, 8, 0, 0, 0, 0)
+    parts = (b"IHDR", size), (b"IDAT", zlib.compress(bytes([0, 255, 40]))), (b"IEND", b"")
+    chunks = (
+        len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big") for name, data in parts
+    )
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    picture = strings("activations/head/dense_1/image", [b"2", b"1", png], "images", (3,))
+    write(logged / "events.out.tfevents.2.bad", event(0, picture, strings(HOSTILE_TAG, [NOTE.encode()], "text", ())))
+    numbers = (event(step, scalar("loss", 1 / step), scalar("wide/dense_2/size", step)) for step in range(1, 500, 50))
+    write(logged / "events.out.tfevents.3.bad", *numbers)
+    assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
+
+
 PAGES: dict[str, Callable[[Path], None]] = {
+    "training": training,
     "tabs": tabs,
     "log": log_of(GraphDef(node=[{"name": "a", "op": "Placeholder"}, {"name": "b", "op": "Relu", "input": ["a"]}])),
     "log_alone": log_of(None),
@@ -342,7 +361,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
-    *("scalars.js", "tabs.js"),
+    *("scalars.js", "tabs.js", "joined.js"),
 )
 
 

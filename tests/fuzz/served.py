@@ -28,13 +28,14 @@ PATHS = (
     "/", "/api/state", "/api/tags", "/api/series/{id}", "/api/series/{ids}", "/api/histograms/{id}", "/api/media/{id}",
     "/api/blob/{id}", "/api/text/{id}", "/api/pr/{id}", "/api/tensors/{id}", "/api/hparams", "/api/export",
     "/api/graphs/{id}", "/api/graphs/{id}/blocks/{word}", "/api/graphs/{id}/groups/{id}", "/api/graphs/{id}/find",
-    "/api/graphs/{id}/trace", "/api/graphs/{id}/card/{id}", "/api/load/{id}", "/api/cancel/{id}", "/static/{word}",
+    "/api/graphs/{id}/trace", "/api/graphs/{id}/card/{id}", "/api/graphs/{id}/joins", "/api/graphs/{id}/logged",
+    "/api/load/{id}", "/api/cancel/{id}", "/static/{word}",
     "/favicon.ico", "/{word}", "/api/{word}",
 )  # fmt: skip
 IDS = ("0", "1", "2", "7", "-1", "99", "999999999", "9" * 30, "0-1", "1-0", "x", "", "１", "1e3", "0x1", "..", "%00")
 WORDS = ("..", "../../etc/passwd", "%2e%2e%2fetc%2fpasswd", "words", "rows", "levels/0", "\x00", "é", "a" * 9000, "//x")
 PARAMETERS = "from to axis px smooth restarts steps view at format kind runs tags text limit row way hops digest token"
-NAMES = tuple(PARAMETERS.split())
+NAMES = (*PARAMETERS.split(), "pattern", "measure", "run", "against")
 WORDY = "step wall relative all last csv json scalar ridges bands buckets in out op:* nan inf -inf"
 VALUES = ("0", "1", "-1", "0.6", "1e308", "", "x", "1,2", "/(a+)+$/", "\x00", "é", "%", "9" * 40, *WORDY.split())
 HEADS: tuple[dict[str, str], ...] = (

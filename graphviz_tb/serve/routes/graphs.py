@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphviz_tb.page.columns import packed
+from graphviz_tb.page.joined import joins_told
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import is_number, known, session_of, whole, word
 from graphviz_tb.serve.graph_rows import GraphRows, terms
@@ -113,6 +114,14 @@ async def card(request: Request) -> Response:
     return json_answer(request, await in_thread(rows.card, row), same=True)
 
 
+async def joins(request: Request) -> Response:
+    """Where the tags of the log belong in a graph."""
+    known(request, ())
+    graphs, one = asked(request)
+    names = session_of(request).tag_names()
+    return json_answer(request, joins_told(names, await graphs.joins(one)), same=True)
+
+
 async def load(request: Request) -> Response:
     """Load a graph, unless it is loaded already."""
     graphs, one = asked(request)
@@ -134,6 +143,7 @@ ROUTES = [
     Route("/api/graphs/{id}/find", find, methods=["GET"]),
     Route("/api/graphs/{id}/trace", trace, methods=["GET"]),
     Route("/api/graphs/{id}/card/{row}", card, methods=["GET"]),
+    Route("/api/graphs/{id}/joins", joins, methods=["GET"]),
     Route("/api/load/{id}", load, methods=["POST"]),
     Route("/api/cancel/{id}", cancel, methods=["POST"]),
 ]

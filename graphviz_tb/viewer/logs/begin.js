@@ -1,9 +1,11 @@
 // Begin the pages of a log, beside a graph or without one.
 
-/** @param {LogFeed} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be */
-async function beginLogs(feed, app, graph) {
+/** @param {LogFeed} feed @param {() => App | null} app what shows the graph, once there is one @param {() => boolean} graph whether there is one, or will be @param {() => string} graphId which one it is */
+async function beginLogs(feed, app, graph, graphId = () => "") {
   const logs = new Logs(feed, {
     graph,
+    app,
+    graphId,
     theme: () => document.documentElement.dataset.theme ?? "light",
     toast: (text) => app()?.toast(text),
     remember: (values) => {
@@ -15,6 +17,7 @@ async function beginLogs(feed, app, graph) {
     },
   });
   new MutationObserver(() => logs.dressed()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  Card.logged = (path) => logs.joined.region(path);
   await logs.start(stateOf(location.hash));
   Object.assign(api, { page: (/** @type {string} */ name) => logs.show(name), series: (/** @type {string} */ tag) => logs.points(tag), step: async (/** @type {number | null} */ step) => logs.setStep(step) });
   return logs;

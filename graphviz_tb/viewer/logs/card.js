@@ -31,12 +31,20 @@ class TagCard {
     this.chart = null;
     this.foot = el("div", { class: "card-foot" });
     this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, "⋯"), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
+    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.leads(this)?.[1]() }, "↗");
     const title = el("h3", { title: brief(this.tag.name) }, brief(this.tag.title || this.tag.name, 160));
     const { about } = this.tag;
     const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, "ⓘ"), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
-    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, "⤢"), this.menu);
+    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, "⤢"), this.menu);
     this.root = el("section", { class: "chart-card", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
     new ResizeObserver(() => this.fitted()).observe(this.plot);
+  }
+
+  /** Offer the way to where its tag is shown otherwise, where there is one. */
+  lead() {
+    const [word] = this.page.leads(this) ?? [""];
+    this.way.hidden = !word;
+    if (word) fill(this.way, { title: t(word), "aria-label": t(word) });
   }
 
   /** The run that the card is of, in its colour. */

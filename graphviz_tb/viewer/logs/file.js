@@ -15,9 +15,14 @@ class FileLog {
     return this.log.state;
   }
 
-  /** @param {string} kind */
+  /** @param {string} [kind] none: of all kinds */
   async tags(kind) {
-    return this.log.tags.filter((tag) => tag.kind === kind);
+    return this.log.tags.filter((tag) => !kind || tag.kind === kind);
+  }
+
+  /** Where tags belong in the graph of the file. @returns {Promise<JoinsTold>} */
+  async joins() {
+    return this.blocks.has("log/joins") ? this.blocks.get("log/joins") : { joins: [], apart: [] };
   }
 
   /** The points of series, whatever is asked for: there are no more. @param {number[]} ids @returns {Promise<Map<number, Points>>} */

@@ -23,7 +23,7 @@ const PAGES = [
 class Logs {
   /**
    * @param {LogFeed} feed
-   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean}} hooks
+   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string}} hooks
    */
   constructor(feed, hooks) {
     this.feed = feed;
@@ -55,6 +55,7 @@ class Logs {
     this.step = null;
     this.linked = true;
     this.trials = { sort: "", by: "" }; // names of columns
+    this.joined = new Joined(this, hooks.app);
     this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
@@ -72,7 +73,9 @@ class Logs {
     this.state = await this.feed.state();
     this.runs.set(this.state.runs);
     for (const sheet of this.sheets.values()) sheet.dirty = true;
+    this.joined.dirty = true;
     await this.sheet?.load();
+    this.join();
     this.drawTabs();
   }
 
@@ -125,7 +128,8 @@ class Logs {
     const sheet = this.made(page);
     for (const one of this.sheets.values()) one.root.hidden = one !== sheet;
     this.remember();
-    if (!sheet) return;
+    if (!sheet) return graph ? this.joined.refresh() : undefined;
+    this.join();
     this.body.scrollTop = sheet.scroll;
     sheet.filtered();
     try {
@@ -134,6 +138,11 @@ class Logs {
       this.toast(t("log.lost", { error: brief(/** @type {Error} */ (error).message) }));
     }
     sheet.runsChanged();
+  }
+
+  /** Look where tags belong, for the ways from their cards to their nodes; where that is not known yet there are none. */
+  join() {
+    if (this.sheet) this.joined.load().then(() => this.sheet?.filtered(), () => undefined);
   }
 
   /** @param {LogRun} run */
@@ -150,7 +159,7 @@ class Logs {
   /** Show a step on all linked cards; none: the last of each. @param {number | null} step */
   setStep(step) {
     this.step = step;
-    if (this.sheet instanceof StepPage) this.sheet.follow();
+    for (const sheet of [this.sheet, ...this.joined.pages.values()]) if (sheet instanceof StepPage) sheet.follow();
     document.dispatchEvent(new CustomEvent("tbgraph:step", { detail: { step } }));
     this.remember();
   }
@@ -172,6 +181,7 @@ class Logs {
   dressed() {
     this.runs.draw();
     this.sheet?.dressed();
+    for (const page of this.joined.pages.values()) page.dressed();
   }
 
   /** @param {string} name @param {any} data */
@@ -183,6 +193,7 @@ class Logs {
       for (const tag of sheet.tags) for (const one of tag.runs) if (one[1] in data.series) one[2] = data.series[one[1]];
       sheet.came(series);
     }
+    for (const page of this.joined.pages.values()) page.came(series);
     this.refreshSoon();
   }
 

@@ -26,7 +26,18 @@ class TagPage {
     this.groups = el("div", { class: "groups" });
     this.tip = el("div", { class: "chart-tip", role: "tooltip", hidden: true });
     this.root = el("div", { class: "log-sheet", hidden: true }, this.bar, this.groups, this.tip);
-    this.sight = new IntersectionObserver((entries) => this.sighted(entries), { root: logs.body, rootMargin: "200px 0px" });
+    this.watch(logs.body);
+  }
+
+  /** Look at which cards are in sight. @param {HTMLElement} root what they scroll in */
+  watch(root) {
+    this.sight = new IntersectionObserver((entries) => this.sighted(entries), { root, rootMargin: "200px 0px" });
+  }
+
+  /** Where a card leads to beside its page: a word and the way; null for nowhere. @param {TagCard} card @returns {[string, () => void] | null} */
+  leads(card) {
+    const { joined } = this.logs;
+    return joined.rows.has(card.tag.id) ? ["log.inGraph", () => joined.show([card.tag])] : null;
   }
 
   /** The card of an entry. @param {CardEntry} entry @returns {TagCard} */
@@ -81,19 +92,20 @@ class TagPage {
   draw() {
     const groups = this.grouped();
     // Where the same cards stand in the same places nothing is moved: what plays goes on, and what was scrolled stays.
-    const places = JSON.stringify([groups.map(([name, count, entries]) => [name, count, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.pattern(), this.logs.state.left]);
+    const joins = groups.map(([, , entries]) => this.logs.joined.place([...new Set(entries.map((entry) => entry.tag))]));
+    const places = JSON.stringify([groups.map(([name, count, entries], at) => [name, count, joins[at]?.row, this.closed.has(name), this.whole.has(name), entries.map((entry) => entry.key)]), this.tags.length, this.pattern(), this.logs.state.left]);
     if (places === this.places) return groups.forEach(([, , entries]) => entries.forEach((entry) => this.renew(entry)));
     this.places = places;
     const focused = /** @type {any} */ (document.activeElement)?.dataset?.tag;
     /** @type {Set<string>} */
     const kept = new Set();
-    const parts = groups.map(([name, count, entries]) => {
+    const parts = groups.map(([name, count, entries], at) => {
       const closed = this.closed.has(name);
       const some = closed ? [] : this.whole.has(name) ? entries : entries.slice(0, this.most);
       const held = el("div", { class: "cards" }, ...some.map((entry) => (kept.add(entry.key), this.card(entry).root)));
       const more = !closed && entries.length > some.length && el("button", { onclick: () => (this.whole.add(name), this.draw()) }, t("log.showAll", { n: entries.length }));
       const head = el("button", { class: "group-head", "aria-expanded": String(!closed), onclick: () => this.fold(name) }, el("b", {}, brief(name, 120)), el("span", { class: "quiet" }, counted(count)));
-      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head), held, more);
+      return el("section", { class: count > 1 || entries.length > 1 ? "log-group" : "log-group single" }, el("h2", {}, head, joins[at] && entries.length > 1 && this.wayToScope(entries)), held, more);
     });
     this.groups.replaceChildren(...parts);
     const words = !this.tags.length ? t("log.noneYet") : this.tags.some((tag) => this.good.test(tag.name)) ? t("log.nothing") : t("log.noTags");
@@ -105,14 +117,29 @@ class TagPage {
     if (focused) this.cards.get(focused)?.root.focus({ preventScroll: true });
   }
 
+  /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
+  wayToScope(entries) {
+    const tags = [...new Set(entries.map((entry) => entry.tag))];
+    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.show(tags) }, "↗");
+  }
+
   /** Drop cards of runs that are no longer shown. @param {Set<string>} kept */
   forget(kept) {
     for (const [key, card] of this.cards) {
-      if (!card.run || kept.has(key)) continue;
-      card.seen(false);
-      this.sight.unobserve(card.root);
-      this.cards.delete(key);
+      if (card.run && !kept.has(key)) this.drop(key, card);
     }
+  }
+
+  /** Drop all cards. */
+  forgetAll() {
+    for (const [key, card] of this.cards) this.drop(key, card);
+  }
+
+  /** @param {string} key @param {TagCard} card */
+  drop(key, card) {
+    card.seen(false);
+    this.sight.unobserve(card.root);
+    this.cards.delete(key);
   }
 
   /** @param {CardEntry} entry @returns {TagCard} */
@@ -131,6 +158,7 @@ class TagPage {
   renew(entry) {
     const card = this.cards.get(entry.key);
     if (card && entry.run) card.run = entry.run;
+    card?.lead();
   }
 
   /** What the filter is, and in which words that is said. */

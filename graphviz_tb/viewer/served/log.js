@@ -10,9 +10,14 @@ class ServerLog extends Server {
     return this.json("api/state");
   }
 
-  /** @param {string} kind @returns {Promise<LogTag[]>} */
+  /** @param {string} [kind] none: of all kinds @returns {Promise<LogTag[]>} */
   async tags(kind) {
-    return (await this.json(`api/tags?kind=${kind}`)).tags;
+    return (await this.json(kind ? `api/tags?kind=${kind}` : "api/tags")).tags;
+  }
+
+  /** Where tags belong in a graph: nowhere while none is read, or where two are compared. @param {string} graph @returns {Promise<JoinsTold>} */
+  async joins(graph) {
+    return graph && !graph.includes("-") ? this.json(`api/graphs/${graph}/joins`) : { joins: [], apart: [] };
   }
 
   /** The points of series, by their ids. @param {number[]} ids @param {Wanted} wanted @param {AbortSignal} [signal] @returns {Promise<Map<number, Points>>} */

@@ -18,7 +18,7 @@ begin(async () => {
   let state = await server.state();
   for (const end = performance.now() + FIRST_WAIT; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, PAUSE));
   graphs.set(state.graphs);
-  const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0);
+  const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id);
   await graphs.first();
   if (graphs.app) bare.end();
   await logs;

@@ -1,0 +1,161 @@
+// Where tags belong in the graph: a node's charts in its card, and the way from a chart back to its node.
+
+const CHARTS_AT_FIRST = 3; // of a node; "more" shows so many times ten more
+const MORE_CHARTS = 30;
+
+/** @typedef {{joins: [number, number, string, string][], apart: [number, string, number[]][]}} JoinsTold */
+/** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
+
+class Joined {
+  /** @param {Logs} logs @param {() => App | null} app what shows the graph */
+  constructor(logs, app) {
+    this.logs = logs;
+    this.app = app;
+    this.panel = byId("card");
+    /** @type {Map<string, TagPage>} pages that make the cards of each kind, without being shown */
+    this.pages = new Map();
+    /** @type {JoinedTag[]} */
+    this.every = [];
+    /** @type {Map<number, number[]>} the rows of each tag */
+    this.rows = new Map();
+    this.bands = false; // histograms as percentiles
+    this.of = ""; // the graph whose joins are here
+    this.dirty = true;
+  }
+
+  /** Ask where tags belong, where that may be otherwise than before. */
+  async load() {
+    const of = this.logs.hooks.graphId();
+    if (!this.dirty && of === this.of) return;
+    this.dirty = false;
+    try {
+      const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
+      const named = new Map(tags.map((tag) => [tag.id, tag]));
+      this.of = of;
+      this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+      this.rows = new Map();
+      for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
+    } catch (error) {
+      this.dirty = true;
+      throw error;
+    }
+  }
+
+  /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */
+  tagsOf(row) {
+    const { graph } = /** @type {App} */ (this.app());
+    const held = new Set([row]);
+    for (const one of held) for (const [call, bodies] of graph.calls) if (call >= one && call < graph.end[one]) for (const [, body] of bodies) held.add(body);
+    const order = (/** @type {LogTag} */ tag) => PAGES.findIndex(([name]) => name === tag.kind);
+    const inside = (/** @type {number} */ at) => [...held].some((one) => at >= one && at < graph.end[one]);
+    const found = this.every.filter((one) => inside(one.row)).sort((a, b) => Number(b.row === row) - Number(a.row === row) || a.row - b.row || order(a.tag) - order(b.tag));
+    const seen = new Set();
+    return found.filter((one) => !seen.has(one.tag.id) && seen.add(one.tag.id));
+  }
+
+  /** The page that makes the cards of a kind. @param {string} kind */
+  page(kind) {
+    const name = kind === "histogram" && this.bands ? "distribution" : kind;
+    let page = this.pages.get(name);
+    if (!page) {
+      page = /** @type {TagPage} */ (PAGES.find(([one]) => one === name)?.[2](this.logs));
+      page.draw = () => undefined; // its cards stand elsewhere
+      page.watch(this.panel);
+      page.leads = (card) => ["log.openPage", () => this.openPage(name, card.tag)];
+      this.pages.set(name, page);
+    }
+    return page;
+  }
+
+  /** The part of a node's card that shows what was logged there; null where nothing was. @param {Path} path @returns {Promise<HTMLElement | null>} */
+  async region(path) {
+    await this.load();
+    const { graph, facts } = /** @type {App} */ (this.app());
+    const own = path[path.length - 1];
+    const row = graph.mark[own] ? await facts.host(own) : own;
+    const tags = row < 0 ? [] : this.tagsOf(row);
+    this.drop();
+    if (!tags.length) return null;
+    const root = el("section", { class: "logged", role: "region", "aria-label": t("log.logged") });
+    this.fill(root, tags, row, CHARTS_AT_FIRST);
+    return root;
+  }
+
+  /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
+  fill(root, tags, row, most) {
+    const runs = this.logs.runs.shown().filter((run) => this.logs.runs.chosen.has(run.name));
+    const parts = [];
+    const tips = new Set();
+    let left = 0;
+    for (const one of tags) {
+      const page = this.page(one.tag.kind);
+      const entries = page ? page.entries(one.tag, runs) : [];
+      for (const entry of entries) {
+        if (parts.length >= most) left++;
+        else parts.push(this.chart(page, entry, one, row));
+      }
+      if (entries.length) tips.add(page.tip);
+    }
+    const histograms = tags.some((one) => one.tag.kind === "histogram");
+    const toggle = histograms && el("button", { class: "quiet", "aria-pressed": String(this.bands), onclick: () => ((this.bands = !this.bands), this.again(root, tags, row, most)) }, t("log.page.distribution"));
+    const more = left > 0 && el("button", { onclick: () => this.again(root, tags, row, most + MORE_CHARTS) }, t("and", { n: left }));
+    const none = !parts.length && el("p", { class: "quiet" }, t("log.nothing"));
+    root.replaceChildren(el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"), el("span", { class: "quiet" }, ` ${counted(tags.length)}`)), toggle || null), ...[...parts, more, none].filter(Boolean), ...tips);
+  }
+
+  /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */
+  again(root, tags, row, most) {
+    this.drop();
+    this.fill(root, tags, row, most);
+  }
+
+  /** A chart, and why it is here. @param {TagPage} page @param {CardEntry} entry @param {JoinedTag} one @param {number} row */
+  chart(page, entry, one, row) {
+    const app = /** @type {App} */ (this.app());
+    const why = el("p", { class: "quiet" }, t(`log.rule.${one.rule}`));
+    if (one.row !== row) why.append(" · ", app.card.link(app.facts.path(one.row)));
+    return el("div", { class: "logged-chart" }, page.card(entry).root, why);
+  }
+
+  /** Let go of the cards that are shown. */
+  drop() {
+    for (const page of this.pages.values()) {
+      page.tip.hidden = true;
+      page.forgetAll();
+    }
+  }
+
+  /** The nodes of a tag, and what is chosen to show them: the one node, or the group that holds all of them.
+   * @param {LogTag[]} tags @returns {{row: number, rows: number[]} | null} */
+  place(tags) {
+    const app = this.app();
+    const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
+    if (!app || !rows.length) return null;
+    const { graph } = app;
+    let row = rows[0];
+    while (row > 0 && !rows.every((one) => one >= row && one < graph.end[row])) row = graph.parent[row];
+    return row > 0 ? { row, rows } : null;
+  }
+
+  /** Show where some tags belong: calls of one layer are ringed, all of them. @param {LogTag[]} tags */
+  async show(tags) {
+    const app = this.app();
+    const rows = tags.flatMap((tag) => this.rows.get(tag.id) ?? []);
+    if (!app || !rows.length) return;
+    await this.logs.show("graph");
+    await app.reveal(app.facts.path(this.place(tags)?.row ?? rows[0]));
+    if (tags.length === 1 && rows.length > 1) await app.mark(rows);
+  }
+
+  /** Show a tag alone on the page of its kind. @param {string} name of the page @param {LogTag} tag */
+  openPage(name, tag) {
+    this.logs.setPattern(`^${tag.name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$`);
+    return this.logs.show(name);
+  }
+
+  /** The card of what is chosen is shown anew: runs, tags or the graph may be others. */
+  refresh() {
+    const app = this.app();
+    if (app?.selected) app.queue(async () => app.selected && (app.told = app.card.show(app.selected)));
+  }
+}
