@@ -73,6 +73,24 @@ def json_answer(request: Request, value: Mapping[str, Any], *, same: bool = Fals
     return Response(body, status, headers, "application/json")
 
 
+async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag: str) -> Response:
+    """The JSON document of `make()`, which `tag` (all it depends on) means; written and packed once for all who ask."""
+    headers = {"cache-control": "no-cache", "etag": etag(tag)}
+    if unchanged(request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    headers["vary"] = "accept-encoding"
+    packs = "gzip" in request.headers.get("accept-encoding", "")
+    if packs:
+        headers["content-encoding"] = "gzip"
+
+    def written() -> bytes:
+        body = dumped({"format": FORMAT, **make()})
+        return gzip.compress(body, FAST, mtime=0) if packs else body
+
+    kept: KeptAnswers = request.app.state.session.kept
+    return LargeAnswer(await kept.body(f"{headers['etag']} {packs}", written), 200, headers, "application/json")
+
+
 async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
     """The bytes of `make()`, made only where the browser has not those that `tag` (all they depend on) means."""
     headers = {"cache-control": "no-cache", "etag": etag(tag)}

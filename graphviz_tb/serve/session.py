@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from threading import Lock
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -39,7 +39,6 @@ ROOM_OF_ANSWERS = 16_000_000  # bytes that each of these takes at most
 MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 
 Drawn = tuple[tuple[str, NDArray[Any]], ...]  # what is drawn of a series: columns by name
-Told = TypeVar("Told")
 
 
 def size_of(drawn: Drawn) -> int:
@@ -64,7 +63,6 @@ class ServedSource:
         self.kept = KeptAnswers(answers)
         self.drawn: KeptValues[Drawn] = KeptValues(answers, size_of)
         self.room = settings.memory - room - 2 * answers  # for series, in bytes
-        self._told: dict[Any, tuple[str, Any]] = {}  # what was said of the log, and in which generation
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
@@ -80,6 +78,7 @@ class ServedSource:
         self._blobs: dict[int, tuple[str, Place]] = {}
         self._blob_ids: dict[tuple[str, Place], int] = {}
         self._next_blob = 0
+        self._dropped = 0  # series without columns
         self._gone: dict[str, tuple[float, Run]] = {}  # since when, and what was known
         self._listed_at = self._listing_took = 0.0
         self._graphs_wanted = True
@@ -106,10 +105,10 @@ class ServedSource:
             self.fault = (error.message, error.hint or "")
         self.read_once = True
         self._number()
-        if changes or self._forget_gone():
+        if self._forget_gone() or changes:
             self._say(changes, before)
-        kinds = {(one.run, one.tag) for one in self.logged.series if one.kind == "graph"}
-        self._graphs_changed.update(changes.graphs, (run for run, tag in changes.points if (run, tag) in kinds))
+        grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
+        self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._list_graphs())
@@ -161,7 +160,10 @@ class ServedSource:
             self.events.say("graph", {"graphs": [one.told() for one in self.graphs.listed.values()]})
 
     def _number(self) -> None:
-        self.logged = self.logged if self.log is None else self.log.logged
+        if self.log is None or self.log.logged is self.logged:
+            return
+        self.logged = self.log.logged
+        self._dropped = sum(series.dropped is not None for series in self.logged.series)
         for run in self.logged.runs:
             self._runs.setdefault(run.name, len(self._runs))
             self._gone.pop(run.name, None)
@@ -178,8 +180,8 @@ class ServedSource:
             self.events.say("run", {"runs": [self._runs[name] for name in changes.runs]})
         if changes.points or changes.again:
             again = [self._series[key] for key in changes.again if key in self._series]
-            there = {(series.run, series.tag): len(series) for series in self.logged.series}
-            counts = {self._series[key]: there[key] for key in (*changes.points, *changes.again) if key in there}
+            ids = [self._series[key] for key in (*changes.points, *changes.again) if key in self._series]
+            counts = {number: len(self._by_id[number]) for number in ids if number in self._by_id}
             self.events.say("points", {"series": counts, "again": again})
         if changes.gone:
             self.events.say("gone", {"runs": [self._runs[name] for name in changes.gone if name in self._runs]})
@@ -198,11 +200,11 @@ class ServedSource:
 
     # what is there
 
-    def runs(self) -> Iterator[tuple[int, Run]]:
+    def runs(self, logged: Logged, gone: Mapping[str, tuple[float, Run]]) -> Iterator[tuple[int, Run]]:
         """Every run with its id; those whose files are gone are there for a while."""
-        for run in self.logged.runs:
+        for run in logged.runs:
             yield self._runs[run.name], run
-        for _, run in self._gone.values():
+        for _, run in gone.values():
             yield self._runs[run.name], replace(run, state="gone")
 
     def run_id(self, name: str) -> int:
@@ -264,46 +266,46 @@ class ServedSource:
         """The run and the place of an id."""
         return self._blobs.get(number)
 
-    def state(self) -> dict[str, Any]:
-        """What the viewer asks first."""
-        graphs: dict[str | None, list[str]] = {}
-        for one in self.graphs.listed.values():
-            if one.pair is None:
-                graphs.setdefault(one.entry.run, []).append(one.id)
-        state = {**self._once("state", lambda: log_state(self.runs(), self.logged.series))}
-        for entry in state["runs"]:
-            entry["graphs"] = graphs.get(entry["name"], [])
-        return {
-            **state,
+    def state(self) -> tuple[str, Callable[[], dict[str, Any]]]:
+        """What the viewer asks first: all that it depends on, and a function that makes it, in any thread."""
+        listed = [one for one in self.graphs.listed.values() if one.pair is None]
+        whole = {
             "title": self.title,
             "generation": self.generation,
             "ready": self.read_once and self.graphs_listed,
-            "dropped": sum(series.dropped is not None for series in self.logged.series),
-            "graphs": [one.told() for one in self.graphs.listed.values() if one.pair is None],
+            "dropped": self._dropped,
+            "graphs": [one.told() for one in listed],
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
+        logged, gone = self.logged, dict(self._gone)
 
-    def tags(self, kind: str | None) -> list[dict[str, Any]]:
-        """All tags, of one kind or of all, with the series of each run."""
-        every = (series for series in self.logged.series if kind in (None, series.kind))
-        return self._once(
-            ("tags", kind),
-            lambda: tag_entries(
+        def make() -> dict[str, Any]:
+            graphs: dict[str | None, list[str]] = {}
+            for one in listed:
+                graphs.setdefault(one.entry.run, []).append(one.id)
+            state = log_state(self.runs(logged, gone), logged.series)
+            for entry in state["runs"]:
+                entry["graphs"] = graphs.get(entry["name"], [])
+            return {**state, **whole}
+
+        return f"state {whole}", make
+
+    def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
+        """All tags, of one kind or of all, with the series of each run: what they depend on, and what makes them."""
+        generation, logged = self.generation, self.logged
+
+        def make() -> dict[str, Any]:
+            every = (series for series in logged.series if kind in (None, series.kind))
+            tags = tag_entries(
                 every,
                 lambda one: self._tags[one.tag, one.kind],
                 self._runs.__getitem__,
                 lambda one: self._series[one.run, one.tag],
                 self._extent,
-            ),
-        )
+            )
+            return {"generation": generation, "tags": tags}
 
-    def _once(self, what: Any, make: Callable[[], Told]) -> Told:
-        """What `make` gives, once in a generation."""
-        found = self._told.get(what)
-        if found is None or found[0] != self.generation:
-            found = self._told[what] = self.generation, make()
-        made: Told = found[1]
-        return made
+        return f"tags {generation} {kind}", make
 
     def _extent(self, series: Series) -> list[Any]:
         """What is said of the points of a series, counted once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from graphviz_tb.chart.decimate import decimated
+from graphviz_tb.chart.decimate import EACH, decimated
 from graphviz_tb.chart.smooth import smoothed
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logged import Series
@@ -87,7 +88,9 @@ def columns(found: dict[int, Series], view: ChartView, session: ServedSource) ->
 
 def key_of(number: int, one: Series, view: ChartView) -> tuple[Any, ...]:
     """All that what is drawn depends on."""
-    return number, one.generation, len(one), view
+    # A series that is sent whole is the same for charts of any width.
+    pixels = view.pixels if len(one) > EACH * view.pixels else WIDEST
+    return number, one.generation, len(one), replace(view, pixels=pixels)
 
 
 def shown(number: int, one: Series, view: ChartView) -> Drawn:
