@@ -63,6 +63,12 @@ tbgraph serve --logdir ./logs --port 7007
 tbgraph serve fixtures/real/mnist_cnn.pbtxt --browser
 tbgraph serve ./logs --bind-all   # on a machine of a cluster; the address has a token
 """,
+    "find": """
+tbgraph find fixtures/real/mnist_cnn.pbtxt op:Conv2D
+tbgraph find fixtures/real/mnist_cnn.pbtxt 'conv and op:MaxPool' --names
+tbgraph find fixtures/real/mnist_cnn.pbtxt 'params>1k not name:gradients' --json -q
+tbgraph find fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb 'time>100us not op:Const'
+""",
     "tree": """
 tbgraph tree fixtures/real/mnist_cnn.pbtxt
 tbgraph tree fixtures/real/mnist_cnn.pbtxt --depth 2

@@ -30,7 +30,7 @@ MAY = {stage: SHARED | {stage} for stage in STAGES} | {
 }
 for stage in ("read", "flatten", "interpret", "annotate"):
     MAY[stage] = MAY[stage] | {"proto"}
-COMBINE = {"api", "pipeline", "layout", "diff", "page", "serve", "commands"}
+COMBINE = {"api", "search", "pipeline", "layout", "diff", "page", "serve", "commands"}
 
 # Import → the folders or files that may have it.
 HOMES = {

@@ -98,15 +98,15 @@ class ExploredModel(Folded):
     def __bool__(self) -> bool:
         return True
 
-    def find(self, *terms: str) -> NodeList:
-        """The ops and groups for which every term holds: `find("**attn*", "op:MatMul")`, `find("params>1M")`.
+    def find(self, *queries: str) -> NodeList:
+        """The ops and groups for which every query holds: `find("**attn*", "op:MatMul")`, `find("params>1M")`.
 
-        A term is a name with wild cards, `op:`, `device:`, `attr:NAME=VALUE`, or a comparison of `params`, `flops`,
-        `macs`, `activation_bytes` or `weight_bytes`. Raises `RequestError` for any other.
+        A query is of the language of search (docs/find.md). Raises `RequestError` for one that is not understood,
+        `MissingFacts` where it asks for a quantity that is not known.
         """
         from graphviz_tb.api.finding import find
 
-        return find(self, *terms)
+        return find(self, *queries)
 
     def summary(self) -> None:
         """Print the layers with their shapes and parameters, as Keras' `model.summary()` does."""

@@ -1,81 +1,83 @@
-"""Find nodes by name, op type, device, attribute and cost.
-
-"conv*", "**attn*"      name; `*` within a segment, `**` across slashes, `?` one letter
-op:Conv*  device:*GPU*  op type, device
-attr:padding=SAME       an attribute and its value; attr:padding for any value
-params>1M  flops<=2G    parameters, FLOPs, macs, activation_bytes, weight_bytes, with K, M, G, T
-"""
+"""Search in a model: its rows as `search` asks for them."""
 
 from __future__ import annotations
 
-import operator
-import re
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from graphviz_tb.api.nodes import Node, NodeList
-from graphviz_tb.errors import RequestError, demand
+from graphviz_tb.errors import demand
+from graphviz_tb.model.columns import Floats, Longs
 from graphviz_tb.model.costs import QUANTITIES
 from graphviz_tb.model.folded import Folded
-from graphviz_tb.page.cards import value_word
-from graphviz_tb.view.wildcards import Pattern
+from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.page.cards import of_node
+from graphviz_tb.search import matching, parse
 
-NodeTest = Callable[[Node], bool]
-COMPARISON = re.compile(r"([a-z_]+)\s*(>=|<=|==|!=|>|<|=)\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)B?", re.IGNORECASE)
-FIELD = re.compile(r"(name|op|device|attr):\s*(.*)", re.DOTALL)
-COMPARE: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "=": operator.eq,
-    "!=": operator.ne,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-SHORT = {"params": "parameters", "param": "parameters", "size": "weight_bytes", "memory": "activation_bytes"}
-SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+MEASURED = {"time": "time", "memory": "bytes"}  # what `Stats` calls it
 
 
-def find(model: Folded, *terms: str) -> NodeList:
-    """The nodes and groups of the main graph for which every term holds, in the order of the hierarchy.
+def find(model: Folded, *queries: str) -> NodeList:
+    """The nodes and groups of the main graph for which every query holds, in the order of the hierarchy.
 
-    Raises `RequestError` for a term that is not understood.
+    Raises `RequestError` for a query that is not understood, `MissingFacts` for a quantity that is not known.
     """
-    tests = [test_of(term) for term in terms]
-    rows = range(1, int(model.hierarchy.end[0]))
-    return NodeList(model, [row for row in rows if all(test(Node(model, row)) for test in tests)])
+    rows = ModelRows(model)
+    marked = np.ones(len(rows), bool)
+    for query in queries:
+        demand("query", query, str)
+        marked &= matching(rows, parse(query))
+    marked[0] = False
+    return NodeList(model, np.flatnonzero(marked).tolist())
 
 
-def test_of(term: str) -> NodeTest:
-    """What a term asks of a node."""
-    demand("term", term, str)
-    compared = COMPARISON.fullmatch(term)
-    if compared:
-        name, sign, number, scale = compared.groups()
-        quantity = SHORT.get(name.lower(), name.lower())
-        if quantity not in QUANTITIES:
-            known = ", ".join([*QUANTITIES, *SHORT])
-            raise RequestError(f"nothing to compare is called {name!r}", hint=f"choose one of: {known}")
-        limit, holds = float(number) * SCALE[scale.upper()], COMPARE[sign]
-        return lambda node: holds(getattr(node.cost, quantity), limit)
-    field = FIELD.fullmatch(term)
-    word, text = field.groups() if field else ("name", term)
-    if word == "attr":
-        return attribute_test(text)
-    matches = Pattern(text).matches
-    if word == "op":
-        return lambda node: bool(node.op) and matches(node.op)
-    if word == "device":
-        return lambda node: bool(node.device) and matches(node.device.replace("/", ""))
-    return lambda node: matches(node.name)
+class ModelRows:
+    """The rows of the main graph of a model, with their texts and numbers."""
 
+    def __init__(self, model: Folded) -> None:
+        self.model = model
+        self.hierarchy = model.hierarchy
+        self.count = int(self.hierarchy.end[0])
+        self.node: Longs = self.hierarchy.node[: self.count].astype(np.int64)
 
-def attribute_test(text: str) -> NodeTest:
-    """Whether a node has an attribute, and its value where one is named."""
-    name, equals, wanted = text.partition("=")
+    def __len__(self) -> int:
+        return self.count
 
-    def holds(node: Node) -> bool:
-        if not node.op or name not in (attributes := node.attrs):
-            return False
-        return not equals or value_word(attributes[name]) == wanted
+    def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
+        """For each row the number of its op type or device, and all of these; groups have "", the last."""
+        graph = self.hierarchy.graph
+        column, texts = (graph.op, graph.op_types) if field == "op" else (graph.device, graph.devices)
+        numbers = np.append(column.astype(np.int64), len(texts))
+        return numbers[self.node], [*texts, ""]
 
-    return holds
+    def each(self, field: str) -> Iterator[tuple[int, str]]:
+        """Rows with a text that they have in a field."""
+        if field == "name":
+            yield from enumerate(self.hierarchy.name[: self.count])
+            yield from ((row, text) for row, text in self.hierarchy.labels.items() if row < self.count)
+            return
+        known: dict[bytes, list[Any]] = {}
+        for row in np.flatnonzero(self.node >= 0).tolist():
+            if field == "attr":
+                pairs = of_node(self.hierarchy.graph, int(self.node[row]), known)
+                yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
+            elif field == "shape":
+                shapes = [shape for shape in Node(self.model, row).shapes if shape is not None]
+                yield from ((row, shape_word(shape) or "scalar") for shape in shapes)
+            else:
+                yield from ((row, word) for word in Node(self.model, row).dtypes if word)
+
+    def numbers(self, quantity: str) -> Floats | None:
+        """A number for each row, NaN where it is not known; None where it is known of none."""
+        facts = self.model.facts
+        if quantity in MEASURED:
+            if facts.stats is None:
+                return None
+            median, known = facts.stats.column(MEASURED[quantity]).median, facts.stats.known
+            return np.where(known, median, np.nan)[: self.count]
+        if facts.cost is None or quantity not in QUANTITIES:
+            return None
+        distinct, which = facts.cost().distinct(len(self.hierarchy))
+        return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]

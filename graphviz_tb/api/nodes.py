@@ -118,13 +118,12 @@ class Node:
     @property
     def shapes(self) -> list[Shape]:
         """The shapes of an op's outputs that are used, by position; None where unknown."""
-        graph, node = self._model.hierarchy.graph, self._node
-        if node < 0:
-            return []
-        data = [edge for edge in self._out(node) if not graph.control[edge]]
-        keys = sorted({int(graph.key[edge]) for edge in data}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
-        first = [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
-        return [self._model.facts.tensor(node, key).shape for key in first]
+        return [self._model.facts.tensor(self._node, key).shape for key in self._keys()]
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The types of an op's outputs that are used, by position; "" where unknown."""
+        return [self._model.facts.tensor(self._node, key).dtype for key in self._keys()]
 
     @property
     def shape(self) -> Shape:
@@ -159,8 +158,23 @@ class Node:
         return self.cost.flops
 
     @property
+    def time(self) -> float | None:
+        """Compute time in microseconds, the median of the steps that are read; None where nothing was measured."""
+        stats = self._model.facts.stats
+        return float(stats.time.median[self.row]) if stats is not None and stats.known[self.row] else None
+
+    @property
     def _node(self) -> int:
         return int(self._model.hierarchy.node[self.row])
+
+    def _keys(self) -> list[int]:
+        """The outputs of an op that are used, by position; the first where none is."""
+        graph, node = self._model.hierarchy.graph, self._node
+        if node < 0:
+            return []
+        data = [edge for edge in self._out(node) if not graph.control[edge]]
+        keys = sorted({int(graph.key[edge]) for edge in data}, key=lambda key: (len(graph.keys[key]), graph.keys[key]))
+        return [graph.keys.index("0")] if not keys and "0" in graph.keys else keys
 
     def _into(self, node: int) -> Sequence[int]:
         """The edges into a node."""

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "diff": ("graphviz_tb.commands.diff", "diff", "Say what changed between two graphs."),
     "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
     "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
+    "find": ("graphviz_tb.commands.find", "find", "List ops and groups by name, type, attribute, shape or cost."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
     "scalars": (
         "graphviz_tb.commands.scalars",
@@ -75,7 +76,7 @@ def instead_of(word: str) -> str:
     """Return a hint for a word that is not a command.
 
     >>> instead_of("rendr"), instead_of("xyz")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, tree, scalars')
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, tree, scalars')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

@@ -5,47 +5,29 @@ The whole graph is searched, whatever a viewer has opened. A page without a serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.limits import CARDS_OF_BLOCK
-from graphviz_tb.model.columns import filed
+from graphviz_tb.model.columns import Floats, Longs, filed
 from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind
 from graphviz_tb.page.rows import COLUMNS
+from graphviz_tb.search import Query, matching
 from graphviz_tb.serve.loading import ServedPage
 from graphviz_tb.serve.pages import unpacked
-from graphviz_tb.view.wildcards import Pattern
 
-FIELDS = ("name", "op", "device", "attr")
 EDGES = ("source", "target", "key", "slot", "flags", "tensor")
 CONTROL, REFERENCE = 1, 2
 LISTED = 1_000  # edges of a row
-Test = Callable[[str], bool]
-
-
-class Term(NamedTuple):
-    """One thing that is looked for: a text, in one field or ("") in all."""
-
-    field: str
-    text: str
-
-
-def terms(text: str) -> list[Term]:
-    """The words of a text, each with the field that it names.
-
-    >>> terms("op:Conv2D relu")
-    [Term(field='op', text='Conv2D'), Term(field='', text='relu')]
-    """
-    made = []
-    for word in text.split():
-        field, colon, rest = word.partition(":")
-        known = field.lower() in FIELDS and bool(colon)
-        made.append(Term(field.lower(), rest) if known else Term("", word))
-    return [term for term in made if term.text]
+MEASURED = ("compute-time", "memory")
+# The colouring whose numbers are those of a quantity.
+SCHEME_OF = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
+             "memory": "memory", "time": "compute-time"}  # fmt: skip
 
 
 class GraphRows:
@@ -83,46 +65,53 @@ class GraphRows:
 
     # find
 
-    def find(self, text: str) -> list[int]:
-        """The rows in which a text is as it stands, or each of its words; letters small or large."""
-        each = [set(self._of_term(term)) for term in terms(text)]
-        whole = self._of_term(Term("", text.strip())) if len(each) > 1 else ()
-        return sorted(set.intersection(*each).union(whole)) if each else []
+    def find(self, query: Query) -> list[int]:
+        """The rows for which a query holds. Raises `MissingFacts` for a quantity that is not known."""
+        found: list[int] = np.flatnonzero(matching(self, query)).tolist()
+        return found
 
-    def _of_term(self, term: Term) -> Iterator[int]:
-        test, types = self._test(term), self.column["op"]
-        if term.field in ("", "op"):
-            yield from self._of_words(types, test)
-        if term.field in ("", "device"):
-            yield from self._of_words(self.column["device"], test)
-        if term.field in ("", "name"):
-            yield from (row for row in range(1, len(self)) if test(self.name(row)) or test(self.labels.get(row, "")))
-        if term.field in ("", "attr"):
-            yield from self._of_attributes(test)
+    def interned(self, field: str) -> tuple[Longs, Sequence[str]]:
+        """For each row the number of its op type or device, and the texts."""
+        numbers = self.column[field].astype(np.int64)
+        used = np.unique(numbers)
+        return np.searchsorted(used, numbers), [self.words[word] if word > 0 else "" for word in used.tolist()]
 
-    def _test(self, term: Term) -> Test:
-        wanted = term.text.lower()
-        if term.field == "op":
-            types = {self.words[each].lower() for each in np.unique(self.column["op"]).tolist()}
-            if wanted in types:
-                return lambda text: text.lower() == wanted
-            if "*" in wanted:
-                pattern = Pattern(wanted)
-                return lambda text: pattern.matches(text.lower())
-        return lambda text: wanted in text.lower()
+    def each(self, field: str) -> Iterator[tuple[int, str]]:
+        """Rows with a text that they have in a field."""
+        if field == "name":
+            yield from ((row, self.name(row)) for row in range(1, len(self)))
+            yield from self.labels.items()
+        elif field == "attr":
+            yield from self._each_attribute()
+        else:
+            yield from self._each_tensor(field)
 
-    def _of_words(self, column: NDArray[np.int32], test: Test) -> Iterator[int]:
-        """The rows whose text in a column is one of those that are looked for."""
-        fitting = [word for word in np.unique(column).tolist() if word > 0 and test(self.words[word])]
-        yield from (row for row in np.flatnonzero(np.isin(column, fitting)).tolist() if row)
-
-    def _of_attributes(self, test: Test) -> Iterator[int]:
+    def _each_attribute(self) -> Iterator[tuple[int, str]]:
         for block in range(len(self.row_of_node) // CARDS_OF_BLOCK + 1):
             for at, pairs in enumerate(self._attributes(block)):
-                if any(test(f"{name}={value}") for name, value, *_ in pairs):
-                    row = int(self.row_of_node[block * CARDS_OF_BLOCK + at])
-                    if row >= 0:
-                        yield row
+                row = int(self.row_of_node[block * CARDS_OF_BLOCK + at])
+                if row >= 0:
+                    yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
+
+    def _each_tensor(self, field: str) -> Iterator[tuple[int, str]]:
+        """The shape or the type of each output that an edge takes."""
+        data = self.edges["flags"] & CONTROL == 0
+        columns = self.edges["source"][data], self.edges["key"][data], self.edges["tensor"][data]
+        for row, _, word in np.unique(np.stack(columns), axis=1).T.tolist():
+            shape, _, dtype = self.words[word].rpartition(" ")
+            text = shape if field == "shape" else dtype
+            if text and text != "unknown rank":
+                yield row, text
+
+    def numbers(self, quantity: str) -> Floats | None:
+        """A number for each row, NaN where it is not known; None where it is known of none."""
+        scheme = SCHEME_OF.get(quantity, "")
+        block = self.page.blocks.get(f"colour/{scheme}")
+        told = unpacked(block) if block is not None else {}
+        if "values" not in told or told.get("signed"):
+            return None
+        numbers = np.array([math.nan if value is None else value for value in told["values"][: len(self)]], float)
+        return np.where(numbers < 0, math.nan if scheme in MEASURED else 0, numbers)
 
     @cached_property
     def row_of_node(self) -> NDArray[np.int64]:

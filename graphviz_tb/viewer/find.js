@@ -1,8 +1,6 @@
 // Find: names, op types and devices at once, attributes as their blocks are unpacked; Enter walks through what was found.
 
 const MOST_HITS = 200; // listed; all are counted
-const REGEX = /^\/(.+)\/([a-z]*)$/;
-const FIELD = /^(name|op|device|attr|key):\s*(.*)$/is; // looks in one field alone
 
 class Find {
   /** @param {App} app */
@@ -16,8 +14,6 @@ class Find {
     this.turn = 0;
     this.box.addEventListener("input", () => this.run(this.box.value));
     for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && (this.panel.hidden = false));
-    /** @type {Set<string> | null} the op types of the graph, in small letters */
-    this.types = null;
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
@@ -29,117 +25,40 @@ class Find {
     this.turn++;
     this.hits = [];
     this.at = -1;
-    this.types = null;
     this.box.value = "";
     this.panel.hidden = true;
-  }
-
-  /** What a text asks for; null where it is no regular expression. An op type that there is means itself alone.
-   * @param {string} text @param {string} field */
-  test(text, field) {
-    const regex = REGEX.exec(text);
-    if (!regex) {
-      const wanted = text.toLowerCase();
-      this.types ??= new Set(Array.from(new Set(this.app.graph.op), (at) => (this.app.graph.words[at] ?? "").toLowerCase()));
-      if (field === "op" && this.types.has(wanted)) return (/** @type {string} */ value) => value.toLowerCase() === wanted;
-      if (field === "op" && wanted.includes("*")) return starred(wanted);
-      return (/** @type {string} */ value) => value.toLowerCase().includes(wanted);
-    }
-    try {
-      const found = new RegExp(regex[1], regex[2].includes("i") ? "iu" : "u");
-      return (/** @type {string} */ value) => found.test(value);
-    } catch {
-      return null;
-    }
   }
 
   /** Look for a text. @param {string} text @returns {Promise<number[]>} */
   async run(text) {
     const turn = ++this.turn;
+    const still = () => turn === this.turn;
     this.at = -1;
     this.hits = [];
     this.panel.classList.remove("walking");
-    if (!text) {
+    if (!text.trim()) {
       this.panel.hidden = true;
       this.app.mark([]);
       return [];
     }
-    const whole = this.term(text);
-    if (!whole.text) {
+    try {
+      const query = parseQuery(text);
+      const rows = new QueryRows(this.app);
+      const take = () => (this.hits = ranked(this.app.graph, rows.rows(query), query));
+      rows.begin(query);
+      if (!negates(query) && take().length) this.list();
+      const before = this.hits.length;
+      await rows.finish(query, still);
+      if (!still()) return this.hits;
+      if (take().length !== before || !before) this.list(before > 0 && this.panel.hidden); // it may have been put away meanwhile
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      if (!still()) return this.hits;
+      this.hits = [];
       this.app.mark([]);
-      this.show(t("fields"));
-      return [];
+      this.show(error.message);
     }
-    const words = whole.regex ? [] : this.words(text);
-    const asked = words.length > 1 ? [[whole], words] : [[whole]]; // all of it as it stands, or each of its words
-    if (asked.flat().some((one) => !one.test)) {
-      this.app.mark([]);
-      this.show(t("regexError"));
-      return [];
-    }
-    const found = asked.map((terms) => terms.map((one) => new Set(this.byName(one))));
-    const hits = () => [...new Set(found.flatMap(common))];
-    this.hits = hits();
-    const open = asked.map((terms) => terms.map(({ field }) => !field || field === "attr"));
-    if (asked.every((terms) => terms.every((one) => one.field === "attr"))) this.show(t("fields"));
-    else this.list();
-    if (!open.flat().some(Boolean)) return this.hits;
-    for (const [at, terms] of asked.entries()) {
-      for (const [number, one] of terms.entries()) {
-        if (!open[at][number]) continue;
-        for (const row of await this.byAttribute(one.test, turn)) found[at][number].add(row);
-        if (turn !== this.turn) return this.hits;
-      }
-    }
-    const known = new Set(this.hits);
-    const more = hits().filter((row) => !known.has(row));
-    this.hits.push(...more);
-    if (more.length || whole.field) this.list(this.panel.hidden); // it may have been put away meanwhile
     return this.hits;
-  }
-
-  /** One thing that is looked for. @param {string} text */
-  term(text) {
-    const [, word, rest] = FIELD.exec(text) ?? [text, "", text];
-    const field = word.toLowerCase().replace("key", "attr");
-    return { field, text: rest, regex: REGEX.test(rest), test: this.test(rest, field) };
-  }
-
-  /** The words of a text, each with the field that it names. @param {string} text */
-  words(text) {
-    const joined = text.replace(/(^|\s)(name|op|device|attr|key):\s+/gi, "$1$2:");
-    return joined.split(/\s+/).filter(Boolean).map((one) => this.term(one)).filter((one) => one.text);
-  }
-
-  /** Rows by name, op type and device, or by one of these. @param {{test: (text: string) => boolean, field: string}} term */
-  byName({ test, field }) {
-    const { graph } = this.app;
-    const [name, op, device] = ["name", "op", "device"].map((one) => !field || field === one);
-    const words = new Map();
-    const word = (/** @type {number} */ at) => {
-      if (!words.has(at)) words.set(at, at > 0 && test(graph.words[at]));
-      return words.get(at);
-    };
-    const found = [];
-    for (let row = 1; row < graph.count; row++) if ((name && (test(graph.name(row)) || (graph.labels.has(row) && test(graph.labels.get(row) ?? "")))) || (op && word(graph.op[row])) || (device && word(graph.device[row]))) found.push(row);
-    return found;
-  }
-
-  /** @param {(text: string) => boolean} test @param {number} turn */
-  async byAttribute(test, turn) {
-    const { graph } = this.app;
-    const rows = new Map();
-    for (let row = 0; row < graph.count; row++) if (graph.node[row] >= 0) rows.set(graph.node[row], row);
-    const found = [];
-    for (let at = 0; graph.blocks.has(`attributes/${at}`); at++) {
-      const block = await graph.blocks.get(`attributes/${at}`).catch(() => []);
-      if (turn !== this.turn) return [];
-      block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
-        const row = rows.get(at * NODES_A_BLOCK + index);
-        if (row !== undefined && one.some(([name, value]) => test(`${name}=${value}`))) found.push(row);
-      });
-    }
-    return found;
   }
 
   /** @param {string} status */
@@ -179,6 +98,7 @@ class Find {
     const count = Math.min(this.hits.length, MOST_HITS);
     this.at = ((at % count) + count) % count;
     const list = byId("hits");
+    byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
     this.panel.classList.add("walking");
     [...list.children].forEach((one, number) => one.setAttribute("aria-selected", String(number === this.at)));
     list.children[this.at].scrollIntoView({ block: "nearest" });
@@ -201,24 +121,4 @@ class Find {
     } else return;
     event.preventDefault();
   }
-}
-
-/** What is in each of some sets, in the order of the first. @param {Set<number>[]} sets @returns {number[]} */
-const common = ([first, ...others]) => [...first].filter((row) => others.every((one) => one.has(row)));
-
-/** Whether a text is as one in which each star stands for anything. @param {string} pattern in small letters */
-function starred(pattern) {
-  const parts = pattern.split("*");
-  const [first, last] = [parts[0], /** @type {string} */ (parts.at(-1))];
-  return (/** @type {string} */ value) => {
-    const text = value.toLowerCase();
-    if (!text.startsWith(first) || !text.endsWith(last)) return false;
-    let at = first.length;
-    for (const part of parts.slice(1, -1)) {
-      const found = text.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
-    }
-    return at <= text.length - last.length;
-  };
 }

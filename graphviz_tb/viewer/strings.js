@@ -3,7 +3,7 @@
 /** @type {Record<string, Record<string, string>>} */
 const STRINGS = {
   en: {
-    language: "Language", languageName: "English", find: "Find", findHint: "Name, op:Conv2D, attr:padding, /regex/", fields: "In one field: name: op: device: attr:", theme: "Theme", colourBy: "Colour by",
+    language: "Language", languageName: "English", find: "Find", findHint: "Name, op:Conv2D, params>1M, /regex/", fields: "In one field: name: op: device: attr: shape: dtype: · params>1M time>1ms · and or not", theme: "Theme", colourBy: "Colour by",
     system: "System", light: "Light", dark: "Dark", outline: "Outline", details: "Details", legend: "Legend",
     minimap: "Minimap", help: "Keyboard shortcuts", share: "Share", copyLink: "Copy link", saveSvg: "Save SVG",
     savePng: "Save PNG", copied: "Link copied", zoomIn: "Zoom in", zoomOut: "Zoom out", fit: "Fit", close: "Close", closeDetails: "Close details",
@@ -35,10 +35,13 @@ const STRINGS = {
     "help.move": "To the auxiliary area and back", "help.fold": "Group or ungroup the series", "help.colour": "Next colouring",
     "help.theme": "Theme", "help.views": "Back and forward through views", "help.escape": "Undo one thing", "help.help": "This list", "help.changes": "Next, previous change",
     changes: "Changes", next: "Next change", previous: "Previous change", consequences: "Consequences", reconnected: "Inputs that come from elsewhere now", same: "The two graphs are the same.", before: "Before", after: "After",
+    "query.long": "More than {n} words", "query.closes": "A ) closes nothing: put text with parentheses in quotes", "query.open": "A ( is not closed: put text with parentheses in quotes",
+    "query.missing": "A word is missing: look for the words and, or, not in quotes", "query.quantity": "Nothing to compare is called {name}: params, flops, activations, time, memory", "query.unit": "{unit} is no unit here",
+    "query.unknown": "Not known in this graph: {quantity}", hitOf: "{at} of {n}",
     regexError: "Not a valid regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
   },
   ko: {
-    language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, op:Conv2D, attr:padding, /정규식/", fields: "한 항목에서만: name: op: device: attr:", theme: "테마", colourBy: "색 기준",
+    language: "언어", languageName: "한국어", find: "찾기", findHint: "이름, op:Conv2D, params>1M, /정규식/", fields: "한 항목에서만: name: op: device: attr: shape: dtype: · params>1M time>1ms · and or not", theme: "테마", colourBy: "색 기준",
     system: "시스템", light: "밝게", dark: "어둡게", outline: "개요", details: "상세 정보", legend: "범례",
     minimap: "축소 지도", help: "단축키", share: "공유", copyLink: "링크 복사", saveSvg: "SVG 저장",
     savePng: "PNG 저장", copied: "링크를 복사했습니다", zoomIn: "확대", zoomOut: "축소", fit: "화면에 맞춤", close: "닫기", closeDetails: "상세 정보 닫기",
@@ -79,6 +82,9 @@ const STRINGS = {
     "legend.against the flow": "흐름을 거스름", "legend.new wire": "새 연결", "legend.removed wire": "없어진 연결",
     "legend.new and removed": "새 연결과 없어진 연결", "legend.partly new": "일부 새 연결", "legend.partly removed": "일부 없어짐",
     "legend.partly new, removed": "일부 새 연결·없어짐", "legend.unchanged": "그대로",
+    "query.long": "단어가 {n}개보다 많습니다", "query.closes": "여는 괄호가 없습니다: 괄호가 든 글은 따옴표로 묶으세요", "query.open": "닫는 괄호가 없습니다: 괄호가 든 글은 따옴표로 묶으세요",
+    "query.missing": "단어가 빠졌습니다: and, or, not이라는 글을 찾으려면 따옴표로 묶으세요", "query.quantity": "{name}(으)로는 비교할 수 없습니다: params, flops, activations, time, memory", "query.unit": "{unit}은(는) 여기서 쓰는 단위가 아닙니다",
+    "query.unknown": "이 그래프에서는 알 수 없습니다: {quantity}", hitOf: "{n}개 중 {at}번째",
     regexError: "올바른 정규식이 아닙니다", skip: "그래프로 건너뛰기", crossing: "텐서 {n}개", values: "상수와 가중치",
   },
 };

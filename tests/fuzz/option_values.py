@@ -200,6 +200,7 @@ COMMANDS = {
     "info": INPUT
     | FOLD
     | {"--json": None, "--joins": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
+    "find": INPUT | FOLD | {"--json": None, "--count": None, "--names": None, "-q": None},
     "tree": INPUT
     | FOLD
     | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},

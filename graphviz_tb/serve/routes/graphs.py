@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.joined import joins_told
+from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import is_number, known, session_of, whole, word
-from graphviz_tb.serve.graph_rows import GraphRows, terms
+from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
 from graphviz_tb.serve.loading import ServedPage
 from graphviz_tb.serve.pages import group
@@ -20,7 +20,6 @@ from graphviz_tb.serve.threads import in_thread
 
 BINARY = "application/octet-stream"
 USUAL_HITS, MOST_HITS, MOST_HOPS = 200, 10_000, 9_999
-REGEX = re.compile(r"\s*/.+/[a-z]*\s*", re.DOTALL)
 
 
 def asked(request: Request) -> tuple[Graphs, ListedGraph]:
@@ -85,12 +84,17 @@ async def find(request: Request) -> Response:
     """The rows of the whole graph that fit a text."""
     query = known(request, ("text", "limit"))
     text, most = query.get("text", ""), whole(query, "limit", USUAL_HITS, 1, MOST_HITS)
-    if not terms(text):
-        raise Refused(400, "text says what is looked for", "such as text=op:Conv2D relu; fields: name op device attr")
-    if REGEX.fullmatch(text):
+    try:
+        wanted = parse(text)
+    except RequestError as error:
+        raise Refused(400, str(error), error.hint or "such as text=op:Conv2D relu") from error
+    if has_regex(wanted):
         raise Refused(400, "regular expressions are not looked for here", "the page does; here op:Conv* has stars")
     rows = await rows_of(request)
-    found = await in_thread(rows.find, text)
+    try:
+        found = await in_thread(rows.find, wanted)
+    except MissingFacts as error:
+        raise Refused(400, str(error), error.hint or "") from error
     hits = [rows.told(row) for row in found[:most]]
     return json_answer(request, {"count": len(found), "hits": hits}, same=True)
 

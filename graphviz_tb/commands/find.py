@@ -1,0 +1,120 @@
+"""`tbgraph find`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import collect, fold_options, input_options
+
+if TYPE_CHECKING:
+    from graphviz_tb.api import Node
+
+VERSION = 1
+FOUND, NOTHING = 0, 1  # exit codes, as grep has them
+
+
+@click.command(epilog="Exit codes: 0 found, 1 nothing found, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("model")
+@click.argument("queries", metavar="QUERY…", nargs=-1, required=True)
+@click.option("--count", is_flag=True, help="Print only how many there are.")
+@click.option("--names", is_flag=True, help="Print only names, one a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@fold_options
+@input_options
+@click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
+@click.pass_context
+def find(
+    context: click.Context,
+    /,
+    model: str,
+    queries: tuple[str, ...],
+    count: bool,
+    names: bool,
+    as_json: bool,
+    quiet: bool,
+    **values: Any,
+) -> None:
+    """List the ops and groups of MODEL for which every QUERY holds.
+
+    A word is looked for in names, op types, devices and attributes. With a field it is looked for there: name: op:
+    device: attr: shape: dtype:. A number is compared: params>1M, flops, activations, weights, and, with run
+    statistics, time>1ms, memory. Queries are joined by and, or, not and parentheses (docs/find.md).
+
+    \b
+    tbgraph find model.pb op:Conv2D
+    tbgraph find model.pb 'op:MatMul params>1M'
+    tbgraph find model.pb 'conv* and not attr:padding=SAME' --names
+    tbgraph find logdir --run train 'time>1ms'
+    tbgraph find model.pb dtype:float16 -q && echo 'not for this machine'
+    """
+    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.table import json_lines, tell
+    from graphviz_tb.output import keep_inputs
+    from graphviz_tb.search import parse
+
+    if len([one for one in (count, names, as_json) if one]) > 1:
+        raise click.UsageError("--count, --names and --json say the same in different ways; choose one")
+    for query in queries:
+        parse(query)  # before a large file is read
+    options = collect(values)
+    keep_inputs((model, *options.read.run_metadata), ["-"])
+    with open_model(model, options, quiet=quiet) as session:
+        nodes = session.model.find(*queries)
+        if count:
+            tell([str(len(nodes))])
+        elif as_json:
+            label = session.model.loaded.label if session.model.loaded else ""
+            items = [entry(node) for node in nodes]
+            tell(json_lines({"format": "tbgraph-find", "version": VERSION, "label": label, "nodes": items}))
+        else:
+            tell((node.name for node in nodes) if names else lines(list(nodes)))
+    context.exit(FOUND if len(nodes) else NOTHING)
+
+
+def entry(node: Node) -> dict[str, Any]:
+    """A node or group as plain values."""
+    cost = node.cost
+    return {
+        "name": node.name,
+        "kind": node.kind,
+        "op": node.op,
+        "device": node.device,
+        "outputs": [
+            {"shape": None if shape is None else list(shape), "dtype": dtype}
+            for shape, dtype in zip(node.shapes, node.dtypes, strict=True)
+        ],
+        "parameters": cost.parameters,
+        "flops": cost.flops,
+        "at_least": sorted(cost.lower_bounds()),
+        "time": node.time,
+    }
+
+
+def lines(nodes: list[Node]) -> Iterator[str]:
+    """The table: name, what it is, shape, parameters and FLOPs where there are any."""
+    from graphviz_tb.commands.table import columns_of_terminal, style, table
+    from graphviz_tb.model.tensors import shape_word
+    from graphviz_tb.model.units import format_count, format_micros
+
+    def number(value: int, bounded: bool) -> str:
+        return f"{'≥ ' * bounded}{format_count(value)}" if value else ""
+
+    rows: list[tuple[str, ...]] = [("name", "op", "output", "parameters", "FLOPs", "time")]
+    for node in nodes:
+        cost = node.cost
+        bounds = cost.lower_bounds()
+        shape = "" if node.shape is None else shape_word(node.shape) or "scalar"
+        counts = (number(getattr(cost, word), word in bounds) for word in ("parameters", "flops"))
+        time = "" if node.time is None else format_micros(node.time)
+        rows.append((node.name, node.op or node.kind, shape, *counts, time))
+    kept = [at for at in range(len(rows[0])) if at < 2 or any(row[at] for row in rows[1:])]
+    if nodes:
+        cells = [[row[at] for at in kept] for row in rows]
+        right = [place for place, at in enumerate(kept) if at >= 3]
+        gives = [place for place, at in enumerate(kept) if at < 3]
+        yield from table(cells, columns_of_terminal(), right, gives, indent=0, header=True, look=style())
+    yield ""
+    yield f"{len(nodes):,} found"

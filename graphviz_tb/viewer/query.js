@@ -1,0 +1,299 @@
+// Queries: what a text asks for, and for which rows it holds. The twin of graphviz_tb/search, which says what the language is.
+
+const QUERY_FIELDS = "name|op|device|attr|key|shape|dtype";
+const QUANTITY = new Map(Object.entries({
+  parameters: "parameters", params: "parameters", param: "parameters", flops: "flops", activations: "activations",
+  activation_bytes: "activations", memory: "memory", time: "compute-time",
+  macs: "macs", weights: "weights", weight_bytes: "weights", size: "weights",
+})); // the colouring whose numbers are those of a quantity
+const QUERY_TIMES = new Map([["ns", 1e-3], ["us", 1], ["µs", 1], ["ms", 1e3], ["s", 1e6]]); // microseconds
+const QUERY_REGEX = /^\/(.+)\/([a-z]*)$/s;
+const QUERY_FIELD = new RegExp(`^(${QUERY_FIELDS}):(.*)$`, "is");
+const QUERY_NUMBER = /^([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\.[0-9]+)?)([a-zµ]*)$/i;
+const QUERY_UNIT = /^([kmgt]?)(i?)b?$/i;
+const SPACED_FIELD = new RegExp(`(^|[\\s(])(${QUERY_FIELDS}):[ \\t]+(?=\\S)`, "gi");
+const SPACED_SIGN = new RegExp(`\\b(${[...QUANTITY.keys()].join("|")})\\s*(>=|<=|==|!=|>|<|=)\\s*(?=[0-9])`, "gi");
+const QUERY_WORD = /\(|(?:[^\s"]|"[^"]*"?)+/g;
+const JOINING = new Set(["and", "or", "not", "(", ")"]);
+const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
+const WILD = /\*\*+|\*|\?/g;
+const MOST_WORDS = 100; // of one query
+
+/**
+ * @typedef {{field: string, text: string, regex: RegExp | null}} TextTerm a text in one field, or ("") in all
+ * @typedef {{name: string, scheme: string, sign: string, limit: number}} NumberTerm a quantity beside a number
+ * @typedef {{text: TextTerm} | {number: NumberTerm} | {every: boolean, queries: Query[]} | {not: Query}} Query
+ */
+
+/** A query that cannot be read; the message is for people. */
+class QueryError extends Error {}
+
+/** What a text asks for. Throws `QueryError`. @param {string} text @returns {Query} */
+function parseQuery(text) {
+  const words = splitQuery(text);
+  if (!words.length) throw new QueryError(t("fields"));
+  if (words.length > MOST_WORDS) throw new QueryError(t("query.long", { n: MOST_WORDS }));
+  const rest = words.slice().reverse();
+  const query = anyOf(rest);
+  if (rest.length) throw new QueryError(t("query.closes"));
+  if (words.length < 2 || !words.every(isPlain)) return query;
+  return { every: false, queries: [query, { text: { field: "", text: text.trim(), regex: null } }] };
+}
+
+/** Whether a word has no field, sign, quotes or meaning of its own. @param {string} word */
+const isPlain = (word) => !JOINING.has(word) && !word.includes('"') && !QUERY_FIELD.test(word) && !QUERY_REGEX.test(word) && (!QUERY_NUMBER.test(word) || "text" in queryTerm(word));
+
+/** The words of a text; parentheses around words apart, quotes as they are. @param {string} text @returns {string[]} */
+function splitQuery(text) {
+  if (QUERY_REGEX.test(text.trim())) return [text.trim()];
+  const joined = text.replace(SPACED_FIELD, "$1$2:").replace(SPACED_SIGN, "$1$2");
+  const count = (/** @type {string} */ word, /** @type {string} */ letter) => word.split(letter).length - 1;
+  return [...joined.matchAll(QUERY_WORD)].flatMap(([found]) => {
+    let word = found;
+    let closing = 0;
+    while (word.endsWith(")") && count(word, ")") > count(word, "(")) (word = word.slice(0, -1)), closing++;
+    const known = JOINING.has(word.toLowerCase()) ? word.toLowerCase() : word;
+    return [...(known ? [known] : []), ...Array(closing).fill(")")];
+  });
+}
+
+/** Queries with `or` between them. @param {string[]} rest the words that are left, the next one last @returns {Query} */
+function anyOf(rest) {
+  const queries = [everyOf(rest)];
+  while (rest.at(-1) === "or") rest.pop(), queries.push(everyOf(rest));
+  return queries.length === 1 ? queries[0] : { every: false, queries };
+}
+
+/** Queries one after the other, with or without `and`. @param {string[]} rest @returns {Query} */
+function everyOf(rest) {
+  const queries = [oneOf(rest)];
+  while (rest.length && rest.at(-1) !== "or" && rest.at(-1) !== ")") {
+    if (rest.at(-1) === "and") rest.pop();
+    queries.push(oneOf(rest));
+  }
+  return queries.length === 1 ? queries[0] : { every: true, queries };
+}
+
+/** A term, what is in parentheses, or one of these negated. @param {string[]} rest @returns {Query} */
+function oneOf(rest) {
+  let negated = false;
+  while (rest.at(-1) === "not") rest.pop(), (negated = !negated);
+  const word = rest.pop();
+  if (word === undefined || word === "and" || word === "or" || word === ")") throw new QueryError(t("query.missing"));
+  const query = word === "(" ? anyOf(rest) : queryTerm(word);
+  if (word === "(" && rest.pop() !== ")") throw new QueryError(t("query.open"));
+  return negated ? { not: query } : query;
+}
+
+/** One word: a text or a comparison. @param {string} word @returns {Query} */
+function queryTerm(word) {
+  const compared = QUERY_NUMBER.exec(word);
+  if (compared) {
+    const [, name, sign, number, unit] = compared;
+    const scheme = QUANTITY.get(name.toLowerCase());
+    if (scheme) return { number: { name, scheme, sign: sign === "=" ? "==" : sign, limit: Number(number) * queryScale(scheme, unit) } };
+    if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
+    return { text: { field: "", text: word, regex: null } };
+  }
+  const [, named, rest] = QUERY_FIELD.exec(word) ?? [word, "", word];
+  const field = named.toLowerCase().replace("key", "attr");
+  const regex = QUERY_REGEX.exec(rest);
+  if (!regex) return { text: { field, text: rest.replaceAll('"', ""), regex: null } };
+  try {
+    return { text: { field, text: rest, regex: new RegExp(regex[1], regex[2].includes("i") ? "iu" : "u") } };
+  } catch {
+    throw new QueryError(t("regexError"));
+  }
+}
+
+/** How many of a quantity's own units a unit is. @param {string} scheme @param {string} unit */
+function queryScale(scheme, unit) {
+  const time = scheme === "compute-time";
+  if (time && QUERY_TIMES.has(unit.toLowerCase())) return /** @type {number} */ (QUERY_TIMES.get(unit.toLowerCase()));
+  const found = QUERY_UNIT.exec(unit);
+  if (!found || (time && unit)) throw new QueryError(t("query.unit", { unit }));
+  return (found[2] ? 1024 : 1000) ** (found[1] ? "kmgt".indexOf(found[1].toLowerCase()) + 1 : 0);
+}
+
+/** All terms of a query. @param {Query} query @returns {(TextTerm | NumberTerm)[]} */
+function termsOf(query) {
+  if ("not" in query) return termsOf(query.not);
+  if ("queries" in query) return query.queries.flatMap(termsOf);
+  return ["text" in query ? query.text : query.number];
+}
+
+/** Whether part of a query must not hold. @param {Query} query @returns {boolean} */
+const negates = (query) => "not" in query || ("queries" in query && query.queries.some(negates));
+
+/** Searches the rows of one graph. */
+class QueryRows {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.graph = app.graph;
+    /** @type {Map<TextTerm | NumberTerm, Uint8Array>} the rows that fit each term, as far as they are known */
+    this.known = new Map();
+  }
+
+  /** Rows of names, op types and devices: what can be said at once. @param {Query} query */
+  begin(query) {
+    for (const term of termsOf(query)) this.known.set(term, "field" in term ? this.atOnce(term) : new Uint8Array(this.graph.count));
+  }
+
+  /** What takes a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query @param {() => boolean} still whether it is asked for yet */
+  async finish(query, still) {
+    for (const term of termsOf(query)) {
+      const marked = /** @type {Uint8Array} */ (this.known.get(term));
+      if (!("field" in term)) await this.compare(term, marked);
+      else if (!term.field || term.field === "attr") await this.attributes(term, marked, still);
+      else if (term.field === "shape" || term.field === "dtype") await this.tensors(term, marked);
+      if (!still()) return;
+    }
+  }
+
+  /** The rows for which a query holds, in order. @param {Query} query @returns {number[]} */
+  rows(query) {
+    const marked = this.holds(query);
+    const found = [];
+    for (let row = 1; row < marked.length; row++) if (marked[row]) found.push(row);
+    return found;
+  }
+
+  /** @param {Query} query @returns {Uint8Array} */
+  holds(query) {
+    if ("not" in query) return this.holds(query.not).map((one) => 1 - one);
+    if (!("queries" in query)) return /** @type {Uint8Array} */ (this.known.get("text" in query ? query.text : query.number));
+    const parts = query.queries.map((one) => this.holds(one));
+    return parts[0].map((_, row) => Number(query.every ? parts.every((part) => part[row]) : parts.some((part) => part[row])));
+  }
+
+  /** @param {TextTerm} term */
+  atOnce(term) {
+    const { graph } = this;
+    const marked = new Uint8Array(graph.count);
+    if (!term.text) return marked;
+    for (const [field, column] of /** @type {[string, Int32Array][]} */ ([["op", graph.op], ["device", graph.device]])) {
+      if (term.field && term.field !== field) continue;
+      const used = [...new Set(column)].filter((word) => word > 0);
+      const test = testOf(term, field, used.map((word) => graph.words[word]));
+      const fitting = new Set(used.filter((word) => test(graph.words[word])));
+      if (fitting.size) column.forEach((word, row) => fitting.has(word) && (marked[row] = 1));
+    }
+    if (term.field && term.field !== "name") return marked;
+    const test = testOf(term, "name", []);
+    for (let row = 1; row < graph.count; row++) if (!marked[row] && test(graph.name(row))) marked[row] = 1;
+    for (const [row, text] of graph.labels) if (test(text)) marked[row] = 1;
+    return marked;
+  }
+
+  /** @param {TextTerm} term @param {Uint8Array} marked @param {() => boolean} still */
+  async attributes(term, marked, still) {
+    const { graph } = this;
+    if (!term.text) return;
+    const rows = new Map();
+    for (let row = 0; row < graph.count; row++) if (graph.node[row] >= 0) rows.set(graph.node[row], row);
+    /** @type {[number, string][]} */
+    const pairs = [];
+    for (let at = 0; graph.blocks.has(`attributes/${at}`); at++) {
+      const block = await graph.blocks.get(`attributes/${at}`).catch(() => []);
+      if (!still()) return;
+      block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
+        const row = rows.get(at * NODES_A_BLOCK + index);
+        if (row !== undefined) for (const [name, value] of one) pairs.push([row, `${name}=${value}`]);
+      });
+    }
+    this.fit(term, "attr", pairs, marked);
+  }
+
+  /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
+  async tensors(term, marked) {
+    const { words } = this.graph;
+    const edges = await this.app.facts.edges().catch(() => null);
+    if (!edges) return;
+    /** @type {[number, string][]} */
+    const pairs = [];
+    for (let edge = 0; edge < edges.source.length; edge++) {
+      if (edges.flags[edge] & 1) continue;
+      const told = words[edges.tensor[edge]];
+      const space = told.lastIndexOf(" ");
+      const text = term.field === "shape" ? told.slice(0, Math.max(space, 0)) : told.slice(space + 1);
+      if (text && text !== "unknown rank") pairs.push([edges.source[edge], text]);
+    }
+    this.fit(term, term.field, pairs, marked);
+  }
+
+  /** @param {TextTerm} term @param {string} field @param {[number, string][]} pairs @param {Uint8Array} marked */
+  fit(term, field, pairs, marked) {
+    const test = testOf(term, field, term.field ? pairs.map(([, text]) => text) : []);
+    for (const [row, text] of pairs) if (!marked[row] && test(text)) marked[row] = 1;
+  }
+
+  /** @param {NumberTerm} term @param {Uint8Array} marked */
+  async compare({ name, scheme, sign, limit }, marked) {
+    const told = this.graph.blocks.has(`colour/${scheme}`) ? await this.graph.blocks.get(`colour/${scheme}`).catch(() => null) : null;
+    if (!told?.values || told.signed) throw new QueryError(t("query.unknown", { quantity: name }));
+    const measured = scheme === "compute-time" || scheme === "memory";
+    const holds = COMPARING[sign];
+    for (let row = 1; row < marked.length; row++) {
+      const value = told.values[row];
+      if (value === null || (value < 0 && measured)) continue;
+      if (holds(Math.max(value, 0), limit)) marked[row] = 1;
+    }
+  }
+}
+
+/** @type {Record<string, (a: number, b: number) => boolean>} */
+const COMPARING = { ">=": (a, b) => a >= b, "<=": (a, b) => a <= b, "==": (a, b) => a === b, "!=": (a, b) => a !== b, ">": (a, b) => a > b, "<": (a, b) => a < b };
+
+/** The test of a term; `texts` are all of its field, of which one that is there whole means itself alone.
+ * @param {TextTerm} term @param {string} field @param {string[]} texts @returns {(text: string) => boolean} */
+function testOf(term, field, texts) {
+  const { regex } = term;
+  if (regex) return (text) => regex.test(text);
+  const wanted = field === "shape" ? term.text.toLowerCase().replace(SIZES_BETWEEN, "×") : term.text.toLowerCase();
+  if (term.field && texts.some((text) => text.toLowerCase() === wanted)) return (text) => text.toLowerCase() === wanted;
+  if (wanted.search(WILD) >= 0 && field !== "shape") return wildTest(field === "name" ? wanted : wanted.replaceAll("*", "**"));
+  return (text) => text.toLowerCase().includes(wanted);
+}
+
+/** Whether a text is as a pattern: `**` is any text, `*` any within one segment, `?` one letter.
+ * @param {string} pattern in small letters @returns {(text: string) => boolean} */
+function wildTest(pattern) {
+  /** @type {string[]} letters and wild cards one by one */
+  const tokens = [];
+  let last = 0;
+  for (const found of pattern.matchAll(WILD)) {
+    tokens.push(...pattern.slice(last, found.index), found[0].slice(0, 2));
+    last = found.index + found[0].length;
+  }
+  tokens.push(...pattern.slice(last));
+  return (text) => {
+    const letters = [...text.toLowerCase()];
+    let ends = new Uint8Array(letters.length + 1); // 1 where the tokens so far may end: nothing is tried twice
+    ends[0] = 1;
+    for (const token of tokens) {
+      const next = new Uint8Array(letters.length + 1);
+      const star = token === "**" || token === "*";
+      for (let at = 0; at <= letters.length; at++) {
+        if (star) next[at] = ends[at] || (at > 0 && next[at - 1] && (token === "**" || letters[at - 1] !== "/")) ? 1 : 0;
+        else if (at > 0 && ends[at - 1]) next[at] = (token === "?" ? letters[at - 1] !== "/" : letters[at - 1] === token) ? 1 : 0;
+      }
+      ends = next;
+    }
+    return ends[letters.length] === 1;
+  };
+}
+
+/** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
+ * @param {Graph} graph @param {number[]} rows @param {Query} query */
+function ranked(graph, rows, query) {
+  const term = termsOf(query).find((one) => "field" in one && !one.regex && (!one.field || one.field === "name"));
+  const wanted = term && "field" in term ? term.text.toLowerCase() : "";
+  const rank = (/** @type {number} */ row) => {
+    const name = graph.name(row).toLowerCase();
+    const segment = name.slice(name.lastIndexOf("/") + 1);
+    const likeness = !wanted ? 0 : name === wanted ? 0 : segment === wanted ? 1 : segment.startsWith(wanted) ? 2 : 3;
+    return likeness * 1e4 + Math.min(name.split("/").length, 9999);
+  };
+  return rows.map((row) => ({ row, rank: rank(row) })).sort((a, b) => a.rank - b.rank || a.row - b.row).map(({ row }) => row);
+}

@@ -1,0 +1,243 @@
+"""One language of search: what it asks for, and that page, server and Python answer alike."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphviz_tb
+from graphviz_tb.commands import run
+from graphviz_tb.errors import MissingFacts, RequestError
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.build import data
+from graphviz_tb.render.html import source
+from graphviz_tb.search import matching, parse
+from graphviz_tb.search.language import NumberTerm
+from graphviz_tb.view.wildcards import Pattern
+from tests.each import each
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GRAPH = b"""
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+       attr { key: "shape" value { shape { dim { size: 2 } dim { size: 8 } } } } }
+node { name: "a/kernel" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+       dtype: DT_FLOAT tensor_shape { dim { size: 8 } dim { size: 3 } } float_val: 1 } } } }
+node { name: "a/matmul" op: "MatMul" input: "x" input: "a/kernel" device: "/device:GPU:0"
+       attr { key: "T" value { type: DT_FLOAT } } attr { key: "transpose_a" value { b: false } } }
+node { name: "a/relu" op: "Relu" input: "a/matmul" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "a/relu6 (1)" op: "Relu6" input: "a/relu" attr { key: "T" value { type: DT_FLOAT } } }
+node { name: "and" op: "Identity" input: "a/relu6 (1)" attr { key: "T" value { type: DT_FLOAT } } }
+"""
+# What is looked for → the ops that fit, whatever groups do.
+ANSWERS = {
+    "op:relu": ["a/relu"],  # a type that there is, alone
+    "op:rel": ["a/relu", "a/relu6 (1)"],
+    "op:Relu*": ["a/relu", "a/relu6 (1)"],
+    "op:relu or op:matmul": ["a/matmul", "a/relu"],
+    "name:a/ not op:relu not op:relu6": ["a/kernel", "a/matmul"],
+    "not (op:relu or op:relu6 or name:a/)": ["and", "x"],
+    "a/* op:MatMul": ["a/matmul"],
+    "name:*u": [],  # a star ends at a slash
+    "**u": ["a/relu"],
+    "a/rel?": ["a/relu"],
+    "device:gpu": ["a/matmul"],
+    "attr:transpose_a=false": ["a/matmul"],
+    "attr:transpose": ["a/matmul"],
+    "key: transpose_a": ["a/matmul"],
+    "shape:2x3 name:a/": ["a/matmul", "a/relu", "a/relu6 (1)"],
+    "shape: 2,3 op:MatMul": ["a/matmul"],
+    "shape:8": ["a/kernel", "x"],
+    "dtype:float32 op:const": ["a/kernel"],
+    "params>=24 op:matmul or params>=24 op:const": ["a/kernel"],
+    "flops>90": ["a/matmul"],
+    "flops > 90": ["a/matmul"],
+    "flops>=0.09k flops<1K": ["a/matmul"],
+    '"and"': ["and"],
+    '"relu6 (1)"': ["a/relu6 (1)"],
+    "relu6 (1)": ["a/relu6 (1)"],  # parentheses around a word
+    "/lu$/": ["a/relu"],
+    "name:/LU6/i": ["a/relu6 (1)"],
+    "nothing": [],
+    "transpose_a=false": ["a/matmul"],
+}
+WRONG = ["", "  ", "(a", "a)", "a or", "not", "and and", "( )", "weight>3", "params>3lbs", "time>3K", "/(/", "x " * 101]
+
+
+@pytest.fixture(scope="module")
+def model() -> graphviz_tb.Model:
+    return graphviz_tb.load(GRAPH, series_min=99)
+
+
+def ops(nodes: Any) -> list[str]:
+    return sorted(node.name for node in nodes if node.kind == "op")
+
+
+@each("query", list(ANSWERS))
+def test_what_a_query_finds(query: str, model: graphviz_tb.Model) -> None:
+    assert ops(model.find(query)) == ANSWERS[query]
+
+
+@each("query", WRONG)
+def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.Model) -> None:
+    with pytest.raises(RequestError):
+        model.find(query)
+
+
+def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
+    with pytest.raises(MissingFacts, match="no run statistics"):
+        model.find("time>1ms")
+    assert parse("time>1.5ms") == NumberTerm("time", ">", 1500.0)
+    assert parse("weights>=2KiB") == NumberTerm("weight_bytes", ">=", 2048.0)
+
+
+def test_times_of_a_run_are_compared() -> None:
+    steps = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
+    traced = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt", run_metadata=(str(steps),))
+    slow, quick = traced.find("time>=100us"), traced.find("time<100us")
+    assert len(slow) > 0
+    assert min(node.time or 0 for node in slow) >= 100 > max(node.time or 0 for node in quick)
+
+
+def test_sums_of_groups_are_compared(model: graphviz_tb.Model) -> None:
+    assert [node.kind for node in model.find("name:a", "params>=24") if node.kind != "op"] == ["scope"]
+
+
+@given(st.text(alphabet='ab:/ ()"*?<>=1kandort', max_size=40))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with suppress(RequestError):
+        assert parse(text)
+
+
+@pytest.fixture(scope="module")
+def page(model: graphviz_tb.Model) -> Any:
+    pytest.importorskip("starlette")
+    from graphviz_tb.serve.work import as_page
+
+    return as_page(*data(model, PictureOptions()))
+
+
+@pytest.fixture(scope="module")
+def rows(page: Any) -> Any:
+    from graphviz_tb.serve.graph_rows import GraphRows
+
+    return GraphRows(page)
+
+
+@each("query", [query for query in ANSWERS if "/" not in query[-2:]])
+def test_the_server_answers_alike(query: str, rows: Any, model: graphviz_tb.Model) -> None:
+    assert rows.find(parse(query)) == [node.row for node in model.find(query)]
+
+
+NODE = """
+const t = (key) => key;
+const NODES_A_BLOCK = 1024;
+class App {}
+class Graph {}
+"""
+ASK = """
+const {graph, queries} = JSON.parse(require("fs").readFileSync(0, "utf8"));
+graph.labels = new Map(graph.labels);
+graph.name = (row) => graph.names[row];
+const held = new Map(graph.held);
+graph.blocks = {has: (name) => held.has(name), get: async (name) => held.get(name)};
+const app = {graph, facts: {edges: async () => graph.edges}};
+(async () => {
+  const answers = [];
+  for (const text of queries) {
+    try {
+      const query = parseQuery(text);
+      const rows = new QueryRows(app);
+      rows.begin(query);
+      await rows.finish(query, () => true);
+      answers.push(rows.rows(query));
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      answers.push(error.message);
+    }
+  }
+  console.log(JSON.stringify(answers));
+})();
+"""
+
+
+def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
+    """What the page answers."""
+    from graphviz_tb.serve.pages import unpacked
+
+    blocks = [name for name in page.blocks if name.startswith(("attributes/", "colour/")) and name.count("/") == 1]
+    graph = {
+        **{name: rows.column[name].tolist() for name in ("op", "device", "node")},
+        "count": len(rows),
+        "words": rows.words,
+        "labels": list(rows.labels.items()),
+        "names": [rows.name(row) if row else "" for row in range(len(rows))],
+        "held": [[name, unpacked(page.blocks[name])] for name in blocks],
+        "edges": {name: column.tolist() for name, column in rows.edges.items()},
+    }
+    done = subprocess.run(
+        ["node", "-e", NODE + source("query.js") + ASK],
+        input=json.dumps({"graph": graph, "queries": queries}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answers: list[Any] = json.loads(done.stdout)
+    return answers
+
+
+def test_the_page_answers_alike(require: Callable[..., None], page: Any, rows: Any, model: graphviz_tb.Model) -> None:
+    require("node")
+    answers = of_the_page(page, rows, [*ANSWERS, *WRONG, "time>1ms"])
+    wanted = [[node.row for node in model.find(query)] for query in ANSWERS]
+    assert dict(zip(ANSWERS, answers, strict=False)) == dict(zip(ANSWERS, wanted, strict=True))
+    assert [answer for answer in answers[len(ANSWERS) :] if not isinstance(answer, str)] == []
+
+
+def test_wild_cards_are_those_of_python(require: Callable[..., None]) -> None:
+    require("node")
+    luck = np.random.default_rng(3)
+    pairs = [["".join(luck.choice(list("ab/*?"), 6)), "".join(luck.choice(list("ab/"), 5))] for _ in range(400)]
+    code = f"{NODE}{source('query.js')}console.log(JSON.stringify(JSON.parse(process.argv[1])"
+    code += ".map(([pattern, text]) => wildTest(pattern)(text))))"
+    done = subprocess.run(["node", "-e", code, json.dumps(pairs)], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [Pattern(pattern).matches(text) for pattern, text in pairs]
+
+
+def test_the_command_lists_counts_and_ends_as_grep_does(capsys: pytest.CaptureFixture[str]) -> None:
+    mnist = str(FIXTURES / "real" / "mnist_cnn.pbtxt")
+
+    def told(*words: str) -> tuple[int, str, str]:
+        code = run(["find", mnist, *words, "-q"])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    assert told("op:MaxPool", "--names") == (0, "conv1/pool\nconv2/pool\n", "")
+    code, table, _ = told("op:Conv2D")
+    assert (code, "conv1/Wx_plus_b/Conv2D" in table, table.splitlines()[-1]) == (0, True, "2 found")
+    assert told("op:MaxPool", "name:conv1", "--count") == (0, "1\n", "")
+    assert told("dtype:float16", "--count") == (1, "0\n", "")
+    found = json.loads(told("op:MaxPool", "--json")[1])
+    assert next((node["name"], node["outputs"][0]["dtype"]) for node in found["nodes"]) == ("conv1/pool", "float32")
+    code, _, error = told("(op:MaxPool")
+    assert (code, error.splitlines()[0]) == (2, "error: a ( is not closed")
+    assert told("time>1ms")[0] == 2
+
+
+def test_rows_in_functions_are_found_by_the_server_alone() -> None:
+    pytest.importorskip("starlette")
+    from graphviz_tb.serve.graph_rows import GraphRows
+    from graphviz_tb.serve.work import as_page
+
+    nested = graphviz_tb.load(FIXTURES / "real" / "func_library_nested.pb")
+    rows = GraphRows(as_page(*data(nested, PictureOptions())))
+    everywhere = np.flatnonzero(matching(rows, parse("not name:nowhere")))
+    assert len(everywhere) == len(nested.hierarchy) - 1 > len(nested.find("not name:nowhere"))
