@@ -67,7 +67,7 @@ tbgraph serve ./logs --bind-all   # on a machine of a cluster; the address has a
 tbgraph find fixtures/real/mnist_cnn.pbtxt op:Conv2D
 tbgraph find fixtures/real/mnist_cnn.pbtxt 'conv and op:MaxPool' --names
 tbgraph find fixtures/real/mnist_cnn.pbtxt 'params>1k not name:gradients' --json -q
-tbgraph find fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb 'time>100us not op:Const'
+tbgraph find fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb 'time>1ms'
 """,
     "tree": """
 tbgraph tree fixtures/real/mnist_cnn.pbtxt

@@ -13,11 +13,17 @@ class Find {
     this.at = -1;
     this.turn = 0;
     this.box.addEventListener("input", () => this.run(this.box.value));
-    for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && (this.panel.hidden = false));
+    for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && this.open());
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
     });
+  }
+
+  /** Show the list again. */
+  open() {
+    this.panel.hidden = false;
+    this.panel.classList.remove("counting");
   }
 
   /** Look for nothing: another graph is shown. */
@@ -50,7 +56,7 @@ class Find {
       const before = this.hits.length;
       await rows.finish(query, still);
       if (!still()) return this.hits;
-      if (take().length !== before || !before) this.list(before > 0 && this.panel.hidden); // it may have been put away meanwhile
+      if (take().length !== before || !before) this.list(before > 0 && this.away); // it may have been put away meanwhile
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       if (!still()) return this.hits;
@@ -63,7 +69,7 @@ class Find {
 
   /** @param {string} status */
   show(status) {
-    this.panel.hidden = false;
+    this.open();
     byId("hit-count").textContent = status;
     empty(byId("hits"));
   }
@@ -82,14 +88,26 @@ class Find {
       const option = el("div", { role: "option", id: `hit-${at}`, "aria-selected": String(at === this.at), title: brief(name), onclick: () => this.take(at) }, el("span", { class: "hit" }, ...broken(brief(name, 160))), el("span", { class: "kind" }, kind));
       list.append(option);
     });
-    this.panel.hidden = away;
+    if (away) this.putAway();
     this.app.mark(this.hits);
+  }
+
+  /** Whether the list is put away. */
+  get away() {
+    return this.panel.hidden || this.panel.classList.contains("counting");
+  }
+
+  /** Put the list away but for its count. */
+  putAway() {
+    this.panel.classList.add("counting");
+    if (this.at >= 0) byId("hit-count").textContent = t("hitOf", { at: this.at + 1, n: this.hits.length });
   }
 
   /** Go to a hit, and put the list away: the picture is looked at now. @param {number} at */
   take(at) {
-    if (this.hits.length) this.panel.hidden = true;
-    return this.go(at);
+    const gone = this.go(at);
+    if (this.hits.length) this.putAway();
+    return gone;
   }
 
   /** @param {number} at */
@@ -110,7 +128,7 @@ class Find {
   key(event) {
     if (event.key === "Enter") this.take(this.at + (event.shiftKey ? -1 : 1));
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      this.panel.hidden = !this.box.value;
+      if (this.box.value) this.open();
       this.go(this.at + (event.key === "ArrowDown" ? 1 : -1));
     } else if (event.key === "Escape") {
       if (this.box.value) {

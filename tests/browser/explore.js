@@ -35,6 +35,16 @@ test("find looks in one field alone", async ({ tab, page }) => {
   await until(async () => (await count(tab, "attr:padding=SAME")) >= 4);
   await becomes(() => count(tab, "key: padding=SAME"), await count(tab, "attr:padding=SAME"));
   await until(async () => (await find(tab).getAttribute("placeholder")).includes("op:"), "it is told");
+  const both = (await count(tab, "op:Conv2D")) + (await count(tab, "op:MaxPool"));
+  await becomes(() => count(tab, "op:Conv2D or op:MaxPool"), both);
+  await becomes(() => count(tab, "(op:Conv2D or op:MaxPool) not name:conv1"), both / 2);
+  await until(async () => (await count(tab, "params>1k op:VariableV2")) >= 1, "numbers are compared");
+  await becomes(() => count(tab, "op:MaxPool shape:?x14x14x4"), 1);
+  await find(tab).fill("(op:Conv2D");
+  await tab.getByRole("status").filter({ hasText: /is not closed/ }).waitFor();
+  await find(tab).fill("op:MaxPool");
+  await find(tab).press("Enter");
+  await tab.getByRole("status").filter({ hasText: /^1 of 2/ }).waitFor();
   await find(tab).fill("nowhere at all");
   await tab.getByRole("status").filter({ hasText: /Nothing found.*op:/ }).waitFor();
 });
