@@ -88,7 +88,9 @@ async def kept_json(request: Request, make: Callable[[], Mapping[str, Any]], tag
         return gzip.compress(body, FAST, mtime=0) if packs else body
 
     kept: KeptAnswers = request.app.state.session.kept
-    return LargeAnswer(await kept.body(f"{headers['etag']} {packs}", written), 200, headers, "application/json")
+    return LargeAnswer(
+        await kept.body((asked(request), packs), headers["etag"], written), 200, headers, "application/json"
+    )
 
 
 async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, tag: str) -> Response:
@@ -97,7 +99,12 @@ async def bytes_answer(request: Request, make: Callable[[], bytes], kind: str, t
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     kept: KeptAnswers = request.app.state.session.kept
-    return LargeAnswer(await kept.body(headers["etag"], make), 200, headers, kind)
+    return LargeAnswer(await kept.body(asked(request), headers["etag"], make), 200, headers, kind)
+
+
+def asked(request: Request) -> tuple[str, str]:
+    """The path and the query of a request."""
+    return request.url.path, request.url.query
 
 
 def etag(tag: str) -> str:

@@ -17,12 +17,20 @@ from tests.serve.writing import Writer
 def test_the_least_recently_asked_goes_first() -> None:
     kept: KeptValues[bytes] = KeptValues(10, len)
     for name in "ab":
-        kept.put(name, bytes(5))
-    assert kept.get("a") == bytes(5)
-    kept.put("c", bytes(4))
-    assert (kept.get("a"), kept.get("b"), kept.get("c")) == (bytes(5), None, bytes(4))
-    kept.put("d", bytes(11))  # larger than all room
-    assert (kept.get("d"), kept.taken) == (None, 9)
+        kept.put(name, 1, bytes(5))
+    assert kept.get("a", 1) == bytes(5)
+    kept.put("c", 1, bytes(4))
+    assert tuple(kept.get(name, 1) for name in "abc") == (bytes(5), None, bytes(4))
+    kept.put("d", 1, bytes(11))  # larger than all room
+    assert (kept.get("d", 1), kept.taken) == (None, 9)
+
+
+def test_what_is_outdated_is_forgotten() -> None:
+    kept: KeptValues[bytes] = KeptValues(10, len)
+    kept.put("a", 1, bytes(5))
+    assert kept.get("a", 2) is None
+    kept.put("a", 2, bytes(6))
+    assert (kept.get("a", 1), kept.get("a", 2), kept.taken) == (None, bytes(6), 6)
 
 
 def test_what_several_ask_at_once_is_made_once() -> None:
@@ -34,8 +42,8 @@ def test_what_several_ask_at_once_is_made_once() -> None:
 
     async def ask() -> list[bytes]:
         kept = KeptAnswers(10)
-        first = asyncio.create_task(kept.body("tag", make))
-        others = [kept.body("tag", make) for _ in range(5)]
+        first = asyncio.create_task(kept.body("asked", "tag", make))
+        others = [kept.body("asked", "tag", make) for _ in range(5)]
         await asyncio.sleep(0)
         first.cancel()  # who asked first goes away
         return await asyncio.gather(*others)
@@ -48,8 +56,8 @@ def test_a_fault_is_told_to_all_and_not_kept() -> None:
     async def ask() -> bytes:
         kept = KeptAnswers(10)
         with pytest.raises(ZeroDivisionError):
-            await kept.body("tag", lambda: bytes([1 // 0]))
-        return await kept.body("tag", lambda: b"y")
+            await kept.body("asked", "tag", lambda: bytes([1 // 0]))
+        return await kept.body("asked", "tag", lambda: b"y")
 
     assert asyncio.run(ask()) == b"y"
 

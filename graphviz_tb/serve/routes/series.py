@@ -76,21 +76,21 @@ def columns(found: dict[int, Series], view: ChartView, session: ServedSource) ->
     """The answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
-    kept = {number: session.drawn.get(key_of(number, one, view)) for number, one in found.items()}
+    kept = {number: session.drawn.get(*key_of(number, one, view)) for number, one in found.items()}
     missing = [number for number, drawn in kept.items() if drawn is None]
     found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
     for number, one in found.items():
-        drawn = kept[number] or session.drawn.put(key_of(number, one, view), shown(number, one, view))
+        drawn = kept[number] or session.drawn.put(*key_of(number, one, view), shown(number, one, view))
         sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(drawn[0][1])}
         blocks += drawn
     return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
 
 
-def key_of(number: int, one: Series, view: ChartView) -> tuple[Any, ...]:
-    """All that what is drawn depends on."""
+def key_of(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartView], tuple[int, int]]:
+    """What is drawn, and what it changes with."""
     # A series that is sent whole is the same for charts of any width.
     pixels = view.pixels if len(one) > EACH * view.pixels else WIDEST
-    return number, one.generation, len(one), replace(view, pixels=pixels)
+    return (number, replace(view, pixels=pixels)), (one.generation, len(one))
 
 
 def shown(number: int, one: Series, view: ChartView) -> Drawn:
