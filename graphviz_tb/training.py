@@ -6,7 +6,7 @@ log ─join▶ tags at rows ─measure▶ a value a point ─gather▶ a value a
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import replace
 from functools import cached_property
@@ -20,7 +20,7 @@ from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownCho
 from graphviz_tb.join import join
 from graphviz_tb.join.values import conditions, values_at
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy, RowTree
 from graphviz_tb.model.joins import Aspect, Join
 from graphviz_tb.model.logged import Doubles, Logged, Series
 from graphviz_tb.model.measured_tags import Condition, LoggedValues, RowValue, TagValues
@@ -41,11 +41,13 @@ MOST_COMPARED = 32  # steps at which two runs are compared for their scale
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Training:
-    """The log of a graph: its series of scalars and histograms, and the join of each tag."""
+    """The log of a graph: its series of scalars and histograms, and the join of each tag. `whole` gives series with
+    their columns, where those may have been dropped."""
 
-    hierarchy: Hierarchy
+    hierarchy: RowTree
     logged: Logged
     joins: Mapping[str, Join]
+    whole: Callable[[Sequence[Series]], Sequence[Series]] = tuple
 
     def rows_like(self, aspects: Container[Aspect]) -> frozenset[int]:
         """The rows at which anything of some aspects was logged."""
@@ -166,7 +168,7 @@ def default_measure(series: Sequence[Series]) -> str:
 
 def measured(training: Training, run: str, chosen: Mapping[str, Join], measure: str) -> list[TagValues]:
     """The measured values of a run, those of histograms where there are any."""
-    series = training.series(run, chosen)
+    series = training.whole(training.series(run, chosen))
     histograms = [each for each in series if each.kind == "histogram"]
     for group in (histograms, series):
         found = [value for each in group if (value := tag_values(chosen[each.tag], each, measure)) is not None]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from graphviz_tb.color.hues import plain
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, RowTree
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
@@ -112,7 +112,7 @@ class ByNumber(Colouring, ABC):
         """The number of every row, then of the boxes `inside` calls where these differ from call to call."""
 
 
-def is_op(hierarchy: Hierarchy, row: int) -> bool:
+def is_op(hierarchy: RowTree, row: int) -> bool:
     """Whether a row is drawn like an op: an op, or a stack whose members are ops."""
     # Stacks may hold stacks; the first member represents them all.
     while hierarchy.kind[row] in STACKS:

@@ -17,7 +17,7 @@ from math import isfinite, nan, sqrt
 import numpy as np
 
 from graphviz_tb.model.columns import Bytes
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import RowTree
 from graphviz_tb.model.joins import Aspect
 from graphviz_tb.model.logged import Doubles
 from graphviz_tb.model.measured_tags import Condition, GatherRule, RowValue, TagValues
@@ -34,7 +34,7 @@ class GatheredSums:
 
 
 def values_at(
-    hierarchy: Hierarchy,
+    hierarchy: RowTree,
     tags: Sequence[TagValues],
     step: int,
     gather: GatherRule,
@@ -168,7 +168,7 @@ def conditions(values: Doubles, median: float) -> Bytes:
 class RowsAbove:
     """A row and all rows that hold it, out of functions to their calls too; each asked once."""
 
-    def __init__(self, hierarchy: Hierarchy) -> None:
+    def __init__(self, hierarchy: RowTree) -> None:
         self.hierarchy = hierarchy
         self.callers: dict[int, list[int]] = defaultdict(list)
         for call, bodies in hierarchy.calls.items():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice
+from typing import Protocol
 
 import numpy as np
 
@@ -53,6 +54,18 @@ class How(IntEnum):
 
 
 SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)
+
+
+class RowTree(Protocol):
+    """Rows in preorder, as far as what they hold is asked for: a `Hierarchy`, or the rows of a page."""
+
+    @property
+    def kind(self) -> Bytes | Ints: ...
+    @property
+    def parent(self) -> Ints: ...
+    @property
+    def calls(self) -> Mapping[int, tuple[tuple[str, int], ...]]: ...
+    def children(self, row: int) -> Ints: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,12 +170,7 @@ class Hierarchy:
 
     @cached_property
     def _filed_children(self) -> tuple[Ints, Longs]:
-        held = (self.parent >= 0) & (self.mark == 0)
-        rows = np.flatnonzero(held)
-        # Stable: siblings stay in file order.
-        order = rows[np.argsort(self.parent[rows], kind="stable")].astype(np.int32)
-        counts = np.bincount(self.parent[rows], minlength=len(self))
-        return order, np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        return filed_children(self.parent, self.mark)
 
     @property
     def child_order(self) -> Ints:
@@ -212,3 +220,12 @@ class Hierarchy:
     def opens(self, row: int) -> bool:
         """Whether the row is a group or a call."""
         return bool(self.kind[row] != OP) or row in self.calls
+
+
+def filed_children(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:
+    """Child rows sorted by parent row, marks left out, and where the children of each row start among them."""
+    rows = np.flatnonzero((parent >= 0) & (mark == 0))
+    # Stable: siblings stay in file order.
+    order = rows[np.argsort(parent[rows], kind="stable")].astype(np.int32)
+    counts = np.bincount(parent[rows], minlength=len(parent))
+    return order, np.concatenate(([0], np.cumsum(counts))).astype(np.int64)

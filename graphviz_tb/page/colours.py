@@ -92,6 +92,17 @@ def logged_by_step(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable
 
 def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> Iterator[DataBlock]:
     """A colouring that gives each row its fill, whatever is shown."""
+    told, columns = looks(painters, table, range(len(hierarchy)))
+    scheme = painters[0].scheme
+    yield words(f"colour/{scheme}", told)
+    yield ints(f"colour/{scheme}/rows", np.concatenate(columns))
+
+
+def looks(
+    painters: Sequence[Colouring], table: TextTable, rows: Sequence[int]
+) -> tuple[dict[str, Any], tuple[Longs, ...]]:
+    """Fills, rows of the legend with their order, and the heading; and for each of some rows the numbers of its fill,
+    its second line (0: the usual one) and its account, where its rows of the legend begin, and these."""
     fills: dict[tuple[Fill, ...], int] = {}
     legend: dict[tuple[str, int], int] = {}
     known: dict[tuple[Fill, str | None, str], tuple[int, list[int]]] = {}
@@ -116,28 +127,24 @@ def named(hierarchy: Hierarchy, painters: list[Colouring], table: TextTable) -> 
     asked: dict[Hashable, int] = {}
     answers: list[tuple[int, list[int], int, int]] = []
     which = []  # for each row its answer: what a colouring cannot tell apart is asked once, as rows are many
-    for row in range(len(hierarchy)):
+    for row in rows:
         key = light.alike(row)
         if key not in asked:
             asked[key] = len(answers)
             answers.append(ask(row))
         which.append(asked[key])
-    fill, entries, second, account = zip(*answers, strict=True)
+    fill, entries, second, account = zip(*answers, strict=True) if answers else ((), (), (), ())
     by_row = np.array(which, np.int64)
     columns = [np.array(column, np.int64)[by_row] for column in (fill, second, account)]
     columns += together(entries, by_row)
-    scheme = painters[0].scheme
     order = in_order([key[1] for key in legend], list(fills), [painter.theme.hues for painter in painters])
-    yield words(
-        f"colour/{scheme}",
-        {
-            "fills": [plain_fills(pair) for pair in fills],
-            "legend": list(legend),
-            "order": order,
-            "heading": painters[0].heading,
-        },
-    )
-    yield ints(f"colour/{scheme}/rows", np.concatenate(columns))
+    told = {
+        "fills": [plain_fills(pair) for pair in fills],
+        "legend": list(legend),
+        "order": order,
+        "heading": painters[0].heading,
+    }
+    return told, tuple(columns)
 
 
 def together(lists: Sequence[Sequence[int]], which: Longs) -> tuple[Longs, Longs]:

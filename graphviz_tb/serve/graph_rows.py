@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.limits import CARDS_OF_BLOCK
-from graphviz_tb.model.columns import Floats, Longs, filed
-from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind
+from graphviz_tb.model.columns import Floats, Ints, Longs, filed
+from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind, filed_children
 from graphviz_tb.page.rows import COLUMNS
 from graphviz_tb.search import Query, matching
 from graphviz_tb.serve.loading import ServedPage
@@ -42,6 +42,33 @@ class GraphRows:
 
     def __len__(self) -> int:
         return len(self.column["kind"])
+
+    # what they hold, as `RowTree` has it
+
+    @property
+    def kind(self) -> Ints:
+        """The kind of each row."""
+        return self.column["kind"]
+
+    @property
+    def parent(self) -> Ints:
+        """The group that holds each row."""
+        return self.column["parent"]
+
+    @cached_property
+    def calls(self) -> dict[int, tuple[tuple[str, int], ...]]:
+        """The functions to which rows open."""
+        return {row: tuple((attr, body) for attr, body in bodies) for row, bodies in self.page.head["calls"]}
+
+    @cached_property
+    def _children(self) -> tuple[Ints, Longs]:
+        return filed_children(self.parent, self.column["mark"])
+
+    def children(self, row: int) -> Ints:
+        """The rows directly below a row, marks left out."""
+        order, start = self._children
+        below: Ints = order[start[row] : start[row + 1]]
+        return below
 
     # names
 

@@ -14,6 +14,7 @@ from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.joined import JoinedTags
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
+from graphviz_tb.serve.logged import LoggedColours
 from graphviz_tb.serve.work import compared, joined, listed, page
 
 MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
@@ -79,6 +80,7 @@ class Graphs:
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
         self._rows: dict[str, GraphRows] = {}
         self._joined: dict[str, JoinedTags] = {}
+        self.colours = LoggedColours()
         self._room = asyncio.Semaphore(MOST_JOBS)
 
     async def refresh(self, changed: Collection[str] | None = (), runs: Collection[str] | None = None) -> bool:

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.serve.serving import until
+import numpy as np
+
+from graphviz_tb import load
+from graphviz_tb.options import PictureOptions
+from tests.each import each
+from tests.join.bad_training import write_log
+from tests.serve.serving import columns, until
 from tests.serve.writing import Writer, chain
 
 
@@ -44,3 +50,55 @@ def test_tags_are_joined_to_rows_and_later_ones_too(client: Callable[..., Any], 
     assert told(asked)[0]["m/b/grad"] == [[3, "name", "gradient"]]
     assert asked.get("/api/graphs/7/joins").status_code == 404
     assert asked.get("/api/graphs/0/joins?x=1").status_code == 400
+
+
+def test_a_graph_in_the_colours_of_a_step(client: Callable[..., Any], tmp_path: Path) -> None:
+    """The same words as `render --color-by logged` has: values, conditions since when, layers that are silent."""
+    write_log(tmp_path / "bad")
+    asked = client(tmp_path)
+    loaded(asked)
+    head, column = columns(asked.get("/api/graphs/0/logged?at=300").content)
+    model = load(tmp_path)
+    values = model.facts_of(PictureOptions(color_by="logged", at=300)).logged
+    assert values is not None
+    rows = column["row"].tolist()
+    assert rows == sorted(values.rows.keys() | values.silent)
+    assert np.array_equal(column["value"], [values.rows[row].value for row in rows], equal_nan=True)
+    assert head["steps"] == list(range(0, 500, 50))
+    assert (head["at"], head["measure"], "ratio" in head["measures"]) == (300, "rms", True)
+    names = [model.hierarchy.name[row] for row in rows]
+    seconds = {
+        name: head["texts"][max(0, word - 1)] for name, word in zip(names, column["second"].tolist(), strict=True)
+    }
+    assert seconds["head/dense_1/MatMul"] == "NaN since step 300"
+    assert seconds["dead/dense_1/MatMul"] == "zero since step 100"
+    assert column["flags"][names.index("head/dense_1/MatMul")] & 8
+    assert head["heading"].endswith("step 300, log scale")
+
+
+@each(
+    ("query", "status"),
+    [
+        ("pattern=nothing*", 400),
+        ("measure=colour", 400),
+        ("measure=last", 400),  # of histograms
+        ("run=7", 404),
+        ("at=x", 400),
+        ("more=1", 400),
+        ("at=-1", 200),
+        ("pattern=weights/*&measure=norm&run=0&against=0", 200),
+    ],
+)
+def test_what_is_asked_of_colours_is_looked_at(
+    query: str, status: int, client: Callable[..., Any], tmp_path: Path
+) -> None:
+    write_log(tmp_path / "bad")
+    asked = client(tmp_path)
+    loaded(asked)
+    answer = asked.get(f"/api/graphs/0/logged?{query}")
+    assert answer.status_code == status, answer.text
+    if status == 200:
+        again = asked.get(f"/api/graphs/0/logged?{query}", {"if-none-match": answer.headers["etag"]})
+        assert again.status_code == 304
+    else:
+        assert answer.json()["error"]

@@ -6,17 +6,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.joined import joins_told
 from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
-from graphviz_tb.serve.asked import is_number, known, session_of, whole, word
+from graphviz_tb.serve.asked import decimal, is_number, known, session_of, whole, word
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
 from graphviz_tb.serve.loading import ServedPage
+from graphviz_tb.serve.logged import AskedColours, answer
 from graphviz_tb.serve.pages import group
+from graphviz_tb.serve.points import FAR
+from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
+from graphviz_tb.training import Training
 
 BINARY = "application/octet-stream"
 USUAL_HITS, MOST_HITS, MOST_HOPS = 200, 10_000, 9_999
@@ -126,6 +131,42 @@ async def joins(request: Request) -> Response:
     return json_answer(request, joins_told(names, await graphs.joins(one)), same=True)
 
 
+async def logged(request: Request) -> Response:
+    """A graph in the colours of what a run logged at a step."""
+    query, session = known(request, ("pattern", "measure", "run", "at", "against")), session_of(request)
+    graphs, one = asked(request)
+    at = decimal(query, "at", None, -FAR, FAR)
+    wanted = AskedColours(
+        query.get("pattern") or None,
+        word(query, "measure", ("", *MEASURES)) or None,
+        run_of(session, query, "run"),
+        run_of(session, query, "against"),
+    )
+    joins, rows = await graphs.joins(one), await rows_of(request)
+    of = session.generation, one.id, one.version
+    training = Training(rows, session.logged, joins, session.with_columns)
+
+    def make() -> bytes:
+        shown = graphs.colours.shown(training, of, wanted, one.entry.run)
+        return answer(rows, shown, None if at is None else int(at))
+
+    try:
+        return await bytes_answer(request, make, COLUMNS, f"{of} {wanted} {at}")
+    except RequestError as error:
+        raise Refused(404 if isinstance(error, MissingFacts) else 400, error.message, error.hint or "") from None
+
+
+def run_of(session: ServedSource, query: dict[str, str], name: str) -> str | None:
+    """The name of the run whose id a parameter gives. Raises `Refused`."""
+    if not query.get(name):
+        return None
+    number = whole(query, name, 0, 0, 10**9)
+    found = next((run.name for key, run in session.runs() if key == number), None)
+    if found is None:
+        raise Refused(404, f"no run {number}", "/api/state lists them")
+    return found
+
+
 async def load(request: Request) -> Response:
     """Load a graph, unless it is loaded already."""
     graphs, one = asked(request)
@@ -148,6 +189,7 @@ ROUTES = [
     Route("/api/graphs/{id}/trace", trace, methods=["GET"]),
     Route("/api/graphs/{id}/card/{row}", card, methods=["GET"]),
     Route("/api/graphs/{id}/joins", joins, methods=["GET"]),
+    Route("/api/graphs/{id}/logged", logged, methods=["GET"]),
     Route("/api/load/{id}", load, methods=["POST"]),
     Route("/api/cancel/{id}", cancel, methods=["POST"]),
 ]

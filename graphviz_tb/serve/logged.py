@@ -1,0 +1,131 @@
+"""A served graph in the colours of what a run logged, at one step after the other."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from math import isfinite
+from threading import Lock
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.chart.measures import MEASURES
+from graphviz_tb.color.hues import plain
+from graphviz_tb.color.logged import ByLogged
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measured_tags import LoggedValues, RowValue
+from graphviz_tb.model.theme import THEMES
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.blocks import TextTable
+from graphviz_tb.page.colours import looks, plain_fills
+from graphviz_tb.page.columns import packed
+from graphviz_tb.page.numbers import finite, whole
+from graphviz_tb.serve.graph_rows import GraphRows
+from graphviz_tb.training import Shown, Training, shown_of
+
+MOST_STOPS = 1_000  # steps that a slider stops at
+KEPT = 8  # choices whose values of all steps are kept
+ESTIMATED, BOUND, STALE, NONFINITE, SILENT = 1, 2, 4, 8, 16  # what is to be known of a row's value
+
+
+@dataclass(frozen=True, slots=True)
+class AskedColours:
+    """What is asked for: a pattern of tags and a measure (None: the usual ones), a run and one to compare with, by
+    their names."""
+
+    pattern: str | None
+    measure: str | None
+    run: str | None
+    against: str | None
+
+
+class LoggedColours:
+    """What was asked for last, measured at all steps: a slider asks for the same again and again."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, Shown] = OrderedDict()
+        self._lock = Lock()
+
+    def shown(self, training: Training, of: Hashable, asked: AskedColours, run: str | None) -> Shown:
+        """The values of all steps; `run` is that of the graph, `of` all that they depend on beside what is asked for.
+
+        Raises `RequestError` where nothing fits.
+        """
+        key = of, asked
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        options = PictureOptions(
+            color_by="logged",
+            logged=asked.pattern,
+            measure=asked.measure,
+            logged_run=asked.run,
+            against_run=asked.against,
+        )
+        made = shown_of(training, options, run)
+        with self._lock:
+            self._kept[key] = made
+            if len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+
+def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
+    """The columns of one step (None: the last): each row that has a value, or lacks one, and how its box looks; the head
+    has fills, texts, the legend, the scale and all steps."""
+    stops = shown.stops(MOST_STOPS)
+    values = shown.at(stops[-1] if at is None else at)
+    order = sorted(values.rows.keys() | values.silent)
+    table = TextTable()
+    # Of a hierarchy these colours ask what rows hold, and no more.
+    painters = [ByLogged(cast("Hierarchy", rows), theme, "logged", values.heading, values) for theme in THEMES.values()]
+    told, (fill, second, account, start, entries) = looks(painters, table, order)
+    usual = [plain_fills(tuple(plain(theme, op) for theme in THEMES.values())) for op in (False, True)]
+    head = {
+        **told,
+        "plain": usual,
+        "texts": table.listed(),
+        "at": whole(values.at),
+        "steps": [whole(step) for step in stops],
+        "measure": shown.measure,
+        "measures": list(measures_of(shown)),
+        "low": finite(values.low),
+        "high": finite(values.high),
+    }
+    looked = {"fill": fill, "second": second, "account": account, "start": start, "entries": entries}
+    return packed(len(order), [*value_columns(order, values), *looked.items()], head)
+
+
+def value_columns(order: list[int], values: LoggedValues) -> list[tuple[str, NDArray[Any]]]:
+    """Rows, their values, what is to be known of these, and of how many layers each is."""
+    found = [values.rows.get(row) for row in order]
+    return [
+        ("row", np.array(order, np.int64)),
+        ("value", np.array([np.nan if one is None else one.value for one in found], np.float64)),
+        ("flags", np.array([flags_of(one, values) for one in found], np.uint8)),
+        ("n", np.array([0 if one is None else one.layers for one in found], np.int64)),
+    ]
+
+
+def flags_of(value: RowValue | None, values: LoggedValues) -> int:
+    """What is to be known of a value."""
+    if value is None:
+        return SILENT
+    estimated = 0 if value.exact else ESTIMATED if values.bound == "≈" else BOUND
+    return estimated | STALE * (value.step < values.at) | NONFINITE * (not isfinite(value.value))
+
+
+def measures_of(shown: Shown) -> Iterator[str]:
+    """The measures that can be taken of the tags that are shown."""
+    kinds = {
+        series.kind
+        for series in shown.training.logged.series
+        if series.tag in {tag.join.tag for tag in (*shown.tags, *shown.other)}
+    }
+    for word, measure in MEASURES.items():
+        if (measure.of_histograms and "histogram" in kinds) or (measure.of_scalars and "scalar" in kinds):
+            yield word
