@@ -36,6 +36,8 @@ LOG_MODULES = tuple(
             "pr",
             "tensors",
             "joined",
+            "stepper",
+            "scheme",
             "trials",
             "hparams",
             "logs",

@@ -75,7 +75,7 @@ class LoggedColours:
 
 
 def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
-    """The columns of one step (None: the last): each row that has a value, or lacks one, and how its box looks; the head
+    """The columns of one step (None: the last): each row with a value, or that lacks one, and how its box looks; the head
     has fills, texts, the legend, the scale and all steps."""
     stops = shown.stops(MOST_STOPS)
     values = shown.at(stops[-1] if at is None else at)

@@ -177,6 +177,7 @@ class Acting extends Choosing {
     return this.queue(async () => {
       this.step();
       this.scheme = scheme;
+      this.wanted = "";
       byId("scheme").value = scheme;
       await this.redraw(this.selected, false);
       this.remember();

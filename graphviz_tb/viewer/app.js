@@ -69,8 +69,9 @@ class App extends Acting {
     this.at = step === undefined ? -1 : this.head.steps.indexOf(step);
     if (step !== undefined && this.at < 0) lost.push(step);
     const usual = this.head.options.color_by;
-    if (colour && !this.head.schemes.includes(colour)) lost.push(colour);
-    this.scheme = this.head.schemes.includes(colour) ? colour : usual;
+    this.wanted = Standing.later.has(colour) && !this.schemes.includes(colour) ? colour : "";
+    if (colour && !this.wanted && !this.schemes.includes(colour)) lost.push(colour);
+    this.scheme = this.schemes.includes(colour) ? colour : usual;
     const path = select ? this.graph.find(select) : null;
     if (select && !path) lost.push(select);
     this.selected = path;

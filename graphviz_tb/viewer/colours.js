@@ -6,6 +6,8 @@ const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12], ["P", 
 const BYTES = [["B", 1], ["KB", 2 ** 10], ["MB", 2 ** 20], ["GB", 2 ** 30], ["TB", 2 ** 40], ["PB", 2 ** 50]];
 const MOST_ROWS = 10; // of a legend
 const TICKS = 5;
+const SECOND_ROLES = new Set(["second", "count"]); // texts of what a colouring says: of a closed box, on the title bar of an open one
+const SECOND_SIDE = 18; // px beside a second line, at least
 const SIGNED_TICKS = [-1, -0.25, 0, 0.25, 1]; // of the largest difference
 
 /** A value with its unit, three digits. @param {number} value @param {any[][]} units */
@@ -146,6 +148,37 @@ class Colouring {
     return this.graph.words[this.columns[this.index(path)]] || null;
   }
 
+  /** The second line for which a box has room. @param {Path} path @returns {string | null} */
+  room(path) {
+    return this.second(path);
+  }
+
+  /** Write the second lines into a scene that was placed with room for others; whether each has its place there.
+   * @param {any} scene @param {Map<string, Path>} places */
+  write(scene, places) {
+    const written = new Set();
+    for (const text of scene.texts) {
+      if (!text.inside || text.box < 0 || !SECOND_ROLES.has(text.role)) continue;
+      const box = scene.boxes[text.box];
+      const path = places.get(box.address) ?? [box.row];
+      const second = this.second(path);
+      if (!text.around) {
+        const room = this.room(path);
+        if (second === null || room === null) continue;
+        const parts = text.content.split(room);
+        text.around = parts.length === 2 ? parts : ["", ""];
+        text.most = Math.max(text.width, text.role === "second" ? box.width - 2 * SECOND_SIDE : 0);
+        box.around = box.title.split(room);
+      }
+      if (second === null) return false;
+      written.add(text.box);
+      text.content = text.full = layout.elide(text.around.join(second), text.most, text.size);
+      text.width = layout.width(text.content, text.size);
+      box.title = box.around.join(second);
+    }
+    return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.second(places.get(box.address) ?? [box.row]) === null);
+  }
+
   /** The number that a colouring shows of a path, in words; null where there is none. @param {Path} path */
   figure(path) {
     if (!this.measured) return this.second(path);
@@ -187,10 +220,15 @@ class Colouring {
     return this.measured ? this.ramp(rows) : this.named(rows, most);
   }
 
+  /** The numbers of a row's rows of the legend. @param {number} row @returns {Iterable<number>} */
+  legendOf(row) {
+    return this.entries.subarray(this.start[row], this.start[row + 1]);
+  }
+
   /** @param {number[]} rows @param {number} most */
   named(rows, most) {
     const found = new Set();
-    for (const row of rows) for (let at = this.start[row]; at < this.start[row + 1]; at++) found.add(this.entries[at]);
+    for (const row of rows) for (const entry of this.legendOf(row)) found.add(entry);
     const shown = [...found].sort((a, b) => this.told.order[a] - this.told.order[b]);
     const out = shown.slice(0, most).map((at) => {
       const [label, fill] = this.told.legend[at];

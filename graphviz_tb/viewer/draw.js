@@ -9,8 +9,19 @@ const BUNDLE = 64; // lines that are one element when they are seen from afar
 /**
  * One thing of a scene that is drawn by itself.
  * @typedef {{key: string, layer: string, rect: number[], make: (far: number) => any, tip: string, box: number, route: any, stub: any,
- *   bundle: boolean, blank: boolean, element: any, far: number}} Item
+ *   bundle: boolean, blank: boolean, element: any, far: number, look: string, at: number}} Item
  */
+
+/** @type {WeakMap<any, string>} */
+const LETTERS = new WeakMap();
+
+/** A fill in letters: many boxes have the same one. @param {any} fill */
+function lettersOf(fill) {
+  if (!fill) return "";
+  let found = LETTERS.get(fill);
+  if (found === undefined) LETTERS.set(fill, (found = JSON.stringify(fill)));
+  return found;
+}
 
 class Picture {
   /** @param {HTMLElement} stage @param {any} svg */
@@ -56,7 +67,7 @@ class Picture {
     this.paint = paint;
     this.places = places;
     this.items = [];
-    const { theme } = paint;
+    const { theme } = paint; // the colours of boxes may change: those are asked for when one is drawn
     /** @type {Map<number, any[]>} */
     const inside = new Map();
     this.inside = inside;
@@ -70,10 +81,10 @@ class Picture {
     scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
       const rect = [box.x - 6, box.y - 6, box.x + box.width + 6, box.y + box.height + 6];
       if (box.open) {
-        this.add("frames", `b:${box.address}`, rect, (far) => outlined(layout.node(scene, at, paint, [], none), far), box.title, { box: at });
+        this.add("frames", `b:${box.address}`, rect, (far) => outlined(layout.node(scene, at, this.paint, [], none), far), box.title, { box: at });
         this.add("titles", `t:${box.address}`, rect, (far) => (far ? this.title(box, at) : layout.titles(box, inside.get(at) ?? [], theme)), box.title, { box: at });
       } else {
-        this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.distant(box, at, far) : layout.node(scene, at, paint, inside.get(at) ?? [], none)), "", { box: at });
+        this.add("nodes", `b:${box.address}`, rect, (far) => (far ? this.distant(box, at, far) : layout.node(scene, at, this.paint, inside.get(at) ?? [], none)), "", { box: at });
       }
     });
     for (const rule of scene.rules) this.add("rules", "", [rule.x1, rule.y1, rule.x2, rule.y2], () => layout.rule(rule, theme), "", {});
@@ -90,7 +101,7 @@ class Picture {
     scene.stubs.forEach((/** @type {any} */ one, /** @type {number} */ at) => {
       const rect = around([...one.points, [one.x, one.y], [one.x + one.width, one.y + one.height]], 8);
       const key = `s:${nameOf(one.box)}:${one.side}:${one.other}:${one.kind}`;
-      this.add("stubs", key, rect, () => layout.stub(theme, one, paint.stubs[at], paint.tints.stubs[at]), one.title, { stub: one });
+      this.add("stubs", key, rect, () => layout.stub(theme, one, this.paint.stubs[at], paint.tints.stubs[at]), one.title, { stub: one, at });
     });
     scene.ports.forEach((/** @type {any} */ one) => {
       this.add("ports", `p:${one.group}:${one.slot}`, [one.x - 4, one.y - 4, one.x + 4, one.y + 4], () => layout.port(one, theme), one.title, {});
@@ -106,6 +117,20 @@ class Picture {
     this.refresh(true);
   }
 
+  /** The same scene in other colours: what looks as before is left alone. @param {any} paint of the same scene and theme */
+  recolour(paint) {
+    this.paint = paint;
+    for (const item of this.items) if (item.element && (item.box >= 0 || item.stub) && item.look !== this.looks(item)) item.far = -1;
+    this.refresh(false);
+  }
+
+  /** All that the colouring says of an item, in letters. @param {Item} item */
+  looks(item) {
+    if (item.stub) return lettersOf(this.paint.stubs[item.at]);
+    const texts = this.inside.get(item.box) ?? [];
+    return `${lettersOf(this.paint.boxes[item.box])}${this.paint.accounts[item.box]}\n${texts.map((/** @type {any} */ one) => one.content).join("\n")}`;
+  }
+
   /** @param {any} one @param {number} at */
   lineKey(one, at) {
     const { path, kind, index } = one.identity;
@@ -114,7 +139,7 @@ class Picture {
 
   /** @param {string} layer @param {string} key @param {number[]} rect @param {(far: number) => any} make @param {string} tip @param {any} more */
   add(layer, key, rect, make, tip, more) {
-    this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, bundle: false, blank: false, element: null, far: -1, ...more });
+    this.items.push({ layer, key, rect, make, tip, box: -1, route: null, stub: null, bundle: false, blank: false, element: null, far: -1, look: "", at: -1, ...more });
   }
 
   /** A closed box as it is seen from afar: its outline and its name as large as it fits. @param {any} box @param {number} at @param {number} far */
@@ -230,6 +255,7 @@ class Picture {
     const before = item.element;
     const group = item.make(this.far);
     item.far = this.far;
+    if (item.box >= 0 || item.stub) item.look = this.looks(item);
     item.blank = !group.shapes.length;
     if (item.blank) return;
     item.element = grouped(group);

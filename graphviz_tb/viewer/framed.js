@@ -11,7 +11,7 @@ class Framed extends Standing {
     byId("title").textContent = safe(this.title);
     byId("title").title = safe(this.title);
     dressWords();
-    chooser("scheme", this.head.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.scheme);
+    chooser("scheme", this.schemes.map((/** @type {string} */ one) => [one, t(`scheme.${one}`)]), this.scheme);
     byId("graph").hidden = !this.head.functions.length;
     chooser("graph", /** @type {any} */ (this.graphs()), byId("graph").value || "0");
     byId("step").hidden = this.head.steps.length < 2;

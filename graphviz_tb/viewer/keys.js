@@ -6,7 +6,7 @@ const SHORTCUTS = [
   ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
 const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
-const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."]]; // beside the pages of a log
+const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"]]; // beside the pages of a log
 
 /** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
 const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");
@@ -271,6 +271,8 @@ class Hands {
     const { app } = this;
     const path = app.selected;
     const button = event.target instanceof HTMLElement && event.target.matches("button, summary, a");
+    const stepped = app.stepper?.meaning(event);
+    if (stepped) return stepped;
     switch (event.key) {
       case "/": return () => this.seek(event);
       case "?": return () => this.help();
@@ -280,7 +282,7 @@ class Hands {
       case "f": return () => this.fitSelection();
       case "i": case "I": return path && (() => (event.shiftKey ? app.trace(path, "in", Infinity) : app.traceOn(path, "in")));
       case "o": case "O": return path && (() => (event.shiftKey ? app.trace(path, "out", Infinity) : app.traceOn(path, "out")));
-      case "c": return () => app.colour(app.head.schemes[(app.head.schemes.indexOf(app.scheme) + 1) % app.head.schemes.length]);
+      case "c": return () => app.colour(app.schemes[(app.schemes.indexOf(app.scheme) + 1) % app.schemes.length]);
       case "t": return () => app.setTheme(app.theme === "dark" ? "light" : "dark");
       case "[": return () => app.walk(app.past, app.future);
       case "]": return () => app.walk(app.future, app.past);

@@ -10,11 +10,12 @@ class Shown extends Framed {
     this.hovered = null; // what was under the pointer may have gone from there
     byId("tip").hidden = true;
     const old = this.picture.byKey;
-    const view = this.views.build(this.open, (path) => painter.second(path), this.head.options.max_annotations, this.moves);
+    const view = this.views.build(this.open, (path) => painter.room(path), this.head.options.max_annotations, this.moves);
     if (!view) return;
     const scene = layout.place(view, this.head.options);
     this.places = this.views.places;
     this.scene = scene;
+    painter.write(scene, this.places);
     const paint = painter.paint(scene, this.places);
     this.paint = paint;
     const shift = anchor && before ? this.shift(before, scene, graph.address(was ?? anchor), graph.address(anchor)) : null;
@@ -33,6 +34,18 @@ class Shown extends Framed {
     const shown = scene.boxes.filter((/** @type {any} */ box) => !box.open).length;
     const left = this.head.left ? ` · ${t("left", { n: this.head.left })}` : "";
     byId("facts").textContent = `${opsWord(this.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
+    for (const dress of this.dressers) dress();
+  }
+
+  /** Show the same picture in other colours: nothing moves, as long as every box that says something has room for it. */
+  async recolour() {
+    const painter = await this.painter();
+    if (!this.scene || this.paint.scheme !== painter.scheme || !painter.write(this.scene, this.places)) return this.redraw(this.selected, false);
+    this.paint = painter.paint(this.scene, this.places);
+    this.picture.recolour(this.paint);
+    this.legend();
+    this.minimap.draw(this.scene, this.paint);
+    for (const dress of this.dressers) dress();
   }
 
   /** How far the camera must go so that a box stands where it, or another, stood. @param {any} before @param {any} after @param {string} was @param {string} is */
@@ -71,6 +84,12 @@ class Shown extends Framed {
 
   /** The painter of the colouring that is chosen. */
   async painter() {
+    const other = this.others.get(this.scheme);
+    if (other) {
+      const found = await other();
+      found.setTheme(this.theme);
+      return found;
+    }
     const apart = `${this.scheme}@${this.at}`;
     const name = this.graph.blocks.has(`colour/${apart}`) ? apart : this.scheme;
     let found = this.colourings.get(name);

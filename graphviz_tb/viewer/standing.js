@@ -1,6 +1,9 @@
 // What a page knows: what is open, chosen, moved and coloured; and the address that holds all of it.
 
 class Standing {
+  /** Colourings that a page may come to have: an address may ask for one before it is there. @type {Set<string>} */
+  static later = new Set();
+
   /** @param {Graph} graph @param {Head} head */
   constructor(graph, head) {
     this.take(graph, head);
@@ -48,6 +51,18 @@ class Standing {
     this.tracing = null;
     /** @type {ChangeList | null} */
     this.changes = null;
+    /** @type {Map<string, () => Promise<Colouring>>} colourings that are not in the data of a graph */
+    this.others = new Map();
+    /** @type {Set<() => void>} who shows what the picture shows, too */
+    this.dressers = new Set();
+    /** @type {Stepper | null} */
+    this.stepper = null;
+    this.wanted = ""; // a colouring that an address asks for, and that may come later
+  }
+
+  /** The words of all colourings. @returns {string[]} */
+  get schemes() {
+    return [...new Set([...this.head.schemes, ...this.others.keys()])];
   }
 
   /** Show another graph from now on: nothing of it is open or chosen. @param {Graph} graph @param {Head} head */
@@ -109,7 +124,7 @@ class Standing {
     if (this.touched) out.open = inner.map((path) => this.graph.address(path));
     if (out.open && !out.open.length) out.open = [""];
     if (this.selected) out.select = this.graph.address(this.selected);
-    if (this.scheme !== this.head.options.color_by) out.colour = this.scheme;
+    if (this.wanted || this.scheme !== this.head.options.color_by) out.colour = this.wanted || this.scheme;
     if (this.at >= 0) out.step = this.head.steps[this.at];
     if (this.themeChoice !== "system") out.theme = this.themeChoice;
     if (this.tongue) out.language = this.tongue;

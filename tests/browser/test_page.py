@@ -25,8 +25,8 @@ import graphviz_tb
 from graphviz_tb.commands import run as run_command
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.proto import AttrValue, Event, GraphDef, RunMetadata
-from tests.event_files import event, scalar, strings, write
-from tests.join.bad_training import write_log
+from tests.event_files import event, strings, write
+from tests.join.bad_training import write_training
 from tests.serve.writing import Writer, record
 
 HERE = Path(__file__).parent
@@ -292,17 +292,7 @@ def tabs(folder: Path) -> None:
 
 def training(folder: Path) -> None:
     """The page of a network that trains badly, with an image and a hostile name at one of its layers."""
-    logged = write_log(folder / "logs" / "bad")
-    size = struct.pack(">IIBBBBB", 2, 1, 8, 0, 0, 0, 0)
-    parts = (b"IHDR", size), (b"IDAT", zlib.compress(bytes([0, 255, 40]))), (b"IEND", b"")
-    chunks = (
-        len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big") for name, data in parts
-    )
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
-    picture = strings("activations/head/dense_1/image", [b"2", b"1", png], "images", (3,))
-    write(logged / "events.out.tfevents.2.bad", event(0, picture, strings(HOSTILE_TAG, [NOTE.encode()], "text", ())))
-    numbers = (event(step, scalar("loss", 1 / step), scalar("wide/dense_2/size", step)) for step in range(1, 500, 50))
-    write(logged / "events.out.tfevents.3.bad", *numbers)
+    write_training(folder / "logs", (HOSTILE_TAG, NOTE))
     assert run_command(["render", "-q", str(folder / "logs"), "-o", str(folder / "page.html")]) == 0
 
 

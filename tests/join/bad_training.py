@@ -8,12 +8,14 @@ input ─▶ dead, 3 layers     ─▶ head         its gradients are zero from 
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from graphviz_tb.proto import GraphDef
-from tests.event_files import event, field, tensor, write
+from tests.event_files import event, field, scalar, strings, tensor, write
 
 STEPS = range(0, 500, 50)
 BRANCHES = {"encoder": 12, "wide": 4, "dead": 3, "head": 2}
@@ -85,4 +87,21 @@ def write_log(folder: Path) -> Path:
         for step in STEPS
     ]
     write(folder / "events.out.tfevents.1.bad", b"\x09" + bytes(8) + field(4, graph().SerializeToString()), *events)
+    return folder
+
+
+def write_training(folder: Path, *notes: tuple[str, str]) -> Path:
+    """The same as run "bad" of a folder, with scalars and an image of single layers, and texts by their tags."""
+    logged = write_log(folder / "bad")
+    size = struct.pack(">IIBBBBB", 2, 1, 8, 0, 0, 0, 0)
+    parts = (b"IHDR", size), (b"IDAT", zlib.compress(bytes([0, 255, 40]))), (b"IEND", b"")
+    chunks = (
+        len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big") for name, data in parts
+    )
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    picture = strings("activations/head/dense_1/image", [b"2", b"1", png], "images", (3,))
+    texts = (strings(tag, [text.encode()], "text", ()) for tag, text in notes)
+    write(logged / "events.out.tfevents.2.bad", event(0, picture, *texts))
+    numbers = (event(step, scalar("loss", 1 / step), scalar("wide/dense_2/size", step)) for step in range(1, 500, 50))
+    write(logged / "events.out.tfevents.3.bad", *numbers)
     return folder

@@ -1,73 +1,22 @@
 // A person at the page of a server: `node person.js`, with the program and the folder of logs in the environment. Each test
 // starts where the one before it ended; results are JSON on standard output.
-const { chromium } = require("playwright-core");
-const { execFileSync, spawn } = require("node:child_process");
-const fs = require("node:fs");
+const { execFileSync } = require("node:child_process");
+const { LOGS, PYTHON, ROOT, end, faults, ok, opened, results, run, serve, shot: kept, test, until } = require("./browser.js");
 
-const { PYTHON, ROOT, LOGS, SHOTS, TBGRAPH_BROWSER_PATH } = process.env;
-const PATIENCE = 60_000; // milliseconds
 const SIZE = { width: 1280, height: 800 };
-const results = [];
-const faults = [];
-let server = null;
-let shots = 0;
-
-/** Start a server; its address. @param {string} port @returns {Promise<string>} */
-function serve(port) {
-  server = spawn(PYTHON, ["-m", "graphviz_tb", "serve", LOGS, "--port", port, "-q"], { cwd: ROOT });
-  return new Promise((done, failed) => {
-    server.stdout.once("data", (data) => done(String(data).split("\n")[0]));
-    server.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
-  });
-}
-
-/** End it. @param {string} signal */
-function end(signal) {
-  return new Promise((done) => {
-    server.removeAllListeners("exit");
-    server.once("exit", done);
-    server.kill(signal);
-  });
-}
 
 /** Append a point to a run, as a training does. @param {string} run @param {number} step @param {number} loss */
 const write = (run, step, loss) => execFileSync(PYTHON, ["-m", "tests.serve.writing", `${LOGS}/${run}`, String(step), String(loss)], { cwd: ROOT });
 
-const ok = (value, what) => {
-  if (!value) throw new Error(what);
-};
-
-/** Wait until something holds. */
-async function until(holds, what) {
-  for (const last = Date.now() + PATIENCE; Date.now() < last; ) {
-    if (await holds()) return;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(what);
-}
-
-async function test(name, run) {
-  faults.length = 0;
-  try {
-    await run();
-  } catch (error) {
-    faults.push(String(error.stack || error).slice(0, 1500));
-  }
-  results.push([name, [...faults]]);
-}
-
 async function main() {
-  const browser = await chromium.launch({ executablePath: TBGRAPH_BROWSER_PATH, args: ["--no-sandbox", "--disable-gpu"] });
-  const context = await browser.newContext({ viewport: SIZE, reducedMotion: "reduce" });
-  context.setDefaultTimeout(PATIENCE);
-  const tab = await context.newPage();
+  const { browser, context, tab } = await opened(SIZE);
   let away = false; // the server was ended by the test
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && !away && faults.push(`console: ${message.text()}`));
   tab.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   let address = await serve("0");
   const port = new URL(address).port;
   tab.on("request", (request) => new URL(request.url()).port !== port && !request.url().startsWith("blob:") && faults.push(`request: ${request.url()}`));
-  const shot = async () => SHOTS && fs.writeFileSync(`${SHOTS}/${shots++}.png`, await tab.screenshot());
+  const shot = () => kept(tab);
   const node = (name) => tab.locator(`#picture .node[data-name="${name}"]`);
   /** Close a group that the first picture shows open. @param {string} name */
   const close = async (name) => {
@@ -213,10 +162,5 @@ async function main() {
 
   await browser.close();
   await end("SIGINT");
-  process.stdout.write(JSON.stringify(results));
 }
-main().catch((error) => {
-  process.stdout.write(JSON.stringify([...results, ["the whole", [String(error.stack), ...faults]]]));
-  server?.kill("SIGKILL");
-  process.exit(0);
-});
+run(main);

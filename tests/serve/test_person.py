@@ -12,23 +12,40 @@ from pathlib import Path
 
 import pytest
 
+from tests.join.bad_training import write_log, write_training
 from tests.serve.writing import Writer, chain
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.machine
-def test_as_a_person_uses_it(require: Callable[..., None], logs: Path, tmp_path: Path) -> None:
-    require("chromium", "node", "playwright-core")
+def told_by(script: str, logs: Path) -> list[tuple[str, list[str]]]:
+    """The faults of each test of a script that looks at the page of a server of some logs."""
     program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-    Writer(logs / "valid").graph(chain("x", "y"))
     shots = os.environ.get("TBGRAPH_SHOTS", "")  # a folder: what the page looked like
     more = {"PYTHON": sys.executable, "ROOT": str(ROOT), "LOGS": str(logs), "SHOTS": shots, "PYTHONPATH": str(ROOT)}
-    command = ["node", str(Path(__file__).with_name("person.js"))]
+    command = ["node", str(Path(__file__).with_name(script))]
     environment = {**os.environ, **more, "TBGRAPH_BROWSER_PATH": program}
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.stdout, done.stderr[-3000:]
-    told = json.loads(done.stdout)
+    return [(name, faults) for name, faults in json.loads(done.stdout)]
+
+
+@pytest.mark.machine
+def test_as_a_person_uses_it(require: Callable[..., None], logs: Path) -> None:
+    require("chromium", "node", "playwright-core")
+    Writer(logs / "valid").graph(chain("x", "y"))
+    told = told_by("person.js", logs)
     failed = {name: faults for name, faults in told if faults}
     assert len(told) > 10, told
+    assert not failed, json.dumps(failed, indent=1)
+
+
+@pytest.mark.machine
+def test_eight_tasks_at_a_training_that_goes_wrong(require: Callable[..., None], tmp_path: Path) -> None:
+    require("chromium", "node", "playwright-core")
+    write_training(tmp_path)
+    write_log(tmp_path / "other")
+    told = told_by("training.js", tmp_path)
+    failed = {name: faults for name, faults in told if faults}
+    assert len(told) == 8, told
     assert not failed, json.dumps(failed, indent=1)

@@ -21,24 +21,28 @@ class Joined {
     this.bands = false; // histograms as percentiles
     this.of = ""; // the graph whose joins are here
     this.dirty = true;
+    this.loading = Promise.resolve();
   }
 
-  /** Ask where tags belong, where that may be otherwise than before. */
-  async load() {
+  /** Ask where tags belong, where that may be otherwise than before. @returns {Promise<void>} */
+  load() {
     const of = this.logs.hooks.graphId();
-    if (!this.dirty && of === this.of) return;
-    this.dirty = false;
-    try {
-      const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
-      const named = new Map(tags.map((tag) => [tag.id, tag]));
+    if (this.dirty || of !== this.of) {
+      this.dirty = false;
       this.of = of;
-      this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
-      this.rows = new Map();
-      for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
-    } catch (error) {
-      this.dirty = true;
-      throw error;
+      this.loading = this.read(of);
+      this.loading.catch(() => (this.dirty = true));
     }
+    return this.loading;
+  }
+
+  /** @param {string} of */
+  async read(of) {
+    const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
+    const named = new Map(tags.map((tag) => [tag.id, tag]));
+    this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+    this.rows = new Map();
+    for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
   }
 
   /** The tags that belong to a row, and to what it holds, its functions too; its own first. @param {number} row */

@@ -56,6 +56,7 @@ class Logs {
     this.linked = true;
     this.trials = { sort: "", by: "" }; // names of columns
     this.joined = new Joined(this, hooks.app);
+    this.scheme = new LoggedScheme(this);
     this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
@@ -76,6 +77,7 @@ class Logs {
     this.joined.dirty = true;
     await this.sheet?.load();
     this.join();
+    this.scheme.renew().catch(() => undefined); // the graph may not be read yet
     this.drawTabs();
   }
 
@@ -231,7 +233,7 @@ class Logs {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
-      sort: this.trials.sort, by: this.trials.by,
+      sort: this.trials.sort, by: this.trials.by, ...this.scheme.address(),
     };
   }
 
@@ -240,8 +242,9 @@ class Logs {
   }
 
   /** @param {Record<string, any>} state */
-  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "" }) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", ...rest }) {
     this.restoring = true;
+    this.scheme.restore(rest);
     const pages = this.pages();
     if (runs !== undefined) {
       this.runs.touched = true;

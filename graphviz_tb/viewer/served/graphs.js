@@ -23,6 +23,8 @@ class GraphChooser {
     this.turn = 0;
     this.anew = false; // whether the server began anew, and has not listed its graphs yet
     this.reading = { id: "", begun: 0 };
+    /** what is done when another graph is shown */
+    this.after = () => undefined;
     /** @type {(value?: any) => void} */
     this.wake = () => undefined;
     this.panel = byId("reading");
@@ -137,6 +139,7 @@ class GraphChooser {
       await this.app.queue(() => /** @type {App} */ (this.app).restore(whole));
       this.app.past = [];
     }
+    this.after();
   }
 
   /** Read a graph, and show how far it is. @param {string} id @param {number} turn */

@@ -20,6 +20,13 @@ class ServerLog extends Server {
     return graph && !graph.includes("-") ? this.json(`api/graphs/${graph}/joins`) : { joins: [], apart: [] };
   }
 
+  /** A graph in the colours of what was logged at a step. @param {string} graph @param {Record<string, any>} wanted @returns {Promise<{head: any, blocks: Map<string, ArrayLike<number>>}>} */
+  async colours(graph, wanted) {
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(wanted)) if (value !== undefined && value !== "") query.set(key, String(value));
+    return columnsOf(await (await this.ask(`api/graphs/${graph}/logged?${query}`)).arrayBuffer());
+  }
+
   /** The points of series, by their ids. @param {number[]} ids @param {Wanted} wanted @param {AbortSignal} [signal] @returns {Promise<Map<number, Points>>} */
   async series(ids, wanted, signal) {
     const query = new URLSearchParams({ restarts: "all" }); // superseded points are drawn faint

@@ -8,6 +8,7 @@ begin(async () => {
   const server = new ServerLog();
   const graphs = new GraphChooser(server, title);
   const bare = new Bare(title);
+  Standing.later.add(LOGGED);
   server.listen((name, data) => {
     graphs.heard(name, data);
     if (name === "again") {
@@ -21,5 +22,7 @@ begin(async () => {
   const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id);
   await graphs.first();
   if (graphs.app) bare.end();
-  await logs;
+  const { scheme } = await logs;
+  graphs.after = () => scheme.renew().catch(() => undefined); // where it cannot be asked for now, it is when something changes
+  graphs.after();
 });

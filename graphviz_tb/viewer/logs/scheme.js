@@ -1,0 +1,216 @@
+// The colours of what a run logged, in the page of a server: which tags, measured how, of which run, at which step.
+
+const KEPT_STEPS = 200; // colourings that are kept
+const LOGGED = "logged"; // the word of these colours
+const LONGEST_WORD = "exploded since step "; // of the second line of a layer
+
+/** @typedef {{fills: any[], plain: any[], legend: any[], order: number[], heading: string, texts: string[], at: number | string, steps: (number | string)[], measure: string, measures: string[]}} LoggedHead */
+
+/** Colours of one step: those of rows of which something was logged; all others are plain. */
+class LoggedColouring extends Colouring {
+  /** @param {Graph} graph @param {LoggedHead} head @param {Map<string, ArrayLike<number>>} blocks */
+  constructor(graph, head, blocks) {
+    super(graph, LOGGED, { ...head, fills: [...head.fills, ...head.plain] }, new Int32Array(0));
+    this.head = head;
+    this.usual = head.fills.length;
+    const column = (/** @type {string} */ name) => /** @type {Int32Array} */ (blocks.get(name));
+    [this.fillOf, this.secondOf, this.accountOf, this.start, this.entries] = ["fill", "second", "account", "start", "entries"].map(column);
+    this.layers = column("n");
+    this.places = new Map(Array.from(column("row"), (row, at) => /** @type {[number, number]} */ ([row, at])));
+  }
+
+  /** @param {number} row */
+  fill(row) {
+    const at = this.places.get(row);
+    return this.fills[this.side][at === undefined ? this.usual + Number(this.graph.ofOps(row)) : this.fillOf[at]];
+  }
+
+  /** @param {Path} path */
+  second(path) {
+    const at = this.places.get(path[path.length - 1]);
+    const word = at === undefined ? 0 : this.secondOf[at];
+    return word ? this.head.texts[word - 1] : null;
+  }
+
+  /** @param {number} row */
+  account(row) {
+    const at = this.places.get(row);
+    return at === undefined ? "" : this.head.texts[this.accountOf[at]];
+  }
+
+  /** @param {number} row */
+  legendOf(row) {
+    const at = this.places.get(row);
+    return at === undefined ? [] : this.entries.subarray(this.start[at], this.start[at + 1]);
+  }
+
+  /** A second line as long as that of another step may be: so a box is as wide at every step. @param {Path} path */
+  room(path) {
+    const second = this.second(path);
+    if (second === null) return null;
+    const layers = this.layers[/** @type {number} */ (this.places.get(path[path.length - 1]))];
+    const longest = `${layers > 1 ? `${layers} of ${layers} ` : ""}${LONGEST_WORD}${this.head.steps[this.head.steps.length - 1]}`;
+    return layout.width(longest, 10) > layout.width(second, 10) ? longest : second;
+  }
+}
+
+class LoggedScheme {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    this.logs = logs;
+    this.asked = { logged: "", measure: "", run: "", against: "" }; // "": the usual
+    /** @type {Map<string, Promise<LoggedColouring>>} */
+    this.kept = new Map();
+    /** @type {LoggedColouring | null} */
+    this.last = null;
+    this.pattern = el("input", { type: "search", role: "searchbox", class: "filter", "aria-label": t("log.taggedLike"), placeholder: t("log.taggedLike"), list: "logged-groups", spellcheck: "false", autocomplete: "off", onchange: () => this.ask({ logged: this.pattern.value.trim() }) });
+    this.groups = el("datalist", { id: "logged-groups" });
+    const list = (/** @type {string} */ word, /** @type {"measure" | "run" | "against"} */ key) => el("select", { "aria-label": t(word), title: t(word), onchange: (/** @type {any} */ event) => this.ask({ [key]: event.target.value }) });
+    this.lists = { measure: list("log.measure", "measure"), run: list("run", "run"), against: list("against", "against") };
+    this.said = el("span", { class: "said", role: "status" });
+    this.stepper = new Stepper({ steps: () => this.steps(), at: () => this.at(), go: (at) => this.go(at) });
+    this.choices = el("div", { class: "logged-choices" }, this.pattern, this.groups, ...Object.values(this.lists));
+    this.root = el("div", { id: "logged-bar", role: "group", "aria-label": t("log.logged"), hidden: true }, this.choices, this.stepper.root, this.said);
+    byId("tracing").before(this.root);
+    this.dress = () => this.draw();
+  }
+
+  get app() {
+    return this.logs.hooks.app();
+  }
+
+  /** Whether the page asks a server: a file has the colours that it was made with. */
+  get served() {
+    return !!this.logs.feed.colours;
+  }
+
+  /** What there is to choose from may be otherwise: other tags, another graph. */
+  async renew() {
+    const { app } = this;
+    if (!app) return;
+    app.stepper = this.stepper;
+    app.dressers.add(this.dress);
+    if (!this.served) return this.draw();
+    await this.logs.joined.load();
+    this.kept.clear();
+    const runs = this.runs();
+    if (runs.length) app.others.set(LOGGED, () => this.painter());
+    else app.others.delete(LOGGED);
+    app.dressPage();
+    if (app.wanted === LOGGED && runs.length) await app.colour(LOGGED);
+    else if (app.scheme === LOGGED) await app.queue(() => (runs.length ? app.recolour() : undefined));
+    this.draw();
+  }
+
+  /** The runs that logged numbers of nodes. */
+  runs() {
+    const numbers = this.logs.joined.every.filter(({ tag }) => ["scalar", "histogram"].includes(tag.kind));
+    const have = new Set(numbers.flatMap(({ tag }) => tag.runs.map(([run]) => run)));
+    return this.logs.runs.runs.filter((run) => have.has(run.id));
+  }
+
+  /** The run that is shown: the one asked for, that of the graph, or the first. @param {LogRun[]} runs */
+  run(runs) {
+    const graph = this.logs.state.graphs.find((one) => one.id === this.logs.hooks.graphId());
+    return runs.find((run) => run.name === this.asked.run) ?? runs.find((run) => run.name === graph?.run) ?? runs[0];
+  }
+
+  /** Stops of the slider. */
+  steps() {
+    return this.served ? (this.last?.head.steps ?? []) : (this.app?.head.steps ?? []);
+  }
+
+  /** The stop that is shown: the last up to the step of all cards. */
+  at() {
+    const steps = this.steps();
+    if (!this.served) return this.app && this.app.at >= 0 ? this.app.at : steps.length - 1;
+    const { step } = this.logs;
+    return step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((one) => Number(one) <= step));
+  }
+
+  /** @param {number} at */
+  async go(at) {
+    const app = /** @type {App} */ (this.app);
+    const steps = this.steps();
+    if (!this.served) return app.setStep(at);
+    this.logs.setStep(at === steps.length - 1 ? null : Number(steps[at]));
+    await app.queue(() => app.recolour());
+    for (const near of [at + 1, at - 1]) if (near >= 0 && near < steps.length - 1) this.colouring(Number(steps[near])).catch(() => undefined);
+  }
+
+  /** Colour by something else. @param {Record<string, string>} change */
+  ask(change) {
+    Object.assign(this.asked, change);
+    const app = /** @type {App} */ (this.app);
+    this.logs.remember();
+    return app.queue(() => app.recolour());
+  }
+
+  /** The colouring of a step; none: of the last. @param {number | null} step */
+  colouring(step) {
+    const { logged, measure, against } = this.asked;
+    const runs = this.runs();
+    const id = (/** @type {string} */ name) => runs.find((run) => run.name === name)?.id;
+    const wanted = { pattern: logged, measure, run: this.run(runs)?.id, against: id(against), at: step ?? undefined };
+    const app = /** @type {App} */ (this.app);
+    const key = JSON.stringify([this.logs.hooks.graphId(), wanted]);
+    let found = this.kept.get(key);
+    if (!found) {
+      found = /** @type {any} */ (this.logs.feed).colours(this.logs.hooks.graphId(), wanted).then((/** @type {any} */ { head, blocks }) => new LoggedColouring(app.graph, head, blocks));
+      this.kept.set(key, /** @type {Promise<LoggedColouring>} */ (found));
+      found?.catch(() => this.kept.delete(key));
+      if (this.kept.size > KEPT_STEPS) this.kept.delete(/** @type {string} */ (this.kept.keys().next().value));
+    }
+    return /** @type {Promise<LoggedColouring>} */ (found);
+  }
+
+  /** The colouring that is shown; where it cannot be had, the last one, and why. */
+  async painter() {
+    const app = /** @type {App} */ (this.app);
+    try {
+      this.last = await this.colouring(this.logs.step);
+      this.said.textContent = "";
+    } catch (error) {
+      this.said.textContent = brief(/** @type {Error} */ (error).message, 200);
+      if (this.last?.graph !== app.graph) return colouring(app.graph, app.head.schemes[0]);
+    }
+    return /** @type {LoggedColouring} */ (this.last);
+  }
+
+  /** Show what is chosen. */
+  draw() {
+    const { app } = this;
+    const steps = this.steps();
+    this.root.hidden = app?.scheme !== LOGGED || (!this.served && steps.length < 2);
+    this.stepper.draw();
+    this.choices.hidden = !this.served;
+    if (this.root.hidden || !this.served) return;
+    const { logged, against } = this.asked;
+    const runs = this.runs();
+    const names = runs.map((run) => /** @type {[string, string]} */ ([run.name, brief(run.name, 60)]));
+    const measures = (this.last?.head.measures ?? []).map((one) => /** @type {[string, string]} */ ([one, t(`log.measure.${one}`)]));
+    if (document.activeElement !== this.pattern) this.pattern.value = logged;
+    fillList(this.lists.measure, measures, this.last?.head.measure ?? "");
+    fillList(this.lists.run, names, this.run(runs)?.name ?? "");
+    fillList(this.lists.against, [["", t("alone")], ...names.filter(([name]) => name !== this.run(runs)?.name)], against);
+    this.lists.run.hidden = this.lists.against.hidden = runs.length < 2;
+    const groups = [...new Set(this.logs.joined.every.filter(({ tag }) => tag.kind !== "text").map(({ tag }) => tag.name.split("/")[0]))].slice(0, 50);
+    this.groups.replaceChildren(...groups.map((group) => el("option", { value: `${group}/*` })));
+  }
+
+  /** What the address holds. */
+  address() {
+    const { logged, measure, run, against } = this.asked;
+    return { logged, measure, logrun: run, logagainst: against };
+  }
+
+  /** @param {Record<string, any>} state */
+  restore({ logged = "", measure = "", logrun = "", logagainst = "" }) {
+    this.asked = { logged: String(logged), measure: String(measure), run: String(logrun), against: String(logagainst) };
+  }
+}
+
+/** @param {any} list @param {[string, string][]} pairs @param {string} value */
+function fillList(list, pairs, value) {
+  list.replaceChildren(...pairs.map(([key, word]) => el("option", { value: key, selected: key === value }, word)));
+}
