@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from math import isfinite, log10
 
 from graphviz_tb.color.against import LESS, MORE
@@ -80,7 +81,7 @@ class ByLogged(Colouring):
 
     def toned(self, tone: str, badge: str = "") -> Fill:
         """A fill with the ink that is read on it."""
-        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+        ink = ink_on(tone)
         return Fill(tone, stroke(tone, self.theme), ink, ink, badge=badge, hued=True)
 
     def shade(self, value: float) -> Fill:
@@ -171,9 +172,14 @@ class ByLogged(Colouring):
             return [low * (high / low) ** share for share in shares]
         return [low + share * (high - low) for share in shares]
 
+    @cached_property
+    def scale_rows(self) -> tuple[LegendRow, ...]:
+        """The rows of the legend that show the scale."""
+        return tuple(dict.fromkeys(LegendRow(self.told(value), self.shade(value)) for value in self.ticks()))
+
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """Ticks along the scale; then what is out of the ordinary, and what hatching means."""
-        rows = list(dict.fromkeys(LegendRow(self.told(value), self.shade(value)) for value in self.ticks()))
+        rows = list(self.scale_rows)
         values = [value for path in shown if (value := self.values.rows.get(path[-1])) is not None]
         found = {value.condition for value in values}
         rows += [LegendRow(words, self.alarm(each)) for each, words in MEANINGS.items() if each in found]
@@ -184,6 +190,12 @@ class ByLogged(Colouring):
             about = "estimated from buckets" if self.values.bound == "≈" else "the bucket that holds zero"
             rows.append(LegendRow(f"{self.values.bound} {about}", plain(self.theme, True), "rest"))
         return rows
+
+
+@lru_cache(4 * LEVELS)
+def ink_on(tone: str) -> str:
+    """Black or white, whichever is read better on a colour."""
+    return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
 def logged(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByLogged:

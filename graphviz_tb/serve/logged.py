@@ -75,8 +75,10 @@ class LoggedColours:
 
 
 def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
-    """The columns of one step (None: the last): each row with a value, or that lacks one, and how its box looks; the head
-    has fills, texts, the legend, the scale and all steps."""
+    """The columns of one step (None: the last): rows with a value or without the one expected, and how their boxes look.
+
+    The head has fills, texts, the legend, the scale and all steps.
+    """
     stops = shown.stops(MOST_STOPS)
     values = shown.at(stops[-1] if at is None else at)
     order = sorted(values.rows.keys() | values.silent)
@@ -121,11 +123,8 @@ def flags_of(value: RowValue | None, values: LoggedValues) -> int:
 
 def measures_of(shown: Shown) -> Iterator[str]:
     """The measures that can be taken of the tags that are shown."""
-    kinds = {
-        series.kind
-        for series in shown.training.logged.series
-        if series.tag in {tag.join.tag for tag in (*shown.tags, *shown.other)}
-    }
+    tags = {tag.join.tag for tag in (*shown.tags, *shown.other)}
+    kinds = {series.kind for series in shown.training.logged.series if series.tag in tags}
     for word, measure in MEASURES.items():
         if (measure.of_histograms and "histogram" in kinds) or (measure.of_scalars and "scalar" in kinds):
             yield word

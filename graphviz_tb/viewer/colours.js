@@ -172,8 +172,14 @@ class Colouring {
       }
       if (second === null) return false;
       written.add(text.box);
-      text.content = text.full = layout.elide(text.around.join(second), text.most, text.size);
-      text.width = layout.width(text.content, text.size);
+      const whole = text.around.join(second);
+      if (whole === text.whole) continue;
+      text.whole = text.content = text.full = whole;
+      text.width = layout.width(whole, text.size);
+      if (text.width > text.most) {
+        text.content = text.full = layout.elide(whole, text.most, text.size);
+        text.width = layout.width(text.content, text.size);
+      }
       box.title = box.around.join(second);
     }
     return scene.boxes.every((/** @type {any} */ box, /** @type {number} */ at) => box.open || written.has(at) || this.second(places.get(box.address) ?? [box.row]) === null);

@@ -119,9 +119,46 @@ class Picture {
 
   /** The same scene in other colours: what looks as before is left alone. @param {any} paint of the same scene and theme */
   recolour(paint) {
+    const { boxes } = this.paint;
     this.paint = paint;
-    for (const item of this.items) if (item.element && (item.box >= 0 || item.stub) && item.look !== this.looks(item)) item.far = -1;
-    this.refresh(false);
+    for (const item of this.items) {
+      if (!item.element || (item.box < 0 && !item.stub)) continue;
+      const look = this.looks(item);
+      if (look === item.look) continue;
+      if (item.layer === "nodes" && item.far === this.far && item.element.parentNode && this.tinted(item, boxes[item.box])) item.look = look;
+      else if (item.element.parentNode) this.build(item);
+      else item.far = -1; // made anew when it comes into view
+    }
+  }
+
+  /** Give the element of a closed box other colours and another second line, without making it anew; whether that was
+   * enough. @param {Item} item @param {any} old its fill before */
+  tinted(item, old) {
+    const now = this.paint.boxes[item.box];
+    if (!old.hued || !now.hued || old.badge !== now.badge || old.hatch || now.hatch || old.bands.length || now.bands.length) return false;
+    const words = this.far ? [] : (this.inside.get(item.box) ?? []);
+    const children = [...item.element.children];
+    const texts = children.filter((one) => one.tagName === "text").slice(-Math.max(1, words.length));
+    if (words.length && texts.length !== words.length) return false;
+    for (const child of children) {
+      if (child.tagName === "text") continue;
+      for (const side of ["fill", "stroke"]) {
+        const colour = child.getAttribute(side);
+        if (colour === old.fill) child.setAttribute(side, now.fill);
+        else if (colour === old.stroke) child.setAttribute(side, now.stroke);
+      }
+    }
+    texts.forEach((one, at) => {
+      const word = words[at];
+      one.setAttribute("fill", word?.role === "second" ? now.second : now.text);
+      if (word?.role !== "second") return;
+      one.setAttribute("textLength", word.width);
+      one.textContent = safe(word.content);
+    });
+    const box = this.scene.boxes[item.box];
+    item.tip = [box.title, this.paint.accounts[item.box]].filter(Boolean).join(" · ");
+    item.element.setAttribute("aria-label", brief(item.tip));
+    return true;
   }
 
   /** All that the colouring says of an item, in letters. @param {Item} item */
@@ -260,6 +297,7 @@ class Picture {
     if (item.blank) return;
     item.element = grouped(group);
     item.element.item = item;
+    item.element.stamp = before?.stamp;
     if (item.box >= 0 && item.layer === "nodes") item.tip = group.tooltip;
     this.dress(item, item.element);
     if (before?.parentNode) before.replaceWith(item.element);

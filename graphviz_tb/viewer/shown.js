@@ -44,7 +44,8 @@ class Shown extends Framed {
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.legend();
-    this.minimap.draw(this.scene, this.paint);
+    clearTimeout(this.mapping); // the map follows when the steps have come to rest
+    this.mapping = setTimeout(() => this.minimap.draw(this.scene, this.paint), 150);
     for (const dress of this.dressers) dress();
   }
 

@@ -31,6 +31,8 @@ class Standing {
     this.writing = 0;
     /** @type {any} */
     this.toasting = 0;
+    /** @type {any} */
+    this.mapping = 0;
     this.busy = Promise.resolve();
     this.svg = byId("picture");
     /** @type {any} what is chosen, traced and found, as the picture shows it */
