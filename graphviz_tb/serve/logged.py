@@ -75,7 +75,7 @@ class LoggedColours:
 
 
 def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
-    """The columns of one step (None: the last): rows with a value or without the one expected, and how their boxes look.
+    """The columns of one step (None: the last): rows that have a value or lack one, and how their boxes look.
 
     The head has fills, texts, the legend, the scale and all steps.
     """
