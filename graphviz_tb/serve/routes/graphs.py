@@ -161,7 +161,7 @@ def run_of(session: ServedSource, query: dict[str, str], name: str) -> str | Non
     if not query.get(name):
         return None
     number = whole(query, name, 0, 0, 10**9)
-    found = next((run.name for key, run in session.runs() if key == number), None)
+    found = next((run.name for run in session.logged.runs if session.run_id(run.name) == number), None)
     if found is None:
         raise Refused(404, f"no run {number}", "/api/state lists them")
     return found
