@@ -29,13 +29,15 @@ from graphviz_tb.model.paths import address, function_of
 
 @dataclass(frozen=True, slots=True)
 class EdgeCounts:
-    """Inputs of nodes that name a node, by kind; `in_functions` of them are in bodies of functions."""
+    """Inputs of nodes that name a node, by kind; `in_functions` of them are in bodies of functions.
+    `control_into_marks` lead to constants, weights and summaries: no line is drawn for them."""
 
     all: int
     data: int
     control: int
     reference: int
     in_functions: int
+    control_into_marks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +222,7 @@ def count_edges(graph: Graph) -> EdgeCounts:
         control=control,
         reference=int(graph.reference.sum()),
         in_functions=int((graph.function[graph.target] >= 0).sum()),
+        control_into_marks=int((graph.control & (graph.mark[graph.target] != Mark.NONE)).sum()),
     )
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphviz_tb.annotate.outputs import outputs_of
 from graphviz_tb.annotate.shapes import TensorOfKey, argument_of, enumerated, single_calls, tensors_of
 from graphviz_tb.limits import OUTPUTS_LISTED
+from graphviz_tb.model.columns import span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.tensors import Shape, Tensor
+from graphviz_tb.model.tensors import Shape, TakenBranch, Tensor
+from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_SWITCHES
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer import Inference
@@ -47,7 +50,8 @@ class TensorDecoder:
     def decode(self, node: int) -> TensorOfKey:
         """Return a lookup from an output key of a node to its tensor."""
         said = self._calls(node)
-        return (lambda key: self._completed(node, key, said(key))) if self.infer else said
+        shaped = (lambda key: self._completed(node, key, said(key))) if self.infer else said
+        return (lambda key: replace(shaped(key), branch=branch_of(key))) if branches(self.graph, node) else shaped
 
     def _completed(self, node: int, key: str, said: Tensor) -> Tensor:
         """Fill in the unknown sizes of a tensor by inference; declared sizes stay."""
@@ -75,6 +79,23 @@ class TensorDecoder:
             )
             notices.append(Notice("shape-limit", text, strict=False))
         return tuple(notices)
+
+
+def branches(graph: Graph, node: int) -> bool:
+    """Whether a node hands a tensor to one of two branches. A `Switch` of a loop hands it on or out."""
+    if graph.op_types[graph.op[node]] not in FRAME_SWITCHES:
+        return False
+    inputs = graph.source[slice(*span(graph.target, node, node + 1))].tolist()
+    return all(graph.op_types[graph.op[source]] not in FRAME_CONDITIONS for source in inputs)
+
+
+def branch_of(key: str) -> TakenBranch:
+    """For which value of its condition a `Switch` gives an output.
+
+    >>> branch_of("1"), branch_of("0"), branch_of("output_true:0")
+    ('true', 'false', 'true')
+    """
+    return "true" if key in ("1", "output_true:0") else "false"
 
 
 def completed(said: Shape, inferred: Shape) -> Shape:

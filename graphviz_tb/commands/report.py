@@ -186,7 +186,8 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
     """One row for each number: what, how many, and the small print."""
     edges, series, folds, structures = summary.edges, summary.series, summary.folds, summary.structures
     yield "ops", f"{summary.ops:,}", marks_beside(summary)
-    kinds = ((edges.data, "data"), (edges.control, "control"), (edges.reference, "of them reference"))
+    undrawn = f" ({edges.control_into_marks:,} into marks, not drawn)" if edges.control_into_marks else ""
+    kinds = ((edges.data, "data"), (edges.control, f"control{undrawn}"), (edges.reference, "of them reference"))
     said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
     yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
     yield "scopes", f"{summary.scopes:,}", f"up to {many(summary.levels, 'level')} deep" if summary.scopes else ""

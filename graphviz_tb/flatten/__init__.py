@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from graphviz_tb.flatten.build import assemble
 from graphviz_tb.flatten.edges import resolve
 from graphviz_tb.flatten.embedding import embed
-from graphviz_tb.flatten.functions import find_calls, result_nodes
+from graphviz_tb.flatten.functions import find_calls, missing_functions, result_nodes
 from graphviz_tb.flatten.nodes import list_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
@@ -28,7 +29,7 @@ def flatten(
 
     Before: any message, however odd its names. After: every node is a row and every input that names a node is an
     edge; inputs that name none, and names that occur twice, are notices (errors with `options.strict`:
-    `UnknownInput`, `DuplicateNode`).
+    `UnknownInput`, `DuplicateNode`), and so are calls of functions that the file lacks.
 
     >>> from graphviz_tb.proto import GraphDef
     >>> graph = flatten(GraphDef(node=[{"name": "a", "op": "Relu"}, {"name": "b", "op": "Add", "input": ["a", "a:1"]}]))
@@ -38,8 +39,9 @@ def flatten(
     # Names and inputs as lists, then inputs as numbers of nodes.
     nodes = list_nodes(graph_def, options)
     edges = resolve(nodes, options)
-    calls = find_calls(nodes, graph_def)
+    calls, missing = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
-    return assemble(
+    graph = assemble(
         graph_def, nodes, edges, functions, calls, layers, embed(nodes, edges) if options.tensorboard else None
     )
+    return replace(graph, missing=missing, notices=(*graph.notices, *missing_functions(nodes, missing)))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.graph import Call, Function
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.ops.table import row
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import GraphDef, NodeDef
@@ -16,18 +21,18 @@ if TYPE_CHECKING:
 ALWAYS_LOOK = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
 
 
-def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
-    """All function-valued attributes that name a function of the library, in node order.
+def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[tuple[Call, ...], dict[int, str]]:
+    """All function-valued attributes that name a function of the library, in node order; and by node the first function
+    that it names and the library lacks.
 
     An op type has function-valued attributes on all its nodes or on none, so that only the first node of each type is
     looked at, but for those that are named like a call; a million ordinary nodes cost nothing.
     """
     names = {function.signature.name: index for index, function in enumerate(graph_def.library.function)}
-    if not names:
-        return ()
     calling: dict[str, bool] = {}
     calls: list[Call] = []
-    for node, op in enumerate(map(nodes.op_types.__getitem__, nodes.op)):
+    missing: dict[int, str] = {}
+    for node, op in callers(nodes, bool(names)):
         # A direct call: the op type is the name of the function, as TensorFlow 1 wrote calls of a `Defun`.
         if op in names:
             calls.append(Call(node, "", names[op], 1))
@@ -42,7 +47,33 @@ def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[Call, ...]:
             (attr, callee) for attr, name in named if (callee := look_up(names, name, nodes, graph_def, node)) >= 0
         ]
         calls.extend(Call(node, attr, function, len(known)) for attr, function in known)
-    return tuple(calls)
+        if len(known) < len(named):
+            lacking = [name for _, name in named if lacks(names, name, nodes, graph_def, node)]
+            if lacking:
+                missing[node] = lacking[0]
+    return tuple(calls), missing
+
+
+def callers(nodes: Nodes, library: bool) -> Iterator[tuple[int, str]]:
+    """Nodes that may call a function, each with its op type; without a library only those named like a call."""
+    if library:
+        return enumerate(map(nodes.op_types.__getitem__, nodes.op))
+    types = np.array([bool(ALWAYS_LOOK.search(op)) for op in nodes.op_types], bool)
+    return ((node, nodes.op_types[nodes.op_id[node]]) for node in np.flatnonzero(types[nodes.op_id]).tolist())
+
+
+def lacks(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphDef, node: int) -> bool:
+    """Whether a function is neither in the library nor an op, whose type may take the place of a function's name."""
+    return bool(name) and look_up(names, name, nodes, graph_def, node) < 0 and row(name) is None
+
+
+def missing_functions(nodes: Nodes, missing: dict[int, str]) -> tuple[Notice, ...]:
+    """Report calls of functions that the file lacks."""
+    if not missing:
+        return ()
+    name, function = next((nodes.name[node], function) for node, function in missing.items())
+    text = f"{name!r} calls the function {function!r}, which the file lacks: its ops are not drawn or counted"
+    return (Notice("missing-function", text, name, len(missing)),)
 
 
 # TensorBoard merges graphs under such names, but renames only some of the references to functions.

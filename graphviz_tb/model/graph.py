@@ -94,7 +94,8 @@ class Graph:
     (the input's position at its target), `control`, `reference`. Every input that names a node is one edge; those
     that do not are named in `notices`. `beside` says where marks are drawn; `within[mark]` are the marks that a mark
     belongs to which touches no ordinary node. `index` finds nodes by name, in the main graph and in each function; of
-    several with one name the last. `labels` says what a node is called in pictures where its name is no help.
+    several with one name the last. `labels` says what a node is called in pictures where its name is no help; `missing`
+    names for a node the function that it calls and the file lacks.
 
     `layers` is by name of a node or scope of the main graph the Keras layer that it is; `meaning` is what `interpret`
     has found out, which also settles the marks.
@@ -124,6 +125,7 @@ class Graph:
     index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    missing: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     meaning: Interpretation = field(default=UNKNOWN, repr=False)
 

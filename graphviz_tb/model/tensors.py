@@ -9,6 +9,7 @@ from graphviz_tb.model.frozen import dataclass
 
 Shape = tuple[int | None, ...] | None
 Origin = Literal["declared", "stated", "signature", "inferred", ""]
+TakenBranch = Literal["true", "false", ""]
 COUNTED_ELEMENTS = 2**63 - 1  # elements that are counted
 MOST_OUTPUTS = 4096  # that a number in the file may claim: more, kept for each op, would fill the memory
 MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
@@ -19,12 +20,14 @@ class Tensor:
     """One output of a node: its shape (None: unknown), its dtype ("" where unknown) and where that was found.
 
     `origin` is "declared" (`_output_shapes`), "stated" (the op's own attributes), "signature" (a function's),
-    "inferred" (from what the ops before it do, at least in part) or "".
+    "inferred" (from what the ops before it do, at least in part) or "". `branch` is the value of the condition for
+    which an op gives the tensor, where it hands it to one branch of two.
     """
 
     shape: Shape = None
     dtype: str = ""
     origin: Origin = ""
+    branch: TakenBranch = ""
 
 
 class Carried:

@@ -15,8 +15,8 @@ LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested wi
 
 
 def label(edge: Line) -> str:
-    """The shape of the one tensor that flows, or how many there are; nothing for a scalar or an unknown
-    shape.
+    """The shape of the one tensor that flows and the branch that it is for, or how many there are; nothing for a
+    scalar or an unknown shape.
 
     >>> from graphviz_tb.model.bundles import given
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -31,7 +31,8 @@ def label(edge: Line) -> str:
     tensor = edge.carried[0] if len(edge.carried) else Tensor()
     # The usual type goes without saying.
     dims, dtype = shape(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
-    return f"{dims} {dtype}".strip() if dims else ""
+    said = f"{dims} {dtype}".strip() if dims else ""
+    return f"{said} if {tensor.branch}".strip() if tensor.branch else said
 
 
 def shape(dims: Shape) -> str:
@@ -91,13 +92,14 @@ def tensors(edge: Line) -> str:
 
 
 def in_words(tensor: Tensor) -> str:
-    """One tensor in words, and whether its shape was inferred.
+    """One tensor in words, whether its shape was inferred, and the branch that it is for.
 
     >>> in_words(Tensor((2, None), "float32", "inferred"))
     '2×? float32, inferred'
     """
     words = describe(tensor.shape, tensor.dtype)
-    return f"{words}, inferred" if tensor.origin == "inferred" else words
+    words = f"{words}, inferred" if tensor.origin == "inferred" else words
+    return f"{words or 'of unknown shape'}, if {tensor.branch}" if tensor.branch else words
 
 
 def describe(dims: Shape, dtype: str) -> str:

@@ -22,6 +22,7 @@ from graphviz_tb.model.view import NodeLabel
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
+MISSING = "function not in the file"  # the second line of a call
 COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 
@@ -68,6 +69,8 @@ class NodeLabels:
         little else than numbers, the type of an op."""
         if (layer := self.layer(row)) is not None:
             return layer.line
+        if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
+            return MISSING
         if self.nameless and not self.hierarchy.opens(row):
             graph = self.hierarchy.graph
             return str(graph.op_types[graph.op[self.hierarchy.node[row]]])

@@ -171,3 +171,28 @@ def test_gradients_of_a_stretched_operand_are_summed_along_what_was_stretched() 
     found = model(*nodes)
     assert (found.shapes()["of_x", 0], found.shapes()["sum", 0]) == ((None, 3), (3,))
     assert found.cost.under(0).lower_bounds() == ()
+
+
+def test_a_loop_of_control_flow_v1_is_at_least_one_round_and_what_is_behind_it_is_whole() -> None:
+    #            ┌──────── next ◀─ h · w ◀─┐
+    # x ─▶ in ─▶ merge ─▶ switch ──────────┘     in a second loop around it: its exit is still inside
+    #                        └─▶ out ─▶ relu ─▶ away ─▶ end
+    attrs = {"T": FLOAT}
+    found = model(
+        *(placeholder("x", 4, 16), weights("w", 16, 16), placeholder("more")),
+        node("around", "Enter", "x", **attrs),
+        node("in", "Enter", "around", **attrs),
+        node("merge", "Merge", "in", "next", **attrs),
+        node("switch", "Switch", "merge", "more", **attrs),
+        node("y", "MatMul", "switch:1", "w", **attrs),
+        node("next", "NextIteration", "y", **attrs),
+        node("out", "Exit", "switch", **attrs),
+        node("relu", "Relu", "out", **attrs),
+        node("away", "Exit", "relu", **attrs),
+        node("end", "Relu", "away", **attrs),
+    )
+    costs = found.costs()
+    assert costs["y"].macs == 4 * 16 * 16
+    bounded = [name for name, cost in costs.items() if "flops" in cost.lower_bounds()]
+    assert bounded == ["y", "relu"]
+    assert "flops" in found.cost.under(0).lower_bounds()

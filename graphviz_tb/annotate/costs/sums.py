@@ -1,5 +1,5 @@
 """The cost of every op of a graph. A call costs what its functions do with its arguments: of branches the dearest, of
-a loop all rounds, or one where nobody knows how many there are."""
+a loop all rounds, or one where nobody knows how many there are, as of all loops of control flow v1."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
 from graphviz_tb.annotate.costs.formulas import work
+from graphviz_tb.annotate.costs.frames import in_frames
 from graphviz_tb.annotate.costs.layers import is_partial, layer_work
 from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
@@ -76,6 +77,7 @@ class Bill:
         self._layers = layer_nodes(inference.graph)
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = Rounds(inference)
+        self._looped: list[bool] = in_frames(self.graph).tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -136,7 +138,7 @@ class Bill:
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
         layer = self._layers.get(node)
         done = layer_work(layer, self.batch) if layer else self._work(op)
-        partial = is_partial(layer) if layer else op.partial
+        partial = is_partial(layer) if layer else op.partial or self._looped[node]
         alias = definition.op in ALIASES
         if done is None:
             self.uncounted[layer.class_name if layer else definition.op] += 1
@@ -147,7 +149,8 @@ class Bill:
             uncounted=int(done is None),
             # A size that nobody knows counts as the batch, which is a guess.
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
-            partial=int(done is not None and partial),
+            # What takes no operations takes none in any round.
+            partial=int(done is not None and partial and (any(done) or not alias)),
             unshaped=int(not alias and not self.graph.meaning.stores[node] and unshaped(op)),
         )
 
