@@ -153,4 +153,7 @@ def totals(model: Folded) -> list[str]:
     """Parameters, their bytes, and FLOPs of the whole main graph; "at least" where something is not counted."""
     cost = Node(model, 0).cost
     parameters = at_least(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")
-    return [f"Parameters: {parameters}", f"FLOPs: {at_least(cost, 'flops', format_count(cost.flops))}"]
+    trained, fixed = cost.parameters - cost.non_trainable, at_least(cost, "non_trainable", f"{cost.non_trainable:,}")
+    most = "at most " if cost.lacks("non_trainable") else "at least " if cost.lacks("parameters") else ""
+    apart = f" · trainable: {most}{trained:,} · non-trainable: {fixed}" if cost.non_trainable else ""
+    return [f"Parameters: {parameters}{apart}", f"FLOPs: {at_least(cost, 'flops', format_count(cost.flops))}"]

@@ -141,6 +141,8 @@ def work_words(cost: Cost) -> str:
     ('2.3 M parameters · 1.1 GFLOPs', '5 FLOPs')
     """
     parameters = at_least(cost, "parameters", format_parameters(cost.parameters)) if cost.parameters else ""
+    if cost.non_trainable:
+        parameters += f" ({at_least(cost, 'non_trainable', format_count(cost.non_trainable))} not trainable)"
     flops = at_least(cost, "flops", format_flops(cost.flops)) if cost.flops else ""
     return " · ".join(filter(None, (parameters, flops)))
 
@@ -156,7 +158,7 @@ def at_least(cost: Cost, quantity: str, words: str) -> str:
     >>> at_least(Cost(flops=3, uncounted=1), "flops", "3 FLOPs"), at_least(Cost(flops=3), "flops", "3 FLOPs")
     ('at least 3 FLOPs', '3 FLOPs')
     """
-    return f"at least {words}" if quantity in cost.lower_bounds() else words
+    return f"at least {words}" if cost.lacks(quantity) else words
 
 
 def flops(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByCost:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphviz_tb.model.costs import ROLES, Cost, Costs
+from graphviz_tb.model.costs import LACKS, ROLES, Cost, Costs
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.summary import displayed_name
 
@@ -57,7 +57,7 @@ def cost_report(hierarchy: Hierarchy, costs: Costs, sort: str = "file") -> CostR
         within=displayed_name(hierarchy, row),
         scopes=tuple(sorted(scopes, key=lambda scope: order(scope, sort))),
         uncounted=dict(costs.uncounted),
-        at_least=whole.lower_bounds(),
+        at_least=tuple(name for name in LACKS if whole.lacks(name)),
         ops=hierarchy.ops(0),
     )
 

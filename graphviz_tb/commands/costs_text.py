@@ -46,7 +46,7 @@ def amount(cost: Cost, quantity: str) -> str:
     """
     count = getattr(cost, quantity)
     told = format_bytes(count) if quantity.endswith("bytes") else format_count(count)
-    return told if quantity not in cost.lower_bounds() else f"at least {told}" if count else "unknown"
+    return told if not cost.lacks(quantity) else f"at least {told}" if count else "unknown"
 
 
 def parameters_note(whole: Cost) -> str:
@@ -54,7 +54,8 @@ def parameters_note(whole: Cost) -> str:
     missing = f"{whole.unsized:,} {plural(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
     copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
     size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
-    return "; ".join(word for word in (size, missing, copied) if word)
+    fixed = f"{amount(whole, 'non_trainable')} not trainable" if whole.non_trainable else ""
+    return "; ".join(word for word in (size, fixed, missing, copied) if word)
 
 
 def flops_note(report: CostReport) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,6 +31,8 @@ OPTIMIZER = re.compile(
     r"|GradientDescent|optimizer|Optimizer)(_\d+)?(/|$)"
     r"|(^|/)(beta1_power|beta2_power|global_step|iterations?|learning_rate)(_\d+)?$"
 )
+# What a batch normalisation keeps; its constants in a frozen graph are called so, too.
+STATISTICS = re.compile(r"(^|/)moving_(mean|variance)(_\d+)?(/|$)")
 MOST_STEPS = 64  # ops between variables and what is assigned
 
 
@@ -119,6 +122,7 @@ class Uses:
         self.of_model[list(self.calls)] = False
         self.first = np.searchsorted(graph.target, np.arange(len(graph) + 1))
         self.constant = graph.of_types(CONSTANTS.__contains__)
+        self.training = any(self.changed(node) for node in writers)
         self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))
 
     def judged(self, table: list[Variable]) -> Iterator[Variable]:
@@ -130,7 +134,18 @@ class Uses:
             elif self.averages(each, parameters) or self.is_replica(each, parameters):
                 yield each.used_as(VariableUse.COPY)
             else:
-                yield each
+                yield replace(each, trainable=self.trainable(each))
+
+    def trainable(self, variable: Variable) -> bool | None:
+        """Whether training changes a parameter; None in a graph that does not train, but for statistics."""
+        if STATISTICS.search(variable.name) or variable.node in self.roles:
+            return False
+        return self.changed(variable.node) if self.training else None
+
+    def changed(self, variable: int) -> bool:
+        """Whether an optimizer writes a variable."""
+        writers = self.writers.get(variable, ())
+        return self.trained(writers) or any(self.applies[writer] for writer in writers)
 
     def model_users(self, variable: int) -> list[int]:
         """The ops of the model that take the value of a variable."""

@@ -26,6 +26,7 @@ class Cost:
     as the batch, `unsized` weights of unknown size, `copied` elements of averages and
     copies of parameters, `partial` ops that take more operations than are counted (a size that is not the batch is
     unknown, a loop runs nobody knows how often), `unshaped` ops with an output of such a size, or of unknown rank.
+    `non_trainable` parameters are kept and not trained; of `undecided` weights nothing says whether they are.
     After: no quantity is above `MOST_OF_QUANTITY`.
     """
 
@@ -40,6 +41,8 @@ class Cost:
     copied: int = 0
     unshaped: int = 0
     partial: int = 0
+    non_trainable: int = 0
+    undecided: int = 0
 
     def __post_init__(self) -> None:
         # Rare: only then a loop over the names.
@@ -82,7 +85,11 @@ class Cost:
         >>> Cost(flops=12, uncounted=1).lower_bounds(), Cost(parameters=7).lower_bounds()
         (('macs', 'flops'), ())
         """
-        return tuple(name for name, counts in LACKS.items() if any(getattr(self, count) for count in counts))
+        return tuple(name for name in QUANTITIES if self.lacks(name))
+
+    def lacks(self, quantity: str) -> bool:
+        """Whether a quantity, or `non_trainable`, is more than is counted."""
+        return any(getattr(self, count) for count in LACKS[quantity])
 
 
 FIELDS = tuple(each.name for each in fields(Cost))
@@ -96,8 +103,9 @@ LACKS = {
     "flops": ("uncounted", "partial"),
     "activation_bytes": ("partial", "unshaped"),
     "weight_bytes": ("unsized",),
+    "non_trainable": ("undecided",),
 }
-OF_WEIGHTS = ("parameters", "weight_bytes")  # the batch is not in them
+OF_WEIGHTS = ("parameters", "weight_bytes", "non_trainable")  # the batch is not in them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,4 +166,6 @@ class Costs:
         """The `"cost"` of a node in the JSON document; `at_least` names quantities that are more than is counted."""
         cost = self.under(row)
         bounds = cost.lower_bounds()
-        return {**cost.as_dict(), **({"at_least": list(bounds)} if bounds else {})}
+        bounds += ("non_trainable",) if cost.non_trainable and cost.lacks("non_trainable") else ()
+        kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
+        return {**cost.as_dict(), **kept, **({"at_least": list(bounds)} if bounds else {})}

@@ -32,11 +32,12 @@ class Layer:
     `class_name` is the class ("Conv2D"; of a custom class its registered name), `config` its whole `get_config()`,
     `telling` the part of it that differs from the class's defaults, in a few words ("32 · 3×3 · relu"); `outputs` are
     the shapes of its outputs (None: unknown), those of each call after those of the call before, `parameters` how many
-    numbers it trains or keeps, None where unknown; `parts` how many layers a model holds, 0 for a layer that is none,
-    `results` the layers that make its outputs, by path; `calls` are those that its own model makes, each run `times`
-    times for the runs of the models and steps around it (None: unknown). `arguments` has for each of these calls
-    the values that it is given beside tensors, by name or position, and under `TENSORS` as which arguments it takes
-    those. `custom` is a layer of a class that is none of Keras's own: what it computes is in its code alone.
+    numbers it trains or keeps, None where unknown, `non_trainable` how many of these it only keeps; `parts` how many
+    layers a model holds, 0 for a layer that is none, `results` the layers that make its outputs, by path; `calls` are
+    those that its own model makes, each run `times` times for the runs of the models and steps around it (None:
+    unknown). `arguments` has for each of these calls the values that it is given beside tensors, by name or position,
+    and under `TENSORS` as which arguments it takes those. `custom` is a layer of a class that is none of Keras's own:
+    what it computes is in its code alone.
     """
 
     class_name: str
@@ -44,6 +45,7 @@ class Layer:
     telling: str = ""
     outputs: tuple[Shape, ...] = ()
     parameters: int | None = None
+    non_trainable: int | None = 0
     parts: int = 0
     results: tuple[str, ...] = ()
     calls: tuple[LayerCall, ...] = ()
@@ -65,7 +67,8 @@ class Layer:
         """Return further facts for a tooltip: parameters, shapes of the outputs, the whole configuration."""
         # Neither scalars nor unknown ones.
         shapes = [shape_word(shape) for shape in self.outputs if shape]
-        parts = [f"{self.parameters:,} parameters"] if self.parameters is not None else []
+        only_kept = f", {self.non_trainable:,} of them not trainable" if self.non_trainable else ""
+        parts = [f"{self.parameters:,} parameters{only_kept}"] if self.parameters is not None else []
         parts += [f"gives {', '.join(shapes)}"] if shapes else []
         parts += [
             f"{key}: {json.dumps(value, sort_keys=True)}" for key, value in self.config.items() if is_shown(value)

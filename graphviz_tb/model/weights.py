@@ -49,7 +49,8 @@ class Variable:
     """A variable of the program, or the constant that freezing made of one.
 
     `node` makes it: a variable, its handle, an argument that is given one, a constant. `users` are the ops that take
-    its value, in the order of the file; what writes or saves it is none.
+    its value, in the order of the file; what writes or saves it is none. `trainable` is whether training changes it,
+    None where nothing says so.
     """
 
     node: int
@@ -58,7 +59,8 @@ class Variable:
     shape: Shape
     use: VariableUse
     users: tuple[int, ...]
+    trainable: bool | None = None
 
     def used_as(self, use: VariableUse) -> Variable:
         """Return a copy with another use."""
-        return Variable(self.node, self.name, self.dtype, self.shape, use, self.users)
+        return Variable(self.node, self.name, self.dtype, self.shape, use, self.users, self.trainable)

@@ -98,8 +98,16 @@ ILL_FORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeErro
 
 
 def dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield from adapted(config, takes[0][-1], out[-1])
     yield product(takes[0], out)
     yield from after(config, out)
+
+
+def adapted(config: Config, rows: int, columns: int) -> CostSteps:
+    """Return what LoRA adds to a kernel before it is used: the product of two factors, scaled."""
+    if rank := config.get("lora_rank"):
+        yield product((rows, rank), (rows, columns))
+        yield from elementwise("Mul AddV2", (rows, columns))
 
 
 def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
@@ -109,6 +117,7 @@ def einsum_dense(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     letters = dict(zip(reversed(result), reversed(out), strict=False))
     letters |= dict(zip(reversed(first), reversed(takes[0]), strict=False))
     kernel = tuple(letters[letter] for letter in second)
+    yield from adapted(config, elements(kernel[:-1]), kernel[-1])
     yield CostStep("Einsum", [takes[0], kernel], out, {"equation": config["equation"]})
     yield from after({**config, "use_bias": config.get("bias_axes") is not None}, out)
 
@@ -117,6 +126,7 @@ def convolution(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     places = each(config["kernel_size"], len(out) - 2)
     # Keras's kernel is (places…, channels in, filters); a group sees its own channels only.
     into = channels_of(config, takes[0]) // config.get("groups", 1)
+    yield from adapted(config, elements(places) * into, config["filters"])
     yield CostStep("Conv2D", [takes[0], (*places, into, config["filters"])], out)
     yield from after(config, out)
 
@@ -231,6 +241,28 @@ def multi_head(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     yield from elementwise(bias, out)
 
 
+def grouped_heads(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    """`GroupQueryAttention`: as `MultiHeadAttention`, but groups of query heads share a key and a value head."""
+    query, value = takes[0], takes[min(1, len(takes) - 1)]
+    key = takes[2] if len(takes) > 2 else value
+    size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
+    bias = "AddV2" if config.get("use_bias", True) else ""
+    queries = (*query[:-1], heads, size)
+    gates = [(query, queries)] if config.get("use_gate") else []
+    made = [(given, (*given[:-1], shared, size)) for given in (key, value)]
+    for given, into in ((query, queries), *gates, *made):
+        yield product(given, into)
+        yield from elementwise(bias, into)
+    scored = (*queries[:-1], key[-2])
+    yield from elementwise("Mul", queries)
+    yield product(queries, scored)
+    yield from elementwise("Softmax", scored)
+    yield product((1, key[-2]), queries)
+    yield from elementwise("Sigmoid Mul" if gates else "", queries)
+    yield product((1, heads * size), out)
+    yield from elementwise(bias, out)
+
+
 def attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     query, value = takes[0], takes[1]
     scored = (*query[:-1], value[-2])
@@ -287,7 +319,7 @@ RULES: dict[str, LayerCostRule] = {
     rule.__name__: rule
     for rule in (
         *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
-        *(multi_head, attention, activation),
+        *(multi_head, grouped_heads, attention, activation),
     )
 }
 MAKERS: dict[str, Callable[[str], LayerCostRule]] = {

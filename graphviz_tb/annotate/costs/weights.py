@@ -41,11 +41,22 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
         elif copy:
             yield variable.node, Cost(copied=elements)
         else:
-            yield variable.node, Cost(parameters=elements, weight_bytes=elements * element_size(variable.dtype))
+            size, decided = element_size(variable.dtype), variable.trainable is not None
+            fixed = elements if variable.trainable is False else 0
+            yield (
+                variable.node,
+                Cost(elements, weight_bytes=elements * size, non_trainable=fixed, undecided=int(not decided)),
+            )
     for node, layer in layer_nodes(inference.graph).items():
         dtype = layer.config.get("dtype")
         size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
-        yield node, Cost(unsized=1) if count is None else Cost(parameters=count, weight_bytes=count * size)
+        fixed = layer.non_trainable
+        yield (
+            node,
+            Cost(unsized=1)
+            if count is None
+            else Cost(count, weight_bytes=count * size, non_trainable=fixed or 0, undecided=int(fixed is None)),
+        )
 
 
 def elements_of(inference: Inference, variable: Variable) -> int | None:

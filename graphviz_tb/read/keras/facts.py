@@ -12,7 +12,7 @@ from graphviz_tb.model.layers import Layer, LayerCall
 from graphviz_tb.model.tensors import Shape, shape_word
 from graphviz_tb.read.keras.arguments import call_arguments
 from graphviz_tb.read.keras.between import LayerOutputs, LayerShapes, Takes, class_of
-from graphviz_tb.read.keras.parameters import parameter_count
+from graphviz_tb.read.keras.parameters import non_trainable_count, parameter_count
 from graphviz_tb.read.keras.possible import shallow, sound
 from graphviz_tb.read.keras.shapes import shape_in
 from graphviz_tb.read.keras.telling import telling
@@ -60,9 +60,12 @@ def one_layer(
     # A class of the program may be called as one of Keras: what that keeps says nothing of it.
     counted = None if custom else parameter_count(kind, config, given[0])
     count = bounded(sum(map(prod, weights)) if weights or stored is not None else counted)
+    # What a class of the program trains is known only where it trains nothing.
+    fixed = count if not count or config.get("trainable", True) is False else None
+    kept_only = fixed if custom or count != counted else non_trainable_count(kind, config, given[0], count)
     made = zip(given, between.gives[layer], strict=True)
     calls = tuple(LayerCall(tuple(takes), tuple(gives)) for takes, gives in made) if sound(config) else ()
-    return Layer(name_of_class(layer.json), shallow(config), words, outputs, count,
+    return Layer(name_of_class(layer.json), shallow(config), words, outputs, count, kept_only,
                  calls=calls, times=between.times(layer), arguments=tuple(call_arguments(layer.json)),
                  custom=custom)  # fmt: skip
 
@@ -108,12 +111,14 @@ def of_model(model: Box, facts: Mapping[Box, Layer], between: LayerShapes) -> La
     """A model's parameters are those of its layers; its own configuration is said without them."""
     counts = [facts[child].parameters for child in model.order]
     total = bounded(None if None in counts else sum(count or 0 for count in counts) + sum(map(prod, kept(model))))
+    fixed = [facts[child].non_trainable for child in model.order]
+    not_trained = bounded(None if None in fixed else sum(count or 0 for count in fixed))
     config = shallow({key: value for key, value in config_of(model.json).items() if key not in PARTS})
     results = tuple(model.children[each.name].path for each in model.outputs if each.name in model.children)
     parts = len(model.order)
     words = " · ".join(filter(None, (held(model), in_steps(model, between) or f"{parts} layers")))
     arguments = tuple(call_arguments(model.json))
-    return Layer(name_of_class(model.json), config, words, (), total, parts, results, arguments=arguments)
+    return Layer(name_of_class(model.json), config, words, (), total, not_trained, parts, results, arguments=arguments)
 
 
 def in_steps(model: Box, between: LayerShapes) -> str:

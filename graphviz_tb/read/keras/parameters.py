@@ -33,6 +33,23 @@ def parameter_count(kind: str, config: Config, inputs: Sequence[Shape]) -> int |
         return None
 
 
+def non_trainable_count(kind: str, config: Config, inputs: Sequence[Shape], parameters: int | None) -> int | None:
+    """How many of the `parameters` of a layer of class `kind` are not trained; None where that is unknown.
+
+    >>> non_trainable_count("BatchNormalization", {}, [(None, 8)], 32)
+    16
+    """
+    if parameters is None or config.get("trainable", True) is False:
+        return parameters
+    rule = KEPT.get(layer_row(kind).parameters)
+    if rule is None:
+        return 0
+    try:
+        return possible_count(rule(config, [shape for shape in inputs if shape is not None]))
+    except IMPOSSIBLE:
+        return None
+
+
 def known(size: int | None) -> int:
     """A dimension that the weights need."""
     if size is None:
@@ -132,6 +149,38 @@ def recurrent(gates: int) -> ParameterRule:
     return count
 
 
+def statistics(config: Config, inputs: list[KerasDims]) -> int:
+    """The averages of a batch normalisation."""
+    return 2 * along(config, inputs[0])
+
+
+def adapted(count: ParameterRule) -> ParameterRule:
+    """The kernel of a layer with LoRA, which trains the two factors instead."""
+
+    def frozen(config: Config, inputs: list[KerasDims]) -> int | None:
+        plain = {**config, "lora_rank": None, "use_bias": False, "bias_axes": None}
+        return count(plain, inputs) if config.get("lora_rank") else 0
+
+    return frozen
+
+
+def inside(config: Config, inputs: list[KerasDims]) -> int | None:
+    """What the layer in a wrapper does not train, once."""
+    inner = config["layer"]
+    kind, settings = inner["class_name"], inner["config"]
+    return non_trainable_count(kind, settings, inputs, parameter_count(kind, settings, inputs))
+
+
+def inside_both(config: Config, inputs: list[KerasDims]) -> int | None:
+    once = inside(config, inputs)
+    return None if once is None else 2 * once
+
+
+def inside_steps(config: Config, inputs: list[KerasDims]) -> int | None:
+    batch, _, *rest = inputs[0]
+    return inside(config, [(batch, *rest)])
+
+
 def of_cell(config: Config, inputs: list[KerasDims]) -> int | None:
     cell = config["cell"]
     return parameter_count(cell["class_name"].removesuffix("Cell"), cell["config"], inputs)
@@ -160,6 +209,16 @@ def multi_head(config: Config, inputs: list[KerasDims]) -> int:
     # Three projections into heads, and one back.
     kernels = heads * (query * size + key * size + value * out + out * last)
     return int(kernels + bias(config, heads * (2 * size + out) + last))
+
+
+def grouped_heads(config: Config, inputs: list[KerasDims]) -> int:
+    """Projections of the query (and its gate) into all heads, of key and value into fewer, and one back."""
+    size, heads, shared = config["head_dim"], config["num_query_heads"], config["num_key_value_heads"]
+    query, value = known(inputs[0][-1]), known(inputs[min(1, len(inputs) - 1)][-1])
+    key = known(inputs[2][-1]) if len(inputs) > 2 else value
+    of_query = (1 + bool(config.get("use_gate"))) * heads
+    kernels = size * (of_query * query + shared * (key + value) + heads * query)
+    return int(kernels + bias(config, size * (of_query + 2 * shared) + query))
 
 
 def einsum(config: Config, inputs: list[KerasDims]) -> int:
@@ -200,9 +259,28 @@ RULES: Mapping[str, ParameterRule] = {
     **{
         rule.__name__: rule
         for rule in (
-            *(dense, einsum, embedding, convolution, transposed, depthwise, separable, batch_normalization),
+            *(
+                dense,
+                einsum,
+                embedding,
+                convolution,
+                transposed,
+                depthwise,
+                separable,
+                batch_normalization,
+                grouped_heads,
+            ),
             *(layer_normalization, rms_normalization, normalization, of_cell, both_ways, at_each_step, multi_head),
             *(prelu, layer_scale, attention, additive_attention),
         )
     },
+}
+
+# What is kept and not trained, by the rule that counts what is kept: nothing where there is no line.
+KEPT: Mapping[str, ParameterRule] = {
+    "batch_normalization": statistics,
+    "normalization": normalization,
+    **{rule.__name__: adapted(rule) for rule in (dense, einsum, embedding, convolution)},
+    "both_ways": inside_both,
+    "at_each_step": inside_steps,
 }
