@@ -184,6 +184,8 @@ WEIGHTS_ASKED = Limit(500, "group", "weights",
 BOXES_LOOKED_AT = Limit(200_000, "group", "boxes",
     "that are looked at again and again, one region inside the other, in one level: seconds; no network of 10,000 "
     "ops in one scope comes near", "left in plain order; notice `fold-limit`")
+MODULES_COUNTED = Limit(32, "group", "modules",
+    "of those that use each other in turn whose uses are counted, each along the whole flow", "the others are not")
 INPUTS_SEARCHED = Limit(1_000_000, "group", "inputs", "of one level searched for values used all over it: a second",
     "further values are not set apart")
 

@@ -42,6 +42,7 @@ from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
 from graphviz_tb.group.flow.parts import LevelPart
+from graphviz_tb.group.flow.reuse import call_reused
 from graphviz_tb.group.flow.setting import SOFT, Setting, budget_of
 from graphviz_tb.group.flow.sizes import narrowed, width
 from graphviz_tb.group.flow.titles import name_groups
@@ -112,6 +113,7 @@ def fold_level(
         )
     # Names come last: they depend on what each group holds in the end.
     call_layers(boxes, level.hierarchy)
+    call_reused(boxes, level.hierarchy)
     name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
 
