@@ -122,7 +122,7 @@ class Uses:
         self.of_model[list(self.calls)] = False
         self.first = np.searchsorted(graph.target, np.arange(len(graph) + 1))
         self.constant = graph.of_types(CONSTANTS.__contains__)
-        self.training = any(self.changed(node) for node in writers)
+        self.learning = {variable for variable, held in writers.items() if self.trained(held)}
         self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))
 
     def judged(self, table: list[Variable]) -> Iterator[Variable]:
@@ -140,12 +140,14 @@ class Uses:
         """Whether training changes a parameter; None in a graph that does not train, but for statistics."""
         if STATISTICS.search(variable.name) or variable.node in self.roles:
             return False
-        return self.changed(variable.node) if self.training else None
+        return self.changed(variable.node) if self.learning and not self.constant[variable.node] else None
 
     def changed(self, variable: int) -> bool:
-        """Whether an optimizer writes a variable."""
-        writers = self.writers.get(variable, ())
-        return self.trained(writers) or any(self.applies[writer] for writer in writers)
+        """Whether gradients, or what an optimizer has made of them in its slots, are written to a variable."""
+        if variable in self.learning:
+            return True
+        made_of = (self.made_of(writer) for writer in self.writers.get(variable, ()))
+        return any(found and not self.learning.isdisjoint(found) for found in made_of)
 
     def model_users(self, variable: int) -> list[int]:
         """The ops of the model that take the value of a variable."""
@@ -164,7 +166,7 @@ class Uses:
             return True  # handed in, and no op but the optimizer takes it
         if self.model_users(node):
             # Single numbers that are counted up: what metrics sum, where no gradient is taken of it.
-            return variable.shape == () and any(self.adds[writer] for writer in writers) and not self.trained(writers)
+            return variable.shape == () and not self.trained(writers) and any(map(self.counts_up, writers))
         if any(self.applies[writer] for writer in writers):
             return False  # the first input of an `ApplyAdam` is what it trains
         # Rates, slots, counters: the model does not use them, the optimizer does. What nobody uses has only its name.
@@ -174,6 +176,14 @@ class Uses:
     def trained(self, ops: Sequence[int]) -> bool:
         """Whether any of some ops comes from gradients, or takes such."""
         return any(self.trains[op] for op in ops)
+
+    def counts_up(self, writer: int) -> bool:
+        """Whether an op adds to a variable, or assigns it what is worked out from its own value."""
+        if self.adds[writer]:
+            return True
+        variable, *value = self.graph.source[self.first[writer] : self.first[writer + 1]][:2].tolist()
+        operands = [self.graph.source[self.first[node] : self.first[node + 1]] for node in value]
+        return any(int(self.origin[variable]) in self.origin[each] for each in operands)
 
     def averages(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
         """Whether all that is assigned to a variable comes from other parameters of its shape and from numbers."""

@@ -153,7 +153,7 @@ def test_a_part_is_called_one_in_every_place() -> None:
     assert "at least 240" in text
     assert "1 of 4 ops has no known shape" in text
     assert "at least 80 B" in text
-    assert report.at_least == ("macs", "flops", "activation_bytes")
+    assert report.at_least == ("macs", "flops", "activation_bytes", "non_trainable")
     assert found.to_json()["nodes"][0]["cost"]["at_least"] == ["macs", "flops", "activation_bytes"]
 
 

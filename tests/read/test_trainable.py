@@ -90,3 +90,33 @@ def test_grouped_heads_keep_and_cost_what_their_projections_and_scores_do() -> N
     cost = load(json.dumps({"class_name": "Functional", "config": whole}).encode()).cost.under(0)
     assert cost.parameters == 8 * 8 + 2 * (8 * 4) + 8 * 8
     assert cost.macs == 4 * cost.parameters + 2 * (4 * 4 * 4 * 2)
+
+
+def test_a_graph_that_trains_says_which_variables_it_trains_and_which_scalars_only_count() -> None:
+    # x ─▶ first ─▶ second ─▶ gradients ─▶ slot ┄▶ (slot · rate) ─▶ second; `first` is frozen, `seen` counts
+    handles = ("first", "second", "slot", "seen")
+    shapes = ((4, 4), (4, 4), (4, 4), ())
+    reads = [node(f"{name}/read", "ReadVariableOp", name, dtype={"type": 1}) for name in handles]
+    found = model(
+        placeholder("x", 2, 4),
+        *(variable(name, *shape) for name, shape in zip(handles, shapes, strict=True)),
+        *reads,
+        node("y", "MatMul", "x", "first/read"),
+        node("z", "MatMul", "y", "second/read"),
+        node("gradients/grad", "MatMul", "y", "z", transpose_a={"b": True}),
+        node("adam/up", "AssignAddVariableOp", "slot", "gradients/grad"),
+        node("adam/again", "ReadVariableOp", "slot", "^adam/up", dtype={"type": 1}),
+        node("adam/scaled", "Mul", "adam/again", "adam/again"),
+        node("adam/step", "AssignSubVariableOp", "second", "adam/scaled"),
+        node("one", "Sum", "z", "z"),
+        node("more", "AddV2", "seen/read", "one"),
+        node("count", "AssignVariableOp", "seen", "more"),
+        node("metric", "DivNoNan", "seen/read", "one"),
+    )
+    cost = found.cost.under(0)
+    assert (cost.parameters, cost.non_trainable, cost.lacks("non_trainable")) == (32, 16, False)
+
+
+def variable(name: str, *shape: int) -> dict[str, Any]:
+    attrs = {"dtype": {"type": 1}, "shape": {"shape": {"dim": [{"size": size} for size in shape]}}}
+    return {"name": name, "op": "VarHandleOp", "attr": {**attrs, "shared_name": {"s": name.encode()}}}
