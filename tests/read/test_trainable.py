@@ -120,3 +120,25 @@ def test_a_graph_that_trains_says_which_variables_it_trains_and_which_scalars_on
 def variable(name: str, *shape: int) -> dict[str, Any]:
     attrs = {"dtype": {"type": 1}, "shape": {"shape": {"dim": [{"size": size} for size in shape]}}}
     return {"name": name, "op": "VarHandleOp", "attr": {**attrs, "shared_name": {"s": name.encode()}}}
+
+
+def test_spectral_normalisation_is_the_layer_inside_and_a_vector() -> None:
+    inner = {"class_name": "Conv2D", "config": {"filters": 6, "kernel_size": [3, 3], "strides": [2, 2]}}
+    found = chain(("SpectralNormalization", {"layer": inner}), ("Flatten", {}), shape=(9, 9, 2))
+    cost = found.cost.under(0)
+    assert (cost.parameters, cost.non_trainable) == (3 * 3 * 2 * 6 + 6 + 6, 6)
+    assert cost.macs == 4 * 4 * 6 * (3 * 3 * 2)
+
+
+def test_operations_of_keras_keep_nothing_and_count_each_element() -> None:
+    x = {"class_name": "__keras_tensor__", "config": {"shape": [None, 4, 8], "keras_history": ["x", 0, 0]}}
+    first = {"class_name": "InputLayer", "config": {"batch_shape": [None, 4, 8], "name": "x"}, "name": "x"}
+    layers = [
+        {"class_name": kind, "module": "keras.src.ops.numpy", "name": kind, "config": {"name": kind},
+         "inbound_nodes": [{"args": [x, *more], "kwargs": {}}]}
+        for kind, more in (("NotEqual", [0]), ("Add", [1.0]), ("Silu", []))
+    ]  # fmt: skip
+    outputs = [[kind["name"], 0, 0] for kind in layers]
+    config = {"name": "net", "layers": [first, *layers], "input_layers": ["x", 0, 0], "output_layers": outputs}
+    cost = load(json.dumps({"class_name": "Functional", "config": config}).encode()).cost.under(0)
+    assert (cost.parameters, cost.flops, cost.lower_bounds()) == (0, 4 * 32, ())

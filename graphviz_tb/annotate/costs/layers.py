@@ -180,7 +180,8 @@ def merged(ops: str) -> LayerCostRule:
     each_one, _, last = ops.partition(",")
 
     def steps(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
-        for _ in takes[1:]:
+        # One tensor alone: the other operand is a number of the program.
+        for _ in takes[1:] or takes:
             yield from elementwise(each_one, out)
         yield from elementwise(last, out)
 
@@ -271,6 +272,33 @@ def attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
     yield product(scored, out)
 
 
+def additive_attention(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    """Each query and key are added, and their sum is summed up behind a `tanh`."""
+    query, value = takes[0], takes[1]
+    scored = (*query[:-1], value[-2])
+    yield from elementwise("AddV2 Tanh Mul", (*scored, query[-1]))
+    yield CostStep("Sum", [(*scored, query[-1])], scored)
+    yield from elementwise("Softmax", scored)
+    yield product(scored, out)
+
+
+def matrix_product(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield product(takes[0], out)
+
+
+def summed(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    yield CostStep("Einsum", takes, out, {"equation": config["subscripts"]})
+
+
+def wrapped(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    """The ops of the layer in a wrapper that runs it once."""
+    inner = config["layer"]
+    rule = rule_for(inner["class_name"])
+    if rule is None:
+        raise LookupError(inner["class_name"])
+    yield from rule(inner["config"], takes, out)
+
+
 # https://keras.io/api/layers/recurrent_layers: gates, and the ops on each unit beside them.
 GATES = {
     "lstm": (4, "Sigmoid Sigmoid Sigmoid Tanh Mul Mul AddV2 Tanh Mul"),
@@ -319,7 +347,7 @@ RULES: dict[str, LayerCostRule] = {
     rule.__name__: rule
     for rule in (
         *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
-        *(multi_head, grouped_heads, attention, activation),
+        *(multi_head, grouped_heads, attention, additive_attention, matrix_product, summed, wrapped, activation),
     )
 }
 MAKERS: dict[str, Callable[[str], LayerCostRule]] = {

@@ -198,6 +198,23 @@ def at_each_step(config: Config, inputs: list[KerasDims]) -> int | None:
     return parameter_count(inner["class_name"], inner["config"], [(batch, *rest)])
 
 
+def spectral(config: Config, inputs: list[KerasDims]) -> int | None:
+    """What the layer inside keeps, and a vector as long as its kernel is wide."""
+    inner = config["layer"]
+    once = parameter_count(inner["class_name"], inner["config"], inputs)
+    return None if once is None else once + vector(config)
+
+
+def vector(config: Config) -> int:
+    inside_of = config["layer"]["config"]
+    return int(next(inside_of[key] for key in ("filters", "units", "output_dim") if key in inside_of))
+
+
+def inside_spectral(config: Config, inputs: list[KerasDims]) -> int | None:
+    once = inside(config, inputs)
+    return None if once is None else once + vector(config)
+
+
 def multi_head(config: Config, inputs: list[KerasDims]) -> int:
     heads, size = config["num_heads"], config["key_dim"]
     out = config.get("value_dim") or size
@@ -271,7 +288,7 @@ RULES: Mapping[str, ParameterRule] = {
                 grouped_heads,
             ),
             *(layer_normalization, rms_normalization, normalization, of_cell, both_ways, at_each_step, multi_head),
-            *(prelu, layer_scale, attention, additive_attention),
+            *(prelu, layer_scale, attention, additive_attention, spectral),
         )
     },
 }
@@ -283,4 +300,5 @@ KEPT: Mapping[str, ParameterRule] = {
     **{rule.__name__: adapted(rule) for rule in (dense, einsum, embedding, convolution)},
     "both_ways": inside_both,
     "at_each_step": inside_steps,
+    "spectral": inside_spectral,
 }

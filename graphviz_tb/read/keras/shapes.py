@@ -208,6 +208,11 @@ def at_each_step(config: Config, inputs: list[KerasDims]) -> list[Shape]:
     return [None if first is None else (batch, steps, *first[1:])]
 
 
+def wrapped(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+    inner = config["layer"]
+    return output_shapes(inner["class_name"], inner["config"], inputs)
+
+
 # what is read
 
 
@@ -237,6 +242,6 @@ RULES: dict[str, LayerShapeRule] = {
     for rule in (
         *(given, same, merged, convolution, depthwise, transposed, pooling, global_pooling, padded, cropped, upsampled),
         *(resized, flattened, reshaped, permuted, repeated, called, joined, dotted, dense, einsum, embedded, encoded),
-        *(attention_heads, attention, recurrent, long_short, both_ways, at_each_step),
+        *(attention_heads, attention, recurrent, long_short, both_ways, at_each_step, wrapped),
     )
 }
