@@ -26,14 +26,15 @@ HOST = frozenset({"CPU", "XLA_CPU"})
 @dataclass(frozen=True, slots=True)
 class Execution:
     """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, the `bytes` it allocated, the
-    shapes of its outputs (None: the entry has no list of outputs)."""
+    shapes of its outputs (None: the entry has no list of outputs), and whether it is of `compiled` code whose op nobody
+    knows."""
 
     name: str
     start: int
     time: int
     bytes: int = 0
     shapes: tuple[Shape, ...] | None = None
-    label: str = ""
+    compiled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.samples import Sample
-from graphviz_tb.model.stats import DeviceUse, Stats, median
+from graphviz_tb.model.stats import COMPILED, DeviceUse, Stats, median
 from graphviz_tb.model.tensors import shape_of
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class JoinedTrace:
     strangers: dict[str, int] = field(default_factory=dict)
     joined: int = 0
     executions: int = 0
+    compiled: int = 0
 
 
 def join_statistics(
@@ -98,6 +99,7 @@ def join_statistics(
         strangers=tuple(sorted(mean_of(steps).items(), key=lambda execution: (-execution[1], execution[0]))),
         joined=sum(step.joined for step in steps),
         executions=sum(step.executions for step in steps),
+        compiled=sum(step.compiled for step in steps),
         warm_up=warm_up,
     )
 
@@ -141,6 +143,7 @@ def execution(entry: Any, start: int, time: int) -> Execution:
         start=min(max(0, start), LATEST),
         time=min(max(0, time), LONGEST),
         bytes=min(sum(use.total_bytes for use in entry.memory if use.total_bytes > 0), LARGEST),
+        compiled=entry.timeline_label == COMPILED,
         shapes=tuple(shape_of(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
     )
 
@@ -171,6 +174,7 @@ def gather(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]
         place = places.get(each.execution.name)
         if place is None:
             name = each.execution.name
+            step.compiled += each.execution.compiled
             step.strangers[name] = step.strangers.get(name, 0) + each.execution.time
             continue
         step.joined += 1

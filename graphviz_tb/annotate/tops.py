@@ -29,7 +29,8 @@ class Account:
     """The run statistics that `info` shows.
 
     `measured` of `ops` have statistics, counted in each place (`ops` is None where recursion makes it endless);
-    `joined` of the `executions` of the traces have the name of an op, `strangers` are the others with their time.
+    `joined` of the `executions` of the traces have the name of an op, `compiled` of the others are of compiled
+    code whose ops nobody names, `strangers` are all others with their time.
     Each list is sorted, largest first; a scope whose whole value is in one other entry of the list is left out.
     """
 
@@ -39,6 +40,7 @@ class Account:
     ops: int | None
     joined: int
     executions: int
+    compiled: int
     ops_by_time: tuple[Top, ...]
     ops_by_memory: tuple[Top, ...]
     scopes_by_time: tuple[Top, ...]
@@ -59,6 +61,7 @@ def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
         ops=ops,
         joined=stats.joined,
         executions=stats.executions,
+        compiled=stats.compiled,
         ops_by_time=top(hierarchy, stats, places, time_of, most),
         ops_by_memory=top(hierarchy, stats, places, bytes_of, most),
         scopes_by_time=top(hierarchy, stats, without_wrappers(hierarchy, scopes, time_of), time_of, most),

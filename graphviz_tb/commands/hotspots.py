@@ -43,7 +43,8 @@ class Hotspots:
     """Totals over the graph (means over the steps), coverage, and the largest of each kind.
 
     Names are addresses (`call::body/op`). `measured` of `ops` have statistics, counted in each place (`ops` and
-    `coverage` are None where a function calls itself); `joined` of `executions` of the trace have the name of an op.
+    `coverage` are None where a function calls itself); `joined` of `executions` of the trace have the name of an
+    op, `compiled` others are of compiled code whose ops the trace does not name.
     """
 
     steps: tuple[str, ...]
@@ -55,6 +56,7 @@ class Hotspots:
     coverage: float | None
     joined: int
     executions: int
+    compiled: int
     devices: tuple[DeviceTime, ...]
     ops_by_time: tuple[Hotspot, ...]
     scopes_by_time: tuple[Hotspot, ...]
@@ -77,6 +79,7 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         coverage=round(measured.measured / measured.ops, 4) if measured.ops else None,
         joined=measured.joined,
         executions=measured.executions,
+        compiled=measured.compiled,
         devices=tuple(DeviceTime(use.name, use.executions, number(use.time), use.counted) for use in measured.devices),
         ops_by_time=listed(measured.ops_by_time, time_of),
         scopes_by_time=listed(measured.scopes_by_time, time_of),

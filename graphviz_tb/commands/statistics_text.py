@@ -15,12 +15,14 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
         return []
     steps = f"{len(hotspots.steps):,} steps" if len(hotspots.steps) > 1 else one_line("".join(hotspots.steps))
     spent = f"from first start to last end {format_micros(hotspots.compute_us_span)}"
+    unnamed = f"; {hotspots.compiled:,} are of compiled code whose ops this trace does not name"
+    of_graph = f"executions, {hotspots.joined:,} of them of ops of this graph"
     rows = [
         ("steps", steps, "medians over them" if len(hotspots.steps) > 1 else ""),
         ("coverage", "∞" if hotspots.coverage is None else percent(hotspots.coverage), coverage_note(hotspots)),
         ("time", format_micros(hotspots.compute_us_sum), f"summed over ops; {spent}"),
         ("memory", format_bytes(hotspots.bytes), "summed over ops"),
-        ("trace", f"{hotspots.executions:,}", f"executions, {hotspots.joined:,} of them of ops of this graph"),
+        ("trace", f"{hotspots.executions:,}", of_graph + (unnamed if hotspots.compiled else "")),
     ]
     lines = table([row for row in rows if row[1]], width, gives=(1, 2))
     for title, spots, write in (

@@ -20,6 +20,8 @@ from graphviz_tb.model.samples import Sample, Samples
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.units import format_bytes, format_micros
 
+COMPILED = "compiled"  # the label of an execution of compiled code whose op its trace does not name
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
@@ -82,13 +84,13 @@ class DeviceUse:
 class Stats:
     """Statistics of all rows.
 
-    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none);
-    `time` (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians;
-    `counts[row]` of the steps measured anything under a row;
-    `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether anything under it
-    (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path, for ops in
-    functions (a path begins in the function where the call is not known); `strangers` are names of the trace that no
-    op of the graph has, with their time.
+    `steps` names the traces, `warm_up` a first one that was left out for it was much slower ("" for none); `time`
+    (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians; `counts[row]` of the steps measured
+    anything under a row; `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether
+    anything under it (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path,
+    for ops in functions (a path begins in the function where the call is not known); `strangers` are names of the trace
+    that no op of the graph has, with their time; `joined` of the `executions` are of ops of the graph, `compiled` of
+    those left are of compiled code whose ops the trace does not name.
     """
 
     steps: tuple[str, ...]
@@ -109,6 +111,7 @@ class Stats:
     strangers: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     joined: int = 0
     executions: int = 0
+    compiled: int = 0
     warm_up: str = ""
     _samples: list[Samples] = field(default_factory=list, repr=False)  # those of `inside`, once
     _known: dict[tuple[int, int, int], Figures] = field(default_factory=dict, repr=False)  # of runs of them

@@ -2,6 +2,7 @@
 
 host plane         events of ops (`name:type`), of allocations (their op, bytes, dtype, shape), of steps (`step_num`)
 device planes      kernels on numbered streams, each of an op (`tf_op`); lines derived from them are left out
+compiled code      events with the instruction (`hlo_op`) that ran, of the op that its program names (compiled.py)
 steps              an event belongs to the last step that began before it on its host, or to that of its group
 """
 
@@ -9,14 +10,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from operator import itemgetter
 from typing import Any
 
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.stats import COMPILED
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.proto import RunMetadata, XSpace
+from graphviz_tb.read.compiled import Instruction, op_names
 from graphviz_tb.read.limits import MemoryBudget
 
 OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/MatMul:MatMul`, as the executor names ops
@@ -26,13 +29,14 @@ XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
 ALLOCATION = "MemoryAllocation"
 WHOLE = "whole"  # the one step of a trace that records none
 # The statistics that are read: of steps, of kernels, of allocations.
-OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op")
+OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op", "hlo_module")
 SIZES, OUTPUTS = ("allocation_bytes", "requested_bytes"), ("allocator_name", "region_type", "shape", "data_type")
 USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
 DTYPES = 2**31 - 1  # the most that the number of a dtype may be
 ENTRY, DIMENSION = 200, 100  # bytes that an entry takes beside its texts, and a size of an output
+UNNAMED = "unnamed"  # among the statistics of an event: the instruction, where no op of it is known
 DIGITS = 18  # of a size that fits in 63 bits
 
 
@@ -71,6 +75,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     step_of: dict[str, StepEvents] = {}
     bare = Bare()
     budget = MemoryBudget(space.ByteSize() if bounded else None, name)
+    op_of_instruction = op_names(space, budget)
     for plane in space.planes:
         device = plane.name if ACCELERATOR.search(plane.name) else ""
         for line, found in events(plane, executions(plane) if device else plane.lines):
@@ -80,7 +85,7 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
                 # Kernels run later than the step that launched them: their group says which it was.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
-                put(step_of.setdefault(tag, StepEvents()), stream, event, bare)
+                put(step_of.setdefault(tag, StepEvents()), stream, compiled(event, op_of_instruction), bare)
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
     return {tag: metadata(step_of[tag], bare, budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
 
@@ -155,6 +160,16 @@ def values(stats: Iterable[Any], names: dict[int, str]) -> dict[str, Any]:
     return values_by_name
 
 
+def compiled(event: Event, op_of_instruction: Mapping[Instruction, str]) -> Event:
+    """An event of compiled code with the op of its instruction; that of no known op with the instruction's name."""
+    instruction = event.stats.get("hlo_op")
+    if not isinstance(instruction, str) or event.stats.get("tf_op"):
+        return event
+    op = op_of_instruction.get((str(event.stats.get("hlo_module", "")), instruction), "")
+    named = {"tf_op": op} if op else {UNNAMED: instruction}
+    return Event(event.name, op or instruction, event.start, event.time, {**event.stats, **named})
+
+
 def put(step: StepEvents, stream: str, event: Event, bare: Bare) -> None:
     """File an event: a kernel of a device's stream, an op of the host, or an allocation; others say nothing of ops."""
     if stream:
@@ -203,7 +218,8 @@ def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
     for event in step.host:
         name = event.op
         budget.take(ENTRY + len(name))
-        entry = timed(entries(launching.get(name, "/host:CPU")).add(node_name=name), event)
+        label = COMPILED if UNNAMED in event.stats else ""
+        entry = timed(entries(launching.get(name, "/host:CPU")).add(node_name=name, timeline_label=label), event)
         if name in times:
             # Allocations while this execution ran, not those of the op's other executions.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
@@ -211,7 +227,8 @@ def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
     for device, kernels in step.kernels.items():
         for op, event in kernels:
             budget.take(ENTRY + len(op) + len(event.name))
-            timed(entries(device).add(node_name=op, timeline_label=event.name), event)
+            label = COMPILED if UNNAMED in event.stats else event.name
+            timed(entries(device).add(node_name=op, timeline_label=label), event)
     return found
 
 

@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.commands.hotspots import hotspots
+from graphviz_tb.commands.statistics_text import statistics_lines
+from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.errors import MalformedProto, TooLarge
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef, RunMetadata, XSpace
@@ -284,3 +287,55 @@ def test_a_shape_that_no_tensor_has() -> None:
     (step,) = steps_of(space).values()
     (output,) = step.step_stats.dev_stats[0].node_stats[0].output
     assert len(output.tensor_description.shape.dim) == 254
+
+
+def message(*fields: tuple[int, bytes]) -> bytes:
+    """A message of texts and messages, each shorter than 128 bytes."""
+    return b"".join(bytes([number << 3 | 2, len(value)]) + value for number, value in fields)
+
+
+def program(module: bytes, *instructions: tuple[bytes, bytes]) -> bytes:
+    """A program of XLA, with the op of each instruction."""
+    named = [message((1, name), (7, message((2, op)))) for name, op in instructions]
+    computation = message((1, b"main"), *((2, each) for each in named))
+    return message((1, message((1, module), (3, computation))))
+
+
+def compiled_trace(folder: Path, *programs: bytes) -> Model:
+    """A step of compiled code: three executions, two of them of instructions that the program may name."""
+    space = XSpace()
+    host = Plane(space, "/host:CPU")
+    of_code = [("dot.4", 10), ("fusion", 30), ("copy.1", 70)]
+    host.line("worker", *((name, at, 5, {"hlo_op": name, "hlo_module": "step"}) for name, at in of_code))
+    kept = space.planes.add(name="/host:metadata")
+    kept.stat_metadata[1].name = "Hlo Proto"
+    for number, data in enumerate(programs, 1):
+        kept.event_metadata[number].stats.add(metadata_id=1, bytes_value=data)
+    nodes = [{"name": "dense/MatMul", "op": "MatMul"}, {"name": "dense/Relu", "op": "Relu", "input": ["dense/MatMul"]}]
+    trace = folder / "t.xplane.pb"
+    trace.write_bytes(space.SerializeToString())
+    return load(GraphDef(node=nodes).SerializeToString(), run_metadata=(str(trace),))
+
+
+def said_of_trace(model: Model) -> str:
+    assert model.facts.stats is not None
+    lines = statistics_lines(hotspots(model.hierarchy, model.facts.stats), 9, 200, TextStyle())
+    return next(line for line in lines if line.startswith("trace"))
+
+
+def test_executions_of_compiled_code_are_joined_by_the_ops_that_its_program_names(tmp_path: Path) -> None:
+    model = compiled_trace(tmp_path, program(b"step", (b"dot.4", b"dense/MatMul"), (b"fusion", b"dense/Relu")))
+    stats = model.facts.stats
+    assert stats is not None
+    assert (stats.executions, stats.joined, stats.compiled) == (3, 2, 1)
+    assert stats.figures(0).time == pytest.approx(0.010)
+    assert "3  executions, 2 of them of ops of this graph; 1 are of compiled code" in said_of_trace(model)
+
+
+def test_executions_of_compiled_code_that_nothing_names_are_said_to_be_such(tmp_path: Path) -> None:
+    # Another module; a program that is cut short; none at all.
+    full = program(b"step", (b"dot.4", b"dense/MatMul"))
+    for programs in ((program(b"other", (b"dot.4", b"dense/MatMul")),), (full[:-3],), ()):
+        stats = compiled_trace(tmp_path, *programs).facts.stats
+        assert stats is not None
+        assert (stats.executions, stats.joined, stats.compiled) == (3, 0, 3)
