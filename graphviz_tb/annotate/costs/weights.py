@@ -42,20 +42,20 @@ def weights_of(inference: Inference) -> Iterator[tuple[int, Cost]]:
             yield variable.node, Cost(copied=elements)
         else:
             size, decided = element_size(variable.dtype), variable.trainable is not None
-            fixed = elements if variable.trainable is False else 0
+            untrained = elements if variable.trainable is False else 0
             yield (
                 variable.node,
-                Cost(elements, weight_bytes=elements * size, non_trainable=fixed, undecided=int(not decided)),
+                Cost(elements, weight_bytes=elements * size, non_trainable=untrained, undecided=int(not decided)),
             )
     for node, layer in layer_nodes(inference.graph).items():
         dtype = layer.config.get("dtype")
         size, count = element_size(dtype if isinstance(dtype, str) else ""), layer.parameters
-        fixed = layer.non_trainable
+        kept = layer.non_trainable
         yield (
             node,
             Cost(unsized=1)
             if count is None
-            else Cost(count, weight_bytes=count * size, non_trainable=fixed or 0, undecided=int(fixed is None)),
+            else Cost(count, weight_bytes=count * size, non_trainable=kept or 0, undecided=int(kept is None)),
         )
 
 
