@@ -24,7 +24,7 @@ Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 
 # Options by what they change; a format names those that change its bytes.
-OPENING = frozenset({"open", "depth", "open_all", "max_open"})
+OPENING = frozenset({"open", "depth", "open_all", "all_members", "max_open"})
 STUBS = frozenset({"max_annotations"})
 WORDS = frozenset({"title", "stats", "color_by", "theme", *OF_LOGS})
 LOOKS = OPENING | STUBS | WORDS | {"engine", "wrap", "direction", "legend", "select"}

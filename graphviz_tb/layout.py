@@ -13,15 +13,17 @@ from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.stacks import stack_of
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import place
 from graphviz_tb.view import NodeLabels, build_view, open_groups
 from graphviz_tb.view.first import FEWEST_BOXES
-from graphviz_tb.view.opening import OpenSet, unlisted
+from graphviz_tb.view.opening import OpenSet, members_alone, shows_one, unlisted
 
 if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
@@ -52,7 +54,7 @@ def lay_out(model: OpenableModel, options: PictureOptions, second: Second) -> La
     screen, if closing some of the groups is enough for that.
     """
     with model.report.stage("open"):
-        opened, notices = open_groups(model.hierarchy, model.metagraph, options, model.names)
+        opened, notices = open_groups(model.hierarchy, metagraph_for(model, options), options, model.names)
     layout = laid_out_legibly(model, options, second, opened)
     return replace(layout, notices=(*notices, *layout.notices))
 
@@ -65,7 +67,12 @@ def opened_by(
         # Laid out: where it would not be legible, fewer groups are open than were chosen.
         opened = (picture or model.picture(options)).opened
         return opened, unlisted(model.hierarchy, opened)
-    return open_groups(model.hierarchy, model.metagraph, options, model.names)
+    return open_groups(model.hierarchy, metagraph_for(model, options), options, model.names)
+
+
+def metagraph_for(model: Model, options: PictureOptions) -> Callable[[Path], Metagraph]:
+    """What groups hold where stacks show one member alone, if they may."""
+    return model.members.metagraph if shows_one(options) else model.metagraph
 
 
 def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
@@ -82,12 +89,14 @@ def is_free(options: PictureOptions) -> bool:
 def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, and what was odd in arranging them."""
     hierarchy, report = model.hierarchy, model.report
+    members = members_alone(hierarchy, opened, options) or {}
+    metagraph = model.members.metagraph if members else model.metagraph
     with report.stage("arrange"):
         lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
-        skeletons = arrange_levels(hierarchy, model.metagraph, opened, lay)
+        skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)
     with report.stage("view"):
         labels = NodeLabels(hierarchy, second)
-        view = build_view(hierarchy, model.metagraph, opened, skeletons, labels, options.max_annotations)
+        view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
     with report.stage("place"):
         scene = place(view, options)
     # Equal metagraphs share one skeleton, so that the same notice comes once for each of them.
@@ -103,13 +112,18 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
     """
     if is_legible(layout.scene):
         return layout
-    # In the order of opening: every prefix has, with a group, all groups around it.
-    paths = list(layout.opened)
+    # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
+    # shows open as one.
+    hierarchy = model.hierarchy
+    shown = set((members_alone(hierarchy, layout.opened, options) or {}).values())
+    paths = [path for path in layout.opened if path not in shown]
     best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
     while low <= high:
         # By bisection, taking it that to close a group never makes a sheet larger: 7 layouts where 100 are open.
         count = (low + high + 1) // 2
-        tried = laid_out(model, options, second, dict.fromkeys(paths[:count]))
+        kept = set(paths[:count])
+        fewer = [path for path in layout.opened if (stack_of(hierarchy, path) if path in shown else path) in kept]
+        tried = laid_out(model, options, second, dict.fromkeys(fewer))
         if is_legible(tried.scene) or count == LEAST_OPEN:
             best, low = tried, count + 1
         else:

@@ -14,6 +14,7 @@ from graphviz_tb.arrange import Arrangements, ArrangeOptions, arrange
 from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, demand
 from graphviz_tb.expand import Expander
+from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.join import join
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
@@ -48,6 +49,7 @@ class OpenableModel(ExploredModel):
         self.report = report or Report()
         self.colouring: Colouring | None = None
         self.expander = Expander(hierarchy, facts, self._named(options.expand))
+        self.members = MemberExpander(self.expander)
         self.arrangements = Arrangements()
 
     @abstractmethod

@@ -180,6 +180,7 @@ class PictureOptions:
     open: tuple[str, ...] = ()
     depth: int | Literal["auto"] = "auto"
     open_all: bool = False
+    all_members: bool = False  # an open stack lists its members; else it shows what one of them holds
     max_open: int = 5000
     engine: str = "layered"
     wrap: bool = True  # long chains go on in further columns

@@ -145,6 +145,7 @@ class Model(OpenableModel):
         demand("colouring", colouring, Colouring)
         model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
         model.colouring, model.files = colouring, self.files
+        model.members = self.members
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
 

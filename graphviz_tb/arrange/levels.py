@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.arrange.laying import Laying
@@ -17,21 +17,25 @@ def arrange_levels(
     metagraph: Callable[[Path], Metagraph],
     opened: Iterable[Path],
     lay: Laying,
+    members: Mapping[Path, Path],
 ) -> dict[Path, Skeleton]:
     """A skeleton for each open group, from the outside in: an edge turned at one level arrives turned at the next,
     edges side by side at one level arrive side by side.
 
-    Before: `opened` lists groups, each after the group around it.
+    Before: `opened` lists groups, each after the group around it; `members` are those that open stacks show alone, by
+    the path of the stack. After: such a stack has no order: what its member holds is where the stack is.
     """
     paths = dict.fromkeys(opened)
     skeletons: dict[Path, Skeleton] = {}
     outside: dict[Path, PortConstraints] = {}
     # Outermost first: each level tells those open in it how its lines lie.
     for path in paths:
+        if path in members:
+            continue
         level = metagraph(path)
         skeleton = skeletons[path] = lay(level, outside.get(path))
         inside = {position: child_path(hierarchy, path, row) for position, row in enumerate(level.children)}
-        inside = {position: child for position, child in inside.items() if child in paths}
+        inside = {position: members.get(child, child) for position, child in inside.items() if child in paths}
         for position, found in around_children(level, skeleton, inside).items():
             outside[inside[position]] = found
     return skeletons

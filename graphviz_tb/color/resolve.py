@@ -44,7 +44,8 @@ def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path]
         for position, node in enumerate(level.node_labels):
             path = paths[node.address, node.row] = child_path(colouring.hierarchy, around, node.row)
             if position in level.opened:
-                todo.append((path, level.opened[position]))
+                # A stack may hold what one of its members does.
+                todo.append((level.opened[position].path, level.opened[position]))
             else:
                 closed.append(path)
         # `opened` counts on: children first, then the functions listed beside the main graph.

@@ -29,10 +29,10 @@ def decide_drawable(
     too), and that goes on in the level around the group; a control edge against the order of the data is not.
     A child moved by hand keeps its bridges, so that the order of drawing is that of the level before it moved.
     """
-    parent = parent_path(expander.hierarchy, path)
+    parent, row = expander.place_of(path)
     if parent is None or not bridges:
         return bridges
-    goes_on = continuations(expander, parent).get(path[-1], NOWHERE)
+    goes_on = continuations(expander, parent).get(row, NOWHERE)
     # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
     sides, controls = crowded(bridges, options.max_bridge_degree)
     decided = []

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.group.canonical import RefinementBudget, canonical
+from graphviz_tb.algorithms.canonical import RefinementBudget, canonical
 from graphviz_tb.limits import REFINEMENTS
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
 from graphviz_tb.model.frozen import dataclass

@@ -20,7 +20,7 @@ class NodeLabel:
     `label` is the last segment of its name, `full` the whole name, `second` the second line ("12 ops", "3.2 ms";
     empty for none), `badge` the number of a stack ("×12" equal members, "3 parts" of a fold; empty for none).
     `member` is the kind of the members of a series or fold, which its front sheet is drawn as; `about` what only the
-    tooltip says.
+    tooltip says; `stacked` says that it is an open stack with what one of its members holds in it.
     """
 
     row: int
@@ -34,6 +34,7 @@ class NodeLabel:
     connected: bool = False
     member: BoxKind = "scope"
     about: str = ""
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

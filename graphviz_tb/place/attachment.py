@@ -127,7 +127,8 @@ def gates_of(view: View) -> dict[Gate, int]:
 def border(piece: Piece, corner: Point, point: Point, upright: bool) -> Point:
     """Where a line that comes straight to the edge of a slot at `point` meets the box in it."""
     left, top = corner[0] + piece.x, corner[1] + piece.y
-    right, bottom = left + piece.box[0], top + piece.box[1]
+    right, bottom = left + piece.box[0] - piece.behind[0], top + piece.box[1]
+    top += piece.behind[1]
     if upright:
         # Nearer to the top of the slot than to its foot.
         high = abs(point[1] - corner[1]) <= abs(point[1] - corner[1] - piece.height)

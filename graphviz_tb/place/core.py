@@ -174,7 +174,7 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
     nodes = (*view.node_labels, *view.functions)
     names = names_of(nodes)
     return [
-        framed(below[position]) if position in below else piece(node, names[position], view.words, position, upright)
+        framed(below[position], node) if position in below else piece(node, names[position], view.words, position, upright)
         for position, node in enumerate(nodes)
     ]
 

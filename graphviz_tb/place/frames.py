@@ -21,7 +21,7 @@ from graphviz_tb.place.groups import Heading
 from graphviz_tb.place.identity import Undrawn
 from graphviz_tb.place.label_places import LineLabel
 from graphviz_tb.place.loose import loose
-from graphviz_tb.place.pieces import Piece
+from graphviz_tb.place.pieces import Piece, behind
 from graphviz_tb.place.sizes import moved
 from graphviz_tb.place.titles import BAR, NO_TITLE, Title, title
 from graphviz_tb.place.turn import top_side, vertical
@@ -74,8 +74,11 @@ def frame(
     # The picture itself has neither title bar nor border.
     shift = (AROUND + bar.shift, BAR + AROUND) if heading else (0, 0)
     size = (bar.width, area.height + BAR + 2 * AROUND) if heading else (area.width, area.height)
+    right, top = behind(heading[0]) if heading else (0, 0)
+    shift = (shift[0], shift[1] + top)
+    size = (size[0] + right, size[1] + top)
     ports = tuple(
-        _port(slot.first, _add(corner, shift), size, direction)
+        _port(slot.first, _add(corner, shift), (size[0] - right, size[1]), top, direction)
         for slot, corner in zip(view.skeleton.ports, core.ports, strict=True)
     )
     return GroupLayout(
@@ -86,7 +89,7 @@ def frame(
         {wire: to_border(view, wire, points, ports, shift) for wire, points in core.routes.items()},
         {wire: _add(middle, shift) for wire, middle in core.labels.items()},
         lines,
-        (*bar.texts, *(moved(text, *shift) for text in area.texts)),
+        (*(moved(text, 0, top) for text in bar.texts), *(moved(text, *shift) for text in area.texts)),
         tuple(Separator(*_add((r.x1, r.y1), shift), *_add((r.x2, r.y2), shift)) for r in area.rules),
     )
 
@@ -181,10 +184,10 @@ def all_slots(view: View, pieces: Sequence[Piece], core: Core, area: Area, shift
     return tuple(slots)
 
 
-def _port(first: bool, point: Point, size: tuple[int, int], direction: Direction) -> Point:
-    """A port's place on the border."""
+def _port(first: bool, point: Point, size: tuple[int, int], top: int, direction: Direction) -> Point:
+    """A port's place on the border; `top` is where that begins."""
     if vertical(direction):
-        return point[0], size[1] if first is (direction == "BT") else 0  # BT: the flow begins at the foot
+        return point[0], size[1] if first is (direction == "BT") else top  # BT: the flow begins at the foot
     return size[0] if first is (direction == "RL") else 0, point[1]
 
 

@@ -9,7 +9,7 @@ from graphviz_tb.model.scene import Point, Stub, Text
 from graphviz_tb.model.view import LevelWords, NodeLabel, StubWords
 from graphviz_tb.place import beside
 from graphviz_tb.place.names import Name, drawn_as
-from graphviz_tb.place.sizes import ClosedBox, closed
+from graphviz_tb.place.sizes import SHEET, ClosedBox, closed
 
 LOOP = 16  # px at the right of a box for the line from it to itself
 
@@ -18,8 +18,10 @@ Stubs = Sequence[StubWords]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the
-    box."""
+    """A slot of `width` × `height` with the box at (`x`, `y`) in it; texts and stubs are relative to the box.
+
+    `behind` are the pixels at the right and at the top of an open stack that its sheets take: lines pass over them.
+    """
 
     width: int
     height: int
@@ -31,11 +33,20 @@ class Piece:
     texts: tuple[Text, ...] = ()
     stubs: tuple[Stub, ...] = ()
     loop: tuple[Point, ...] = ()
+    behind: tuple[int, int] = (0, 0)
 
 
-def framed(size: tuple[int, int]) -> Piece:
-    """The piece of an open child: the frame fills its slot."""
-    return Piece(*size, 0, 0, size)
+def framed(size: tuple[int, int], node: NodeLabel) -> Piece:
+    """The piece of an open child: the frame fills its slot, with the sheets of a stack."""
+    return Piece(*size, 0, 0, size, 2 if node.stacked else 0, behind=behind(node))
+
+
+def behind(node: NodeLabel) -> tuple[int, int]:
+    """The pixels that the sheets behind an open stack take at the right and at the top of its frame, as those of a
+    closed one do."""
+    if not node.stacked:
+        return 0, 0
+    return (0, 2 * SHEET) if node.connected else (2 * SHEET, 0)
 
 
 def piece(node: NodeLabel, name: Name, words: LevelWords, position: int, upright: bool) -> Piece:

@@ -199,7 +199,7 @@ def _box(
         *slot[0].box,
         open=opened,
         openable=bool(node.openable),
-        sheets=0 if opened else slot[0].sheets,
+        sheets=slot[0].sheets,
         connected=node.connected,
         area=area,
         member=node.member,

@@ -39,10 +39,7 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
     border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has its own outline
-    shapes: list[Primitive] = []
-    for sheet in range(box.sheets, 0, -1):  # from the back
-        dx, dy = (0, -SHEET * sheet) if box.connected else (SHEET * sheet, 0)
-        shapes.append(_rect(x + dx, y + dy, width, height, radius, fill.fill, Pen(fill.stroke)))
+    shapes: list[Primitive] = [*sheets(box, radius, fill.fill, Pen(fill.stroke))]
     if box.kind == "fold":
         shapes += _eared(x, y, width, height, fill)
     else:
@@ -57,6 +54,14 @@ def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     if box.openable:
         shapes += mark(*mark_place(box), theme, opened=False)
     return [*shapes, *signs.disc(x + 4, y + 3, fill, theme)]
+
+
+def sheets(box: Box, radius: int, ground: str | None, pen: Pen) -> list[Rectangle]:
+    """The sheets of a stack behind the front one, from the back."""
+    x, y, width, height = front(box)
+    away = [SHEET * sheet for sheet in range(box.sheets, 0, -1)]
+    shifts = [(0, -by) if box.connected else (by, 0) for by in away]
+    return [_rect(x + dx, y + dy, width, height, radius, ground, pen) for dx, dy in shifts]
 
 
 def _rect(
@@ -144,11 +149,13 @@ def mark(x: int, y: int, theme: Theme, opened: bool) -> list[Primitive]:
 
 def frame(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     """An open group: its ground, its border, and the bar in its hue."""
-    x, y, width, height = box.x, box.y, box.width, box.height
-    stack = box.kind in ("series", "fold")
-    pen = Pen(fill.stroke if fill.hued else theme.stroke, dashes=FRAME_DASHES if stack else ())
+    x, y, width, height = front(box)
+    stack = box.kind in ("series", "fold") and not box.sheets
+    stroke = fill.stroke if fill.hued else theme.stroke
+    pen = Pen(stroke, dashes=FRAME_DASHES if stack else ())
     shapes: list[Primitive] = [
-        _rect(x, y, width, height, CORNER, theme.frame(box.depth + 1), None if fill.sign else pen)
+        *sheets(box, CORNER, fill.fill if fill.hued else theme.frame(box.depth + 1), Pen(stroke)),
+        _rect(x, y, width, height, CORNER, theme.frame(box.depth + 1), None if fill.sign else pen),
     ]
     if fill.hued:
         shapes.append(_bar(x, y, y + height - 1, fill.fill))

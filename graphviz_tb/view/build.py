@@ -23,15 +23,20 @@ def build_view(
     skeletons: Mapping[Path, Skeleton],
     node_labels: NodeLabels,
     stubs: int,
+    members: Mapping[Path, Path],
 ) -> View:
     """Put the view of a picture together, from the inside out.
 
-    Before: `opened` lists groups, each after the group around it; each has a skeleton; `stubs` is how many of them a
-    side of a box shows. After: one `View`, its open children inside it.
+    Before: `opened` lists groups, each after the group around it; each has a skeleton, but for stacks that show one of
+    their `members` alone; `stubs` is how many of them a side of a box shows. After: one `View`, its open children
+    inside it, and what a member holds inside its stack.
     """
     views: dict[Path, View] = {}
     for path in reversed(list(opened)):  # inner groups first: their views are in those around them
-        views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
+        if path in members:
+            views[path] = views[members[path]]
+        else:
+            views[path] = one_view(hierarchy, metagraph(path), path, skeletons[path], views, node_labels, stubs)
     return views[ROOT]
 
 
@@ -60,7 +65,9 @@ def one_view(
         path=path,
         metagraph=level,
         skeleton=skeleton,
-        node_labels=tuple(node_labels.node_label(child) for child in paths),
+        node_labels=tuple(
+            node_labels.node_label(child, views[child].path if child in views else child) for child in paths
+        ),
         opened=opened,
         names={row: hierarchy.name[row] for row in sorted(rows)},
         labels={row: hierarchy.leaf(row) for row in sorted(rows) if labelled(hierarchy, row)},

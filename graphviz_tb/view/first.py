@@ -12,7 +12,9 @@ from graphviz_tb.limits import LEVEL_TOO_LARGE
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows
+from graphviz_tb.model.stacks import is_stack, usual_member, usual_path
 from graphviz_tb.ops.roles import INPUTS, NEXT_ELEMENTS, PASS_THROUGH, RESULTS
+from graphviz_tb.view.alike import alike
 from graphviz_tb.view.repeats import Repeats, quiet_rows
 from graphviz_tb.view.weights import Weights
 
@@ -26,33 +28,37 @@ BOXES_OF_REPEATS = 28  # as long as there are fewer, repeats are opened; the res
 SHORT = 4  # repetitions: so many may be shown side by side before the ops of single layers
 NEARLY_ALL = 0.65  # of the ops of the model
 MUCH = 0.3  # of the ops of the model
+FEW, MOST_OF = 2, 0.8  # boxes of a member, and of its ops: where one box of so few holds so much, it is opened too
+SECOND = 0.2  # of the ops of the largest stack: others with so many are opened too
 WHOLE = 16  # ops: of a model of so few, no layer is hidden in a fold
 HANDS = INPUTS | NEXT_ELEMENTS | PASS_THROUGH | RESULTS
 
 
-def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath) -> list[Path]:
-    """The groups to open, each after the group around it.
+def first_picture(hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool = True) -> list[Path]:
+    """The groups to open, each after the group around it; `alone` where a stack shows one member and no list.
 
-    First those around the repeat that holds most of the model; then others that hold repeats, while there is room;
-    then the largest, until eight boxes show, and what is a good part of the model until eight of them are the model's.
-    What comes after the last weights, a loss or a measure, waits for what has weights; gradients, updates and savers
-    come last. Of a repeat whose repetitions are side by side then, one is opened. Marks, stubs and the auxiliary area
-    do not count.
+    First those around the repeat that holds most of the model, and one member of it; then others that hold repeats,
+    and these, while there is room; then the largest, until eight boxes show, and what is a good part of the model until
+    eight of them are the model's. What is alike opens together or not at all. What comes after the last weights, a loss
+    or a measure, waits for what has weights; gradients, updates and savers come last. Marks, stubs and the auxiliary
+    area do not count.
     """
-    picture = First(hierarchy, metagraph)
+    picture = First(hierarchy, metagraph, alone)
     picture.open_way()
+    picture.open_unit()
     picture.open_repeats()
+    picture.open_stacks()
     picture.open_largest()
-    picture.open_copy()
-    return list(picture.opened)
+    return picture.paths()
 
 
 class First:
     """A first picture in the making: `closed` boxes and `frames` of open groups."""
 
-    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath) -> None:
+    def __init__(self, hierarchy: Hierarchy, metagraph: ExpandPath, alone: bool) -> None:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
+        self.alone = alone
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpsThroughCalls(hierarchy, self.quiet)
         self.repeats = Repeats(hierarchy, self.ops, self.quiet)
@@ -64,16 +70,30 @@ class First:
         self.loose: set[Path] = set()
         self.judging: set[Path] = set()
 
-    def boxes_with(self, path: Path) -> int:
-        """How many boxes there are with one more group open; of very many, how many at most."""
-        # The group's own box goes, what is in it and its frame come.
-        children = len(content_rows(self.hierarchy, path))
-        inside = children if children > LEVEL_TOO_LARGE else len(self.metagraph(path).core())
-        return self.closed - 1 + inside + self.frames + 1
+    def content(self, path: Path) -> Path:
+        """What a group shows when it is open: itself, or the usual member of a stack."""
+        stack = self.alone and is_stack(self.hierarchy, path[-1])
+        return usual_path(self.hierarchy, path) if stack else path
+
+    def paths(self) -> list[Path]:
+        """The open groups and the members that stacks show, in the order of opening."""
+        found: dict[Path, None] = {}
+        for path in self.opened:
+            found[path] = found[self.content(path)] = None
+        return list(found)
+
+    def boxes_with(self, *paths: Path) -> int:
+        """How many boxes there are with more groups open; of very many, how many at most."""
+        boxes = self.closed + self.frames
+        for path in map(self.content, paths):
+            # The group's own box goes, what is in it and its frame come.
+            children = len(content_rows(self.hierarchy, path))
+            boxes += children if children > LEVEL_TOO_LARGE else len(self.metagraph(path).core())
+        return boxes
 
     def model(self, path: Path) -> int:
         """How many boxes an open group shows that are part of the model, and do more than to hand data in and out."""
-        level = self.metagraph(path)
+        level = self.metagraph(self.content(path))
         # A set: only counted.
         rows = [level.children[child] for child in set(level.core()) - self.weights.behind(level)]
         return sum(1 for row in rows if not self.quiet[row] and not self.hands(row))
@@ -85,7 +105,7 @@ class First:
 
     def open(self, path: Path) -> None:
         """Open one group."""
-        self.closed += len(self.metagraph(path).core()) - 1
+        self.closed += len(self.metagraph(self.content(path)).core()) - 1
         # Its own box counted as long as it was closed.
         self.telling += self.model(path) - (path not in self.judging and not self.quiet[path[-1]])
         self.frames += 1
@@ -96,7 +116,8 @@ class First:
 
         After: `loose` are those beside a flow, `judging` those after the last weights.
         """
-        level = self.metagraph(path)
+        content = self.content(path)
+        level = self.metagraph(content)
         # What no data joins, in a level where data joins others, lies beside the flow.
         joined = {end for edge in level.edges if edge.tensors for end in (edge.source, edge.target)}
         joined |= {bridge.child for bridge in level.bridges if bridge.tensors}
@@ -104,7 +125,7 @@ class First:
         # All of a group that judges.
         behind = set(range(len(level.children))) if path in self.judging else self.weights.behind(level)
         for position, row in enumerate(level.children):
-            child = child_path(self.hierarchy, path, row)
+            child = child_path(self.hierarchy, content, row)
             if position not in away and openable(self.hierarchy, child, path[-1]):
                 if joined and position not in joined:
                     self.loose.add(child)
@@ -127,44 +148,102 @@ class First:
             self.open(widest)
             path = widest
 
+    def open_unit(self) -> None:
+        """Open the largest stack that shows, and in its member what is nearly all of that."""
+        stacks = self.stacks()
+        if not stacks:
+            return
+        path = max(stacks, key=lambda path: self.repeats.most(path[-1]))
+        limit = MOST_BOXES if self.alone else BOXES_OF_REPEATS
+        while self.boxes_with(path) - self.frames <= limit:
+            self.open(path)
+            if not self.alone:
+                path = usual_path(self.hierarchy, path)
+                if self.boxes_with(path) <= BOXES_OF_REPEATS:
+                    self.open(path)
+                return
+            level = self.metagraph(self.content(path)).core()
+            inside = max(self.below(path), key=lambda child: self.count(child[-1]), default=None)
+            if inside is None or len(level) > FEW or self.count(inside[-1]) < MOST_OF * self.count(self.content(path)[-1]):
+                return
+            path = inside
+
+    def stacks(self) -> list[Path]:
+        """The closed stacks that show and are repeats of the model, each of whose members is more than one layer."""
+        return [
+            child
+            for path in list(self.opened)
+            for child in self.below(path)
+            if child not in self.opened
+            and child[-1] in self.repeats.at
+            and is_stack(self.hierarchy, child[-1])
+            and child not in self.loose
+            and not self.single(usual_member(self.hierarchy, child[-1]))
+        ]
+
+    def open_stacks(self) -> None:
+        """Open other stacks that are not small beside the largest, equal ones all or none, while there is room."""
+        if not self.alone:
+            return
+        open_ones = [path[-1] for path in self.opened if is_stack(self.hierarchy, path[-1])]
+        if not open_ones:
+            return
+        largest = max(self.repeats.most(row) for row in open_ones)
+        left = [path for path in self.stacks() if self.repeats.most(path[-1]) >= SECOND * largest]
+        left.sort(key=lambda path: (-self.repeats.most(path[-1]), path))
+        while left:
+            path = left[0]
+            alike_ones = [other for other in left if other == path or alike(self.hierarchy, path[-1], other[-1])]
+            left = [other for other in left if other not in alike_ones]
+            if self.boxes_with(*alike_ones) <= BOXES_OF_REPEATS:
+                for other in alike_ones:
+                    self.open(other)
+
+    def likes(self, path: Path) -> list[Path]:
+        """A group and those of its level that are alike and closed."""
+        hierarchy, row = self.hierarchy, path[-1]
+        level = hierarchy.children(int(hierarchy.parent[row])).tolist() if hierarchy.parent[row] >= 0 else [row]
+        others = [(*path[:-1], other) for other in level if other != row and alike(hierarchy, row, other)]
+        return [path, *(other for other in others if other not in self.opened)]
+
     def open_repeats(self) -> None:
         """Open other groups around repeats, those with most ops first, while there is room."""
-        queue = [self.entry(child) for path in self.opened for child in self.below(path)]
+        queue = [self.entry(child) for path in list(self.opened) for child in self.below(path)]
         heapq.heapify(queue)
         while queue:
             *_, path = heapq.heappop(queue)
-            if (
-                path in self.opened
-                or path in self.loose
-                or not self.repeats.tells(path[-1])
-                or self.boxes_with(path) > BOXES_OF_REPEATS
-            ):
+            if path in self.opened or path in self.loose or not self.repeats.tells(path[-1]):
                 continue
-            self.open(path)
-            for child in self.below(path):
-                heapq.heappush(queue, self.entry(child))
+            likes = [one for one in self.likes(path) if one not in self.loose and self.repeats.tells(one[-1])]
+            if self.boxes_with(*likes) > BOXES_OF_REPEATS:
+                continue
+            for one in likes:
+                self.open(one)
+                for child in self.below(one):
+                    heapq.heappush(queue, self.entry(child))
 
     def open_largest(self) -> None:
         """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
-        queue = [self.entry(child) for path in self.opened for child in self.below(path) if child not in self.opened]
+        queue = [
+            self.entry(child)
+            for path in list(self.opened)
+            for child in self.below(path)
+            if child not in self.opened
+        ]
         heapq.heapify(queue)
-        while queue and self.more(queue[0][-1]):
+        while queue and (queue[0][-1] in self.opened or self.more(queue[0][-1])):
             *_, path = heapq.heappop(queue)
-            if self.boxes_with(path) > MOST_BOXES and self.closed + self.frames > 1:
+            if path in self.opened:
                 continue
-            self.open(path)
-            for child in self.below(path):
-                heapq.heappush(queue, self.entry(child))
-
-    def open_copy(self) -> None:
-        """Open one repetition of the largest repeat that is open, if it is much of the model: what repeats shows."""
-        stacks = [path for path in self.opened if path[-1] in self.repeats.at and self.much(path)]
-        if not stacks:
-            return
-        copies = list(self.below(max(stacks, key=lambda path: self.repeats.most(path[-1]))))
-        copies = [copy for copy in copies if not self.single(copy[-1])]
-        if copies and self.opened.keys().isdisjoint(copies) and self.boxes_with(copies[0]) <= BOXES_OF_REPEATS:
-            self.open(copies[0])
+            likes = self.likes(path)
+            if self.boxes_with(*likes) > MOST_BOXES:
+                likes = [path] if self.closed < FEWEST_BOXES else []
+            if self.boxes_with(*likes) > MOST_BOXES and self.closed + self.frames > 1:
+                continue
+            for one in likes:
+                self.open(one)
+                for child in self.below(one):
+                    heapq.heappush(queue, self.entry(child))
 
     def more(self, path: Path) -> bool:
         """Whether to open the largest group left: with few boxes; with few of the model, if it is much of that and no

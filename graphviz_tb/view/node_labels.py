@@ -19,6 +19,7 @@ from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
+from graphviz_tb.view.words import as_stack
 
 KINDS: tuple[BoxKind, ...] = ("scope", "op", "series", "fold", "function")  # by `Kind`
 HASHED = re.compile(r"(\w+)_[0-9a-f]{8}(?:_\d+)?", re.ASCII)  # TensorFlow 1 adds a hash: "swish_f2c5eb10"
@@ -38,8 +39,17 @@ class NodeLabels:
         self.nameless = without_names(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
 
-    def node_label(self, path: Path) -> NodeLabel:
-        """The label of the child at `path`."""
+    def node_label(self, path: Path, content: Path | None = None) -> NodeLabel:
+        """The label of the child at `path`; of a stack that shows what another path, a member, holds as `content`."""
+        if content is None or content == path:
+            return self.plain_label(path)
+        node, member = self.plain_label(path), self.plain_label(content)
+        members = self.hierarchy.children(path[-1]).tolist()
+        shown = members.index(content[-1])
+        return as_stack(node, self.second(path), member.label, member.second, shown, len(members))
+
+    def plain_label(self, path: Path) -> NodeLabel:
+        """The label of the child at `path`, closed or with all that it holds."""
         hierarchy, row = self.hierarchy, path[-1]
         kind = self.kind(row)
         stack = kind in ("series", "fold")

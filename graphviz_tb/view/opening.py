@@ -12,6 +12,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
+from graphviz_tb.model.stacks import is_stack, shown_members, usual_path
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.view.first import ROOT, ExpandPath, first_picture, openable
 from graphviz_tb.view.select import RowFinder
@@ -40,15 +41,28 @@ def open_groups(
     elif options.depth != "auto":
         notices = open_to_depth(hierarchy, metagraph, opened, options.depth, most)
     elif not options.open:
-        opened.update(dict.fromkeys(first_picture(hierarchy, metagraph)))
+        opened.update(dict.fromkeys(first_picture(hierarchy, metagraph, shows_one(options))))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
     shown = size_of(hierarchy, metagraph, opened if options.open else ())
     for paths in names.find_each(options.open):
         shown, odd = open_found(hierarchy, metagraph, opened, paths, most, shown)
         notices += odd
+    if options.open and shows_one(options):
+        show_usual(hierarchy, opened)
     # Several patterns may meet the same limit: report the first place only.
     told = {(notice.code, notice.message): notice for notice in reversed(notices)}
     return opened, (*reversed(told.values()), *unlisted(hierarchy, opened))
+
+
+def shows_one(options: PictureOptions) -> bool:
+    """Whether an open stack may show one member alone: not where all groups, or all down to a depth, are asked for."""
+    return not options.all_members and not options.open_all and options.depth == "auto"
+
+
+def members_alone(hierarchy: Hierarchy, opened: Iterable[Path], options: PictureOptions) -> dict[Path, Path] | None:
+    """The member that each open stack shows alone, by the path of the stack; None where stacks list their members:
+    where that is asked for, or where two members of one are open."""
+    return shown_members(hierarchy, opened) if shows_one(options) else None
 
 
 def unlisted(hierarchy: Hierarchy, opened: OpenSet) -> tuple[Notice, ...]:
@@ -80,6 +94,15 @@ def open_found(
         shown = more
         opened.update(dict.fromkeys(closed))
     return shown, ()
+
+
+def show_usual(hierarchy: Hierarchy, opened: OpenSet) -> None:
+    """Let open stacks of which no member is open show their usual one."""
+    for path in list(opened):
+        if is_stack(hierarchy, path[-1]):
+            members = ((*path[:-1], member) for member in hierarchy.children(path[-1]).tolist())
+            if not any(member in opened for member in members):
+                opened[usual_path(hierarchy, path)] = None
 
 
 def too_many(limit: int, where: str) -> Notice:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from graphviz_tb.model.metagraph import Annotation, Bridge, Line
 from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
 from graphviz_tb.view.labels import account, brief, counted, shown
@@ -67,6 +69,31 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
     if node.badge and second.startswith(f"{number} op"):
         return node.badge if node.kind == "series" else second
     return " · ".join(part for part in (node.badge, second) if part)
+
+
+def as_stack(
+    node: NodeLabel, said: str | None, member: str, inside: str, shown: int, members: int
+) -> NodeLabel:
+    """The label of a stack that shows what one member holds: `said` is the second line that a picture wants (None: the
+    usual one), `member` what the member is called, `inside` its second line, `shown` its place among the `members`.
+
+    >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
+    >>> label = as_stack(node, None, "layer_1", "20 ops", 1, 4)
+    >>> label.label, label.second
+    ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
+    """
+    each = said if said is not None else f"{inside} each" if inside else ""
+    aside = "" if node.connected else "side by side"
+    other = f"as {member}" if shown else ""
+    rest = f"{members - 1} {'other has' if members == 2 else 'others have'} the same structure"
+    return replace(
+        node,
+        label=f"{node.label} {node.badge}",
+        second=" · ".join(part for part in (aside, other, each) if part),
+        badge="",
+        about=f"shown: {member}; {rest}",
+        stacked=True,
+    )
 
 
 def title(node: NodeLabel, links: list[str]) -> str:

@@ -48,6 +48,16 @@ def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | Non
     >>> one == two, canonical([7, 7, 9], [(0, 1, 1), (1, 2, 1)]) == one
     (True, False)
     """
+    order, complete = canonical_order(colors, edges, room)
+    place = {node: index for index, node in enumerate(order)}
+    lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
+    return repr(([colors[node] for node in order], lines)).encode(), complete
+
+
+def canonical_order(
+    colors: list[int], edges: list[Edge], room: RefinementBudget | None = None
+) -> tuple[list[int], bool]:
+    """The nodes of a graph in the order of its certificate, and whether that is canonical."""
     room = room or RefinementBudget(REFINEMENTS * len(colors))
     links = link(len(colors), edges)
     cell = first_cells(colors)
@@ -61,10 +71,7 @@ def canonical(colors: list[int], edges: list[Edge], room: RefinementBudget | Non
             break
         room.edges -= len(edges)
         work = single_out(cell, links, cuts, room)
-    order = rank(cell, parts, edges)
-    place = {node: index for index, node in enumerate(order)}
-    lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
-    return repr(([colors[node] for node in order], lines)).encode(), room.left >= 0
+    return rank(cell, parts, edges), room.left >= 0
 
 
 def link(count: int, edges: list[Edge]) -> Adjacency:

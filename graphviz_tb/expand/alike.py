@@ -1,0 +1,92 @@
+"""Which row of one group corresponds to which of another: a mapping of children that keeps what they are and the edges
+between them, found anew and checked, never guessed from names or positions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from graphviz_tb.algorithms.canonical import Edge, canonical_order
+from graphviz_tb.model.columns import Longs, distinct, positions
+from graphviz_tb.model.hierarchy import Hierarchy
+
+ChildMap = dict[int, int]  # children of one group to those of another
+CONTROL = 2  # the flag of an edge; 1 is data
+
+
+class Alike:
+    """Maps rows between groups of one structure. A mapping is found once for each pair."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self._maps: dict[tuple[int, int], ChildMap | None] = {}
+        self._forms: dict[int, tuple[Longs, Longs]] = {}
+
+    def row(self, source: int, target: int, row: int) -> int | None:
+        """The row in group `target` that corresponds to `row` in group `source`; None where none is known.
+
+        Where the mapping ends above the row, that is the innermost group that corresponds to one around it.
+        """
+        if source == target or row == source:
+            return target if row == source else row
+        # From the row up to the group: then the children to map, from the outside in.
+        chain = [row]
+        while chain[-1] != source:
+            chain.append(int(self.hierarchy.parent[chain[-1]]))
+        found = target
+        for around, inner in pairwise(reversed(chain)):
+            children = self.children(around, found)
+            if children is None:
+                return None if around == source else found
+            found = children[inner]
+        return found
+
+    def children(self, source: int, target: int) -> ChildMap | None:
+        """The mapping of the children of two groups; None where there is none."""
+        key = source, target
+        if key not in self._maps:
+            self._maps[key] = self._mapped(source, target)
+        return self._maps[key]
+
+    def _mapped(self, source: int, target: int) -> ChildMap | None:
+        hierarchy = self.hierarchy
+        one, other = self._form(source), self._form(target)
+        if len(one[0]) != len(other[0]) or len(one[1]) != len(other[1]):
+            return None
+        children = hierarchy.children(source).tolist(), hierarchy.children(target).tolist()
+        # Blocks are written by the same code: nearly always the order of the file is the mapping.
+        if np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1]):
+            return dict(zip(*children, strict=True))
+        orders = [ordered(*form) for form in (one, other)]
+        if orders[0][1] != orders[1][1]:
+            return None
+        pairs = zip(orders[0][0], orders[1][0], strict=True)
+        return {children[0][first]: children[1][second] for first, second in pairs}
+
+    def _form(self, row: int) -> tuple[Longs, Longs]:
+        """The colours of the children of a group, and its edges as numbers: source, target, whether control."""
+        if row not in self._forms:
+            hierarchy, graph = self.hierarchy, self.hierarchy.graph
+            children = hierarchy.children(row)
+            nodes = hierarchy.node[children]
+            groups = len(graph.op_types) + hierarchy.template[children].astype(np.int64)
+            colors = np.where(nodes >= 0, graph.op[nodes], groups).astype(np.int64)
+            edges = hierarchy.owned(row)
+            rows = children.tolist()
+            if len(edges):
+                source, target = (positions(rows, ends[edges]) for ends in (hierarchy.edge_from, hierarchy.edge_to))
+                codes = distinct(source << 33 | target << 2 | np.where(graph.control[edges], CONTROL, 1))
+            else:
+                codes = np.zeros(0, np.int64)
+            self._forms[row] = colors, codes
+        return self._forms[row]
+
+
+def ordered(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list[int], list[Edge]]]:
+    """The canonical order of the children of a group, and all there is to say of them in that order."""
+    edges = [(code >> 33, (code >> 2) & 0x7FFFFFFF, code & 3) for code in codes.tolist()]
+    order, _ = canonical_order(colors.tolist(), edges)
+    place = {node: index for index, node in enumerate(order)}
+    lines = sorted((place[source], place[target], flag) for source, target, flag in edges)
+    return order, (colors[order].tolist(), lines)

@@ -1,0 +1,223 @@
+"""What a member of a stack holds where the stack shows it alone: the lines of the whole stack, at what corresponds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from graphviz_tb.expand import Expander
+from graphviz_tb.expand.alike import Alike
+from graphviz_tb.expand.bridges import Crossings, EdgeFiles, find_bridges, join, nothing
+from graphviz_tb.expand.drawable import decide_drawable
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import FUNCTION, SERIES
+from graphviz_tb.model.metagraph import Bridge, Metagraph
+from graphviz_tb.model.paths import Path, parent_path
+from graphviz_tb.model.stacks import is_stack, stack_of, usual_member
+
+Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
+Ends = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackLines:
+    """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual member has it;
+    `loose` what touches members unlike that one."""
+
+    own: dict[int, list[Crossing]]
+    usual: Ends
+    loose: list[Crossing]
+    member: int
+
+
+class MemberExpander(Expander):
+    """Opens groups of a hierarchy as they are where each open stack shows one member.
+
+    Before: an expander of the same hierarchy, which opens what is in no stack. After: what enters or leaves a stack at
+    any of its members does so at the member shown, at the child that corresponds; lines between neighbouring members
+    are left out.
+    """
+
+    def __init__(self, plain: Expander) -> None:
+        super().__init__(plain.hierarchy, plain.facts, plain.options)
+        self.plain = plain
+        self.alike = Alike(plain.hierarchy)
+        self._lines: dict[Path, StackLines] = {}
+        self._shown: dict[Path, Crossings] = {}
+
+    @cached_property
+    def inside(self) -> Bools:
+        """For each row whether it is in a stack."""
+        hierarchy = self.hierarchy
+        change = np.zeros(len(hierarchy) + 1, np.int64)
+        for row in np.flatnonzero(hierarchy.kind == SERIES).tolist():
+            if is_stack(hierarchy, row):
+                change[row + 1] += 1
+                change[hierarchy.end[row]] -= 1
+        within: Bools = np.cumsum(change[:-1]) > 0
+        return within
+
+    def metagraph(self, path: Path) -> Metagraph:
+        """Return the metagraph of the group at `path`."""
+        return super().metagraph(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
+
+    def expect_all(self) -> None:
+        """Find the lines of all groups that are in no stack in one pass."""
+        self.plain.expect_all()
+
+    def place_of(self, path: Path) -> tuple[Path | None, int]:
+        """The level that shows a group, and the group's row there: that of its stack for a member."""
+        stack = stack_of(self.hierarchy, path) or path
+        return parent_path(self.hierarchy, stack), stack[-1]
+
+    def _open(self, path: Path) -> Metagraph:
+        return super()._open(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
+
+    def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
+        across = self._across(path)
+        if path[-1] in self.hierarchy.calls:
+            across = self._files.entered(across, path[-1]).edges
+        bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._files.known)
+        return decide_drawable(self, path, bridges, away, self.options)
+
+    @cached_property
+    def _files(self) -> EdgeFiles:
+        return EdgeFiles(self.hierarchy)
+
+    def _across(self, path: Path) -> Crossings:
+        """What crosses the border of a group, in the file's order."""
+        files = self._files
+        files.around(path[:-1])  # forgets calls where these are many
+        for length in range(1, len(path)):  # the calls around it, from the outermost on
+            if path[:length] not in files.calls:
+                files.calls[path[:length]] = self._in_body(path[:length])
+        return self._in_body(path)
+
+    def _in_body(self, path: Path) -> Crossings:
+        """The same for a group of a body; what crosses the borders of calls around it is known."""
+        stacks = self._stacks(path)
+        for depth, (stack, member) in enumerate(stacks):
+            if member not in self._shown:
+                self._shown[member] = self._as_member(stack, member, stacks[depth - 1][1] if depth else None)
+        return self._confined(path, stacks[-1][1] if stacks else None)
+
+    def _stacks(self, path: Path) -> list[tuple[Path, Path]]:
+        """The stacks around a path in its body, from the outermost on, each with the member that the path is in."""
+        hierarchy, found, row = self.hierarchy, [], path[-1]
+        while (parent := int(hierarchy.parent[row])) >= 0:
+            if is_stack(hierarchy, parent):
+                found.append(((*path[:-1], parent), (*path[:-1], row)))
+            row = parent
+        return found[::-1]
+
+    def _confined(self, path: Path, member: Path | None) -> Crossings:
+        """What crosses the border of a group in a member that is shown (None: it is in none)."""
+        own = self._whole(path)
+        if member is None:
+            return own
+        hierarchy, shown = self.hierarchy, self._shown[member]
+        start, end = path[-1], int(hierarchy.end[path[-1]])
+        here = shown.pick((shown.inner >= start) & (shown.inner < end))
+        if path == member:
+            return here
+        top, foot = member[-1], int(hierarchy.end[member[-1]])
+        return join(own.pick((own.other >= top) & (own.other < foot)), here)
+
+    def _whole(self, path: Path) -> Crossings:
+        """What crosses the border of a group in the file."""
+        row, files = path[-1], self._files
+        across = nothing() if self.hierarchy.kind[row] == FUNCTION else files.own(row)
+        if len(path) > 1 and len(files.calls[path[:-1]].edge):
+            passed = files.handed(path[:-1]).below(row, int(self.hierarchy.end[row]))
+            across = join(across, passed) if len(passed.edge) else across
+        return across
+
+    def _as_member(self, stack: Path, member: Path, around: Path | None) -> Crossings:
+        """What crosses the border of a stack, as one of its members has it; `around` is the member that shows it."""
+        if stack not in self._lines:
+            self._lines[stack] = self._lines_of(stack, around)
+        lines, row = self._lines[stack], member[-1]
+        held: Ends = {}
+        for crossing in lines.own.get(row, ()):
+            held.setdefault(ends(crossing), crossing)
+        for edge, inner, other, inbound, slot in lines.usual.values():
+            found = self.alike.row(lines.member, row, inner)
+            if found is not None:
+                held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
+        seen = {(other, inbound) for other, inbound, _ in held}
+        loose = [one for one in lines.loose if (one[2], one[3]) not in seen]
+        for edge, _, other, inbound, slot in loose:
+            for inner in self._chained(stack, lines.member, inbound):
+                found = self.alike.row(lines.member, row, inner)
+                if found is not None:
+                    held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
+        between = self._far(stack, row)
+        return columns([*held.values(), *between])
+
+    def _lines_of(self, stack: Path, around: Path | None) -> StackLines:
+        """What crosses the border of a stack, by member and mapped onto the usual one."""
+        across, usual = self._confined(stack, around), usual_member(self.hierarchy, stack[-1])
+        members = self.hierarchy.children(stack[-1])
+        owners = members[np.searchsorted(members, across.inner, side="right") - 1].tolist() if len(members) else []
+        own: dict[int, list[Crossing]] = {}
+        for owner, crossing in zip(owners, rows_of(across), strict=True):
+            own.setdefault(owner, []).append(crossing)
+        held: Ends = {}
+        loose: list[Crossing] = []
+        # The usual member first: of lines that come to one, its own says what one of them carries.
+        for owner in sorted(own, key=lambda owner: (owner != usual, owner)):
+            for edge, inner, other, inbound, slot in own[owner]:
+                found = self.alike.row(owner, usual, inner)
+                if found is None:
+                    loose.append((edge, inner, other, inbound, slot))
+                else:
+                    held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
+        return StackLines(own, held, loose, usual)
+
+    def _chained(self, stack: Path, usual: int, inbound: bool) -> list[int]:
+        """Where the usual member of a stack is fed by its neighbour, or feeds it, in rows of that member."""
+        hierarchy = self.hierarchy
+        for member in [usual, *hierarchy.children(stack[-1]).tolist()]:
+            if hierarchy.template[member] != hierarchy.template[usual]:
+                continue
+            own = self._between(stack, member)
+            data = ~hierarchy.graph.control[own.edge] & (own.inbound == inbound)
+            found = [self.alike.row(member, usual, row) for row in dict.fromkeys(own.inner[data].tolist())]
+            if rows := [row for row in found if row is not None]:
+                return rows
+        return []
+
+    def _between(self, stack: Path, member: int) -> Crossings:
+        """The edges from one member of a stack to others."""
+        own = self._whole((*stack[:-1], member))
+        return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
+
+    def _far(self, stack: Path, member: int) -> list[Crossing]:
+        """The edges from one member to others that are no neighbours of it in the row."""
+        between = self._between(stack, member)
+        place = {row: at for at, row in enumerate(self.hierarchy.children(stack[-1]).tolist())}
+        here = place[member]
+        return [one for one in rows_of(between) if abs(place.get(one[2], here) - here) > 1]
+
+
+def ends(crossing: Crossing) -> tuple[int, bool, int]:
+    """The row outside of a crossing, whether it comes in, and the row inside."""
+    return crossing[2], crossing[3], crossing[1]
+
+
+def rows_of(across: Crossings) -> Iterable[Crossing]:
+    """Crossings one by one."""
+    listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
+    return zip(*(column.tolist() for column in listed), strict=True)
+
+
+def columns(rows: list[Crossing]) -> Crossings:
+    """Crossings as columns, in the order of their edges."""
+    if not rows:
+        return nothing()
+    edge, inner, other, inbound, slot = zip(*sorted(rows), strict=True)
+    numbers = [np.array(column, np.int32) for column in (edge, inner, other, slot)]
+    return Crossings(*numbers[:3], np.array(inbound, bool), numbers[3])

@@ -1,0 +1,55 @@
+"""Which groups of one level are alike: what opens one of them opens all."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from graphviz_tb.model.hierarchy import OP, Hierarchy
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.stacks import is_stack, usual_member
+
+DIGITS = re.compile(r"\d+")
+COMMON = 0.5  # of the children of both: so many are the same in groups that are alike
+
+
+def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
+    """Whether two siblings are equal, stacks of equal members, or of one kind and name but for numbers with half of
+    their children in common."""
+    if hierarchy.kind[one] != hierarchy.kind[other] or hierarchy.kind[one] == OP:
+        return False
+    if hierarchy.template[one] == hierarchy.template[other]:
+        return True
+    if is_stack(hierarchy, one) and is_stack(hierarchy, other):
+        members = usual_member(hierarchy, one), usual_member(hierarchy, other)
+        return bool(hierarchy.template[members[0]] == hierarchy.template[members[1]])
+    if without_digits(hierarchy, one) != without_digits(hierarchy, other):
+        return False
+    first, second = structures(hierarchy, one), structures(hierarchy, other)
+    names = children_names(hierarchy, one), children_names(hierarchy, other)
+    return in_common(first, second) or in_common(*names)
+
+
+def in_common(one: Counter[str], other: Counter[str]) -> bool:
+    """Whether the larger of two sets shares half of what is in it with the other."""
+    return (one & other).total() >= COMMON * max(one.total(), other.total()) > 0
+
+
+def without_digits(hierarchy: Hierarchy, row: int) -> str:
+    """The label of a row but for its digits."""
+    return DIGITS.sub("", hierarchy.leaf(row))
+
+
+def structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """What the children of a group are: types of ops, templates of groups, how often each."""
+    children, graph = hierarchy.children(row).tolist(), hierarchy.graph
+    kinds = (hierarchy.kind[child] == OP for child in children)
+    return Counter(
+        graph.op_types[graph.op[hierarchy.node[child]]] if op else f"#{hierarchy.template[child]}"
+        for child, op in zip(children, kinds, strict=True)
+    )
+
+
+def children_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
+    """How the children of a group are called, but for digits."""
+    return Counter(DIGITS.sub("", last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())
