@@ -13,11 +13,11 @@ from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.stacks import stack_of
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place import place
@@ -89,13 +89,14 @@ def is_free(options: PictureOptions) -> bool:
 def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, and what was odd in arranging them."""
     hierarchy, report = model.hierarchy, model.report
-    members = members_alone(hierarchy, opened, options) or {}
+    alone = members_alone(hierarchy, opened, options)
+    members = alone or {}
     metagraph = model.members.metagraph if members else model.metagraph
     with report.stage("arrange"):
         lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)
     with report.stage("view"):
-        labels = NodeLabels(hierarchy, second)
+        labels = NodeLabels(hierarchy, second, alone=alone is not None)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
     with report.stage("place"):
         scene = place(view, options)
@@ -114,21 +115,30 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
         return layout
     # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
     # shows open as one.
-    hierarchy = model.hierarchy
-    shown = set((members_alone(hierarchy, layout.opened, options) or {}).values())
-    paths = [path for path in layout.opened if path not in shown]
+    units = units_of(model.hierarchy, layout.opened, options)
+    paths = list(units)
     best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
     while low <= high:
         # By bisection, taking it that to close a group never makes a sheet larger: 7 layouts where 100 are open.
         count = (low + high + 1) // 2
-        kept = set(paths[:count])
-        fewer = [path for path in layout.opened if (stack_of(hierarchy, path) if path in shown else path) in kept]
-        tried = laid_out(model, options, second, dict.fromkeys(fewer))
+        fewer = dict.fromkeys(path for unit in paths[:count] for path in units[unit])
+        tried = laid_out(model, options, second, fewer)
         if is_legible(tried.scene) or count == LEAST_OPEN:
             best, low = tried, count + 1
         else:
             high = count - 1
     return best if closed(best.scene) >= FEWEST_BOXES else layout
+
+
+def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[Path, list[Path]]:
+    """What opens as one box, by the group that it is the box of: a stack, with what holds nothing else and the member
+    that is shown, or a group by itself."""
+    members = members_alone(hierarchy, opened, options) or {}
+    box = {member: path for path, member in members.items()}  # the outermost is the last
+    units: dict[Path, list[Path]] = {}
+    for path in opened:
+        units.setdefault(box.get(members.get(path, path), path), []).append(path)
+    return units
 
 
 def is_legible(scene: Scene) -> bool:

@@ -16,7 +16,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, SERIES
 from graphviz_tb.model.metagraph import Bridge, Metagraph
 from graphviz_tb.model.paths import Path, parent_path
-from graphviz_tb.model.stacks import is_stack, stack_of, usual_member
+from graphviz_tb.model.stacks import boxes_of, is_stack, stack_of, usual_member
 
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
 Ends = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
@@ -70,8 +70,9 @@ class MemberExpander(Expander):
 
     def place_of(self, path: Path) -> tuple[Path | None, int]:
         """The level that shows a group, and the group's row there: that of its stack for a member."""
-        stack = stack_of(self.hierarchy, path) or path
-        return parent_path(self.hierarchy, stack), stack[-1]
+        stack = stack_of(self.hierarchy, path)
+        place = path if stack is None else boxes_of(self.hierarchy, stack)[-1]
+        return parent_path(self.hierarchy, place), place[-1]
 
     def _open(self, path: Path) -> Metagraph:
         return super()._open(path) if self.inside[list(path)].any() else self.plain.metagraph(path)

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from graphviz_tb.model.hierarchy import OP, SERIES, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, parent_path
 
 
 def is_stack(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a row is a series of groups. Calls are ops: a series of them is none."""
-    if hierarchy.kind[row] != SERIES:
-        return False
-    members = hierarchy.children(row)
-    return len(members) > 1 and bool(hierarchy.kind[members[0]] != OP)
+    return bool(hierarchy.kind[row] == SERIES) and bool(hierarchy.kind[hierarchy.children(row)[0]] != OP)
+
+
+def stack_in(hierarchy: Hierarchy, row: int) -> int:
+    """The stack that a group is, or that is all it holds; -1 where it is no such group."""
+    while row > 0 and hierarchy.kind[row] in (SCOPE, FOLD):
+        children = hierarchy.children(row)
+        row = int(children[0]) if len(children) == 1 else -1
+    return row if row > 0 and is_stack(hierarchy, row) else -1
 
 
 def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:
@@ -23,21 +28,37 @@ def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:
     return around if around is not None and is_stack(hierarchy, around[-1]) else None
 
 
-def usual_member(hierarchy: Hierarchy, row: int) -> int:
+def boxes_of(hierarchy: Hierarchy, stack: Path) -> list[Path]:
+    """A stack and the groups around it that hold nothing else, from the inside out: all are drawn as one box."""
+    found = [stack]
+    while (row := int(hierarchy.parent[found[-1][-1]])) > 0 and stack_in(hierarchy, row) == stack[-1]:
+        found.append((*stack[:-1], row))
+    return found
+
+
+def usual_member(hierarchy: Hierarchy, stack: int) -> int:
     """The member that shows what a stack repeats: the first of those that have the most common template."""
-    members = hierarchy.children(row).tolist()
-    templates = [int(hierarchy.template[member]) for member in members]
+    members = hierarchy.children(stack).tolist()
+    templates = hierarchy.template[members].tolist()
     counts = Counter(templates)
     return int(members[templates.index(max(counts, key=lambda template: counts[template]))])  # a tie: what comes first
 
 
-def usual_path(hierarchy: Hierarchy, stack: Path) -> Path:
-    """The path of the usual member of a stack."""
-    return (*stack[:-1], usual_member(hierarchy, stack[-1]))
+def usual_paths(hierarchy: Hierarchy, path: Path) -> list[Path]:
+    """What opens with a group that is a stack, or holds nothing else: all between it and the usual member, and that.
+
+    After: nothing for another group.
+    """
+    stack = stack_in(hierarchy, path[-1])
+    if stack < 0:
+        return []
+    between = boxes_of(hierarchy, (*path[:-1], stack))
+    inner = between[: between.index(path)][::-1]
+    return [*inner, (*path[:-1], usual_member(hierarchy, stack))]
 
 
 def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Path] | None:
-    """The member that each open stack shows alone, by the path of the stack.
+    """The member that each open stack shows alone, by the path of the stack and of groups that hold nothing else.
 
     After: None where two members of one stack are open: then each open stack lists its members.
     """
@@ -47,7 +68,5 @@ def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Pa
         if stack is not None:
             if stack in members:
                 return None
-            members[stack] = path
+            members.update(dict.fromkeys(boxes_of(hierarchy, stack), path))
     return members
-
-

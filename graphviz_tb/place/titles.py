@@ -51,6 +51,9 @@ def title(node: NodeLabel, count: str, crossing: Sequence[int], wide: int) -> Ti
     for start, stop in _gaps(end + BETWEEN, moved, wide):
         if stop - start >= need:
             return Title((_name(node, name), _count(count, start)), shift, wide)
+    if node.stacked:  # it says what a stack repeats: there is always room for it, behind the last edge
+        start = moved[-1] + CLEAR
+        return Title((_name(node, name), _count(count, start)), shift, max(wide, start + need + RIGHT))
     return Title((_name(node, name),), shift, wide)
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.stacks import is_stack, usual_member
+from graphviz_tb.model.stacks import stack_in, usual_member
 
 DIGITS = re.compile(r"\d+")
 COMMON = 0.5  # of the children of both: so many are the same in groups that are alike
@@ -20,9 +20,11 @@ def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
         return False
     if hierarchy.template[one] == hierarchy.template[other]:
         return True
-    if is_stack(hierarchy, one) and is_stack(hierarchy, other):
-        members = usual_member(hierarchy, one), usual_member(hierarchy, other)
-        return bool(hierarchy.template[members[0]] == hierarchy.template[members[1]])
+    stacks = stack_in(hierarchy, one), stack_in(hierarchy, other)
+    if min(stacks) >= 0:
+        templates = hierarchy.template[[usual_member(hierarchy, stack) for stack in stacks]].tolist()
+        if len(set(templates)) == 1:
+            return True
     if without_digits(hierarchy, one) != without_digits(hierarchy, other):
         return False
     first, second = structures(hierarchy, one), structures(hierarchy, other)

@@ -12,7 +12,7 @@ from graphviz_tb.limits import LEVEL_TOO_LARGE
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows
-from graphviz_tb.model.stacks import is_stack, usual_member, usual_path
+from graphviz_tb.model.stacks import is_stack, stack_in, usual_member, usual_paths
 from graphviz_tb.ops.roles import INPUTS, NEXT_ELEMENTS, PASS_THROUGH, RESULTS
 from graphviz_tb.view.alike import alike
 from graphviz_tb.view.repeats import Repeats, quiet_rows
@@ -72,14 +72,17 @@ class First:
 
     def content(self, path: Path) -> Path:
         """What a group shows when it is open: itself, or the usual member of a stack."""
-        stack = self.alone and is_stack(self.hierarchy, path[-1])
-        return usual_path(self.hierarchy, path) if stack else path
+        return self.with_member(path)[-1]
+
+    def with_member(self, path: Path) -> list[Path]:
+        """A group, and what opens with it: the usual member of a stack."""
+        return [path, *(usual_paths(self.hierarchy, path) if self.alone else ())]
 
     def paths(self) -> list[Path]:
         """The open groups and the members that stacks show, in the order of opening."""
         found: dict[Path, None] = {}
         for path in self.opened:
-            found[path] = found[self.content(path)] = None
+            found.update(dict.fromkeys(self.with_member(path)))
         return list(found)
 
     def boxes_with(self, *paths: Path) -> int:
@@ -141,12 +144,16 @@ class First:
             widest = max(ways, key=lambda child: self.repeats.most(child[-1]), default=None)
             if (
                 widest is None
-                or not self.repeats.hides(widest[-1])
+                or not self.hides(widest)
                 or self.boxes_with(widest) - self.frames > MOST_BOXES + 1  # frames on the way do not count
             ):
                 return
             self.open(widest)
             path = widest
+
+    def hides(self, path: Path) -> bool:
+        """Whether there is a larger repeat in a group than it is, or is drawn as."""
+        return self.repeats.hides(path[-1]) and not (self.alone and stack_in(self.hierarchy, path[-1]) >= 0)
 
     def open_unit(self) -> None:
         """Open the largest stack that shows, and in its member what is nearly all of that."""
@@ -158,7 +165,7 @@ class First:
         while self.boxes_with(path) - self.frames <= limit:
             self.open(path)
             if not self.alone:
-                path = usual_path(self.hierarchy, path)
+                path = usual_paths(self.hierarchy, path)[-1]
                 if self.boxes_with(path) <= BOXES_OF_REPEATS:
                     self.open(path)
                 return
@@ -175,17 +182,21 @@ class First:
             for path in list(self.opened)
             for child in self.below(path)
             if child not in self.opened
-            and child[-1] in self.repeats.at
-            and is_stack(self.hierarchy, child[-1])
-            and child not in self.loose
-            and not self.single(usual_member(self.hierarchy, child[-1]))
+            and self.tells_of_stack(child)
         ]
+
+    def tells_of_stack(self, path: Path) -> bool:
+        """Whether a group is drawn as a stack of the model, each of whose members is more than one layer."""
+        stack = stack_in(self.hierarchy, path[-1]) if self.alone else path[-1]
+        if stack not in self.repeats.at or not is_stack(self.hierarchy, stack) or path in self.loose:
+            return False
+        return not self.single(usual_member(self.hierarchy, stack))
 
     def open_stacks(self) -> None:
         """Open other stacks that are not small beside the largest, equal ones all or none, while there is room."""
         if not self.alone:
             return
-        open_ones = [path[-1] for path in self.opened if is_stack(self.hierarchy, path[-1])]
+        open_ones = [path[-1] for path in self.opened if stack_in(self.hierarchy, path[-1]) >= 0]
         if not open_ones:
             return
         largest = max(self.repeats.most(row) for row in open_ones)
@@ -198,6 +209,10 @@ class First:
             if self.boxes_with(*alike_ones) <= BOXES_OF_REPEATS:
                 for other in alike_ones:
                     self.open(other)
+
+    def tells(self, path: Path) -> bool:
+        """Whether a group hides a repeat that is not small beside the largest of the model."""
+        return self.repeats.tells(path[-1]) and self.hides(path)
 
     def likes(self, path: Path) -> list[Path]:
         """A group and those of its level that are alike and closed."""
@@ -212,9 +227,9 @@ class First:
         heapq.heapify(queue)
         while queue:
             *_, path = heapq.heappop(queue)
-            if path in self.opened or path in self.loose or not self.repeats.tells(path[-1]):
+            if path in self.opened or path in self.loose or not self.tells(path):
                 continue
-            likes = [one for one in self.likes(path) if one not in self.loose and self.repeats.tells(one[-1])]
+            likes = [one for one in self.likes(path) if one not in self.loose and self.tells(one)]
             if self.boxes_with(*likes) > BOXES_OF_REPEATS:
                 continue
             for one in likes:

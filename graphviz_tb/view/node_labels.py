@@ -17,6 +17,7 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
+from graphviz_tb.model.stacks import stack_in
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.view.words import as_stack
@@ -29,12 +30,20 @@ COUNTER = re.compile(r"_[0-9]{1,9}", re.ASCII)
 
 class NodeLabels:
     """Makes the labels of nodes; `second(path)` is the second line that a picture wants, None for the usual one. Labels
-    that are not `placed` have no address."""
+    that are not `placed` have no address. `alone`: stacks show one member, and what holds nothing but a stack is drawn
+    as that."""
 
-    def __init__(self, hierarchy: Hierarchy, second: Callable[[Path], str | None], placed: bool = True) -> None:
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        second: Callable[[Path], str | None],
+        placed: bool = True,
+        alone: bool = False,
+    ) -> None:
         self.hierarchy = hierarchy
         self.second = second
         self.placed = placed
+        self.alone = alone
         self.ops = OpsThroughCalls(hierarchy)
         self.nameless = without_names(hierarchy)
         self.numbers: dict[int, dict[int, str]] = {}
@@ -44,16 +53,18 @@ class NodeLabels:
         if content is None or content == path:
             return self.plain_label(path)
         node, member = self.plain_label(path), self.plain_label(content)
-        members = self.hierarchy.children(path[-1]).tolist()
+        members = self.hierarchy.children(stack_in(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
         return as_stack(node, self.second(path), member.label, member.second, shown, len(members))
 
     def plain_label(self, path: Path) -> NodeLabel:
         """The label of the child at `path`, closed or with all that it holds."""
         hierarchy, row = self.hierarchy, path[-1]
-        kind = self.kind(row)
+        held = stack_in(hierarchy, row) if self.alone else -1
+        like = held if held >= 0 else row  # what it is drawn as
+        kind = self.kind(like)
         stack = kind in ("series", "fold")
-        members = hierarchy.children(row)[:1].tolist() if stack else []
+        members = hierarchy.children(like)[:1].tolist() if stack else []
         said = self.second(path)
         return NodeLabel(
             row=row,
@@ -62,9 +73,9 @@ class NodeLabels:
             label=self.label(path),
             full=hierarchy.name[row],
             second=self.usual(row) if said is None else said,
-            badge=badge(kind, repetitions(hierarchy, row)) if stack else "",
+            badge=badge(kind, repetitions(hierarchy, like)) if stack else "",
             openable=hierarchy.opens(row),
-            connected=bool(hierarchy.connected[row]),
+            connected=bool(hierarchy.connected[like]),
             member=self.kind(members[0]) if members else "scope",
             about=layer.account if (layer := self.layer(row)) is not None else "",
         )

@@ -12,7 +12,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
-from graphviz_tb.model.stacks import is_stack, shown_members, usual_path
+from graphviz_tb.model.stacks import shown_members, stack_in, usual_paths
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.view.first import ROOT, ExpandPath, first_picture, openable
 from graphviz_tb.view.select import RowFinder
@@ -99,10 +99,10 @@ def open_found(
 def show_usual(hierarchy: Hierarchy, opened: OpenSet) -> None:
     """Let open stacks of which no member is open show their usual one."""
     for path in list(opened):
-        if is_stack(hierarchy, path[-1]):
-            members = ((*path[:-1], member) for member in hierarchy.children(path[-1]).tolist())
-            if not any(member in opened for member in members):
-                opened[usual_path(hierarchy, path)] = None
+        stack = stack_in(hierarchy, path[-1])
+        members = hierarchy.children(stack).tolist() if stack >= 0 else []
+        if members and not any((*path[:-1], member) in opened for member in members):
+            opened.update(dict.fromkeys(usual_paths(hierarchy, path)))
 
 
 def too_many(limit: int, where: str) -> Notice:
