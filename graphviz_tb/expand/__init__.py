@@ -80,9 +80,13 @@ class Expander:
                 # The main graph is there once: where it was opened, nobody asks for its lines again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
 
-    def place_of(self, path: Path) -> tuple[Path | None, int]:
-        """The level that shows a group (None for the root), and the group's row there."""
-        return parent_path(self.hierarchy, path), path[-1]
+    def with_options(self, options: ExpandOptions) -> Expander:
+        """An expander of the same hierarchy with other options."""
+        return Expander(self.hierarchy, self.facts, options)
+
+    def box_of(self, path: Path) -> Path:
+        """The group whose box shows what a group holds: itself."""
+        return path
 
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""

@@ -29,10 +29,11 @@ def decide_drawable(
     too), and that goes on in the level around the group; a control edge against the order of the data is not.
     A child moved by hand keeps its bridges, so that the order of drawing is that of the level before it moved.
     """
-    parent, row = expander.place_of(path)
+    box = expander.box_of(path)
+    parent = parent_path(expander.hierarchy, box)
     if parent is None or not bridges:
         return bridges
-    goes_on = continuations(expander, parent).get(row, NOWHERE)
+    goes_on = continuations(expander, parent).get(box[-1], NOWHERE)
     # maxBridgePathDegree: a neighbour that feeds more children than that would be a fan of lines from one port.
     sides, controls = crowded(bridges, options.max_bridge_degree)
     decided = []

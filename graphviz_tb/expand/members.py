@@ -15,8 +15,9 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, SERIES
 from graphviz_tb.model.metagraph import Bridge, Metagraph
-from graphviz_tb.model.paths import Path, parent_path
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stacks import boxes_of, is_stack, stack_of, usual_member
+from graphviz_tb.options import ExpandOptions
 
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
 Ends = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
@@ -68,11 +69,14 @@ class MemberExpander(Expander):
         """Find the lines of all groups that are in no stack in one pass."""
         self.plain.expect_all()
 
-    def place_of(self, path: Path) -> tuple[Path | None, int]:
-        """The level that shows a group, and the group's row there: that of its stack for a member."""
+    def with_options(self, options: ExpandOptions) -> MemberExpander:
+        """An expander of the same hierarchy with other options."""
+        return MemberExpander(self.plain.with_options(options))
+
+    def box_of(self, path: Path) -> Path:
+        """The group whose box shows what a group holds: itself, or for a member its stack, or what holds nothing else."""
         stack = stack_of(self.hierarchy, path)
-        place = path if stack is None else boxes_of(self.hierarchy, stack)[-1]
-        return parent_path(self.hierarchy, place), place[-1]
+        return path if stack is None else boxes_of(self.hierarchy, stack)[-1]
 
     def _open(self, path: Path) -> Metagraph:
         return super()._open(path) if self.inside[list(path)].any() else self.plain.metagraph(path)

@@ -17,6 +17,7 @@ import numpy as np
 
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
+from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.group import regrouping
 from graphviz_tb.limits import LETTERS_APART, MEMBERS_APART, RANKS_APART, RANKS_APART_OF_LARGE, ROWS_OF_LARGE
 from graphviz_tb.model.columns import Ints
@@ -35,10 +36,11 @@ Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
 
-def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange) -> dict[int, int]:
+def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange, alone: bool = False) -> dict[int, int]:
     """Put in all levels that differ where series are apart; the rank of each level that has such series, by row.
 
-    The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph.
+    The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph. `alone`: stacks
+    show one member.
     """
     base = model.hierarchy
     single = single_series(base)
@@ -59,7 +61,7 @@ def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange) 
         # A separate hierarchy for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
-        ApartWalk(model, hierarchy, to, arrange, usual, seen).put(held, starts, f"~{mask}")
+        ApartWalk(model, hierarchy, to, arrange, usual, seen, alone).put(held, starts, f"~{mask}")
         if held.full:
             break
     return rank
@@ -145,12 +147,14 @@ class ApartWalk:
     arrange: Arrange
     usual: Usual
     seen_usually: dict[Path, Neighbours]
+    alone: bool
     expander: Expander = field(init=False)
     known: dict[Path, Laid] = field(default_factory=dict)
     seen: dict[Path, Neighbours] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.expander = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
+        plain = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
+        self.expander = MemberExpander(plain) if self.alone else plain
 
     def put(self, held: Held, starts: list[int], mark: str) -> None:
         """Add the levels from some rows of the page inwards, as far as they differ from those it has."""
@@ -171,7 +175,7 @@ class ApartWalk:
                 child = child_path(self.hierarchy, path, row)
                 if self.hierarchy.opens(row) and self.key(child) in held.index and self.sees_others(path, child):
                     queue.append(child)
-        for path, level, skeleton in all_in_main(self.hierarchy, self.model, away, self.arrange):
+        for path, level, skeleton in all_in_main(self.expander, away, self.arrange):
             self.put_one(held, path, level, skeleton, f"{mark}+")
 
     def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str) -> bool:
@@ -185,6 +189,8 @@ class ApartWalk:
         base = self.model.hierarchy
         there = tuple(int(self.to[row]) for row in child)
         around = parent_path(base, there)
+        if self.expander.box_of(child) != child:  # it has what all members together have
+            return True
         if around is None or around not in self.usual:
             return True
         if path not in self.seen:
@@ -211,11 +217,12 @@ class ApartWalk:
 
     def outside(self, path: Path) -> PortConstraints:
         """Return the order and direction of a level's bridges in the level around it."""
-        parent = parent_path(self.hierarchy, path)
+        box = self.expander.box_of(path)
+        parent = parent_path(self.hierarchy, box)
         if parent is None:
             return PortConstraints()
         level, skeleton, _ = self.known[parent]
-        position = level.children.index(path[-1])
+        position = level.children.index(box[-1])
         return around_children(level, skeleton, (position,)).get(position, PortConstraints())
 
     def key(self, path: Path) -> str:

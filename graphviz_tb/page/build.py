@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
 from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.color import SCHEMES
@@ -17,6 +19,7 @@ from graphviz_tb.model.measure import _advance, joins
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.stacks import stack_in, usual_member
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import PictureOptions
@@ -29,6 +32,7 @@ from graphviz_tb.page.logged import log_of, log_part
 from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import statistics_of_each
+from graphviz_tb.view.opening import members_alone
 
 if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
@@ -75,9 +79,10 @@ def data(
     hierarchy, table = model.hierarchy, TextTable()
     opened, notices = opened_by(model, options, extra.first)
     limit = int(options.page_max * 1e6)
-    held = Held(hierarchy, table, limit)
+    alone = members_alone(hierarchy, opened, options) is not None
+    held = Held(hierarchy, table, limit, alone)
     lay = LayingPage(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
-    levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes))
+    levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes), alone=alone)
     index, runs = held.index, held.blocks()
     facts = model.facts if extra.schemes else model.facts_of(options)
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, facts, inside, table, options.stats))
@@ -101,6 +106,7 @@ def data(
         "schemes": schemes,
         "steps": listed,
         "measured": [word for word in schemes if word in colours.UNITS],
+        **(stacks_of(hierarchy) if alone else {}),
         "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
         **extra.head,
@@ -121,10 +127,10 @@ def data(
 
 
 def put_levels(
-    model: OpenableModel, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool
+    model: OpenableModel, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool, alone: bool
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
-    and, unless series stay `whole`, with series apart.
+    and, unless series stay `whole`, with series apart. `alone`: stacks show one member.
 
     After: the levels as they are, groups inside calls, and the rank of each level that can come apart (`put_apart`).
     """
@@ -133,9 +139,10 @@ def put_levels(
     away: list[Away] = []
     usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
     with model.report.stage("expand"):
-        model.expander.expect_all()
+        levels = model.members if alone else model.expander
+        levels.expect_all()
     with model.report.stage("arrange"):
-        for path, level, skeleton, outside in walk(hierarchy, model.expander.metagraph, lay, frozenset(opened)):
+        for path, level, skeleton, outside in walk(levels, lay, frozenset(opened)):
             held.put(".".join(map(str, path)), path, level, skeleton)
             usual[path] = level, skeleton
             children = (child_path(hierarchy, path, row) for row in level.children)
@@ -145,11 +152,11 @@ def put_levels(
             if held.full:  # now: the whole is there, however large it is
                 break
         # Levels with everything in the main graph come after all others, and are the first to be left out.
-        for path, level, skeleton in all_in_main(hierarchy, model, away, lay):
+        for path, level, skeleton in all_in_main(levels, away, lay):
             if held.full:
                 break
             held.put(".".join(map(str, path)) + "+", path, level, skeleton)
-        return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay)
+        return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay, alone)
 
 
 def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:
@@ -171,6 +178,16 @@ def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> 
         "traced": [word for word, scheme in SCHEMES.items() if scheme.measured or options.stats],
         "leftOut": model.loaded.left_out if model.loaded else 0,
         "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
+    }
+
+
+def stacks_of(hierarchy: Hierarchy) -> dict[str, Any]:
+    """The stacks that show one member, each with the usual one; and the groups that are drawn as a stack inside."""
+    groups = np.flatnonzero(hierarchy.node < 0).tolist()
+    drawn = {row: stack_in(hierarchy, row) for row in groups if row > 0}
+    return {
+        "stacks": [[row, usual_member(hierarchy, row)] for row, stack in drawn.items() if row == stack],
+        "boxes": [[row, stack] for row, stack in drawn.items() if row != stack >= 0],
     }
 
 

@@ -29,14 +29,15 @@ class Held:
     """Levels, each put in once; groups that hold the same are written once.
 
     `index` says where each lies, by its key; nothing is put in any more when more than `limit` bytes are written, or
-    `EACH` lines and boxes were laid out for each megabyte of it.
+    `EACH` lines and boxes were laid out for each megabyte of it. `alone`: stacks show one member.
     """
 
-    def __init__(self, hierarchy: Hierarchy, table: TextTable, limit: int) -> None:
+    def __init__(self, hierarchy: Hierarchy, table: TextTable, limit: int, alone: bool = False) -> None:
         self.hierarchy = hierarchy
         self.index: dict[str, BlockSlice] = {}
         self._table, self._limit = table, limit
-        self._node_labels, self._say = NodeLabels(hierarchy, lambda path: None, placed=False), LineTable(table)
+        self._node_labels = NodeLabels(hierarchy, lambda path: None, placed=False, alone=alone)
+        self._say = LineTable(table)
         self._known: dict[bytes, BlockSlice] = {}  # by the digest of a level: the levels themselves take a gigabyte
         self._blocks: list[DataBlock] = []
         self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each

@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.limits import FUNCTION_IN_ITSELF, GROUPS_INSIDE_CALLS
-from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
-
-if TYPE_CHECKING:
-    from graphviz_tb.openable import OpenableModel
+from graphviz_tb.model.stacks import stack_in
 
 Arrange = Callable[[Metagraph, PortConstraints], Skeleton]
 Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary area
 
 
 def walk(
-    hierarchy: Hierarchy,
-    metagraph: Callable[[Path], Metagraph],
+    levels: Expander,
     arrange: Arrange,
     first: Container[Path] = (),
 ) -> Iterator[tuple[Path, Metagraph, Skeleton, PortConstraints]]:
@@ -34,7 +29,8 @@ def walk(
     After: every group outside calls; inside calls, functions in themselves `FUNCTION_IN_ITSELF` times, up to
     `GROUPS_INSIDE_CALLS`.
     """
-    none = PortConstraints()
+    hierarchy, none = levels.hierarchy, PortConstraints()
+    stacks: dict[Path, PortConstraints] = {}  # how the lines of groups lie that are drawn as stacks
     soon: deque[tuple[Path, PortConstraints]] = deque([((0,), none)])
     queue: deque[tuple[Path, PortConstraints]] = deque()
     for row in hierarchy.function_rows:
@@ -42,9 +38,11 @@ def walk(
     inside = 0
     while soon or queue:
         path, outside = (soon or queue).popleft()  # what the first picture needs comes before all else
-        level = metagraph(path)
+        level = levels.metagraph(path)
         skeleton = arrange(level, outside)
         yield path, level, skeleton, outside
+        if stack_in(hierarchy, path[-1]) >= 0:
+            stacks[path] = outside
         opening = {position for position, row in enumerate(level.children) if hierarchy.opens(row)}
         found = around_children(level, skeleton, opening) if opening else {}
         for position in sorted(opening):
@@ -53,17 +51,21 @@ def walk(
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= GROUPS_INSIDE_CALLS:
-                (soon if child in first else queue).append((child, found.get(position, none)))
+                # A member that is shown alone is where its stack is.
+                box = levels.box_of(child)
+                lies = found.get(position, none) if box == child else stacks[box]
+                (soon if child in first else queue).append((child, lies))
 
 
 def all_in_main(
-    hierarchy: Hierarchy, model: OpenableModel, away: Sequence[Away], arrange: Arrange
+    levels: Expander, away: Sequence[Away], arrange: Arrange
 ) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
     """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
     in its place there."""
+    hierarchy = levels.hierarchy
     rows = {level.children[place]: None for _, level, _ in away for place in sorted(level.mask.extracted)}
     names = tuple(dict.fromkeys(hierarchy.name[row] for row in rows))
-    whole = Expander(hierarchy, model.facts, replace(model.options.expand, main=names))
+    whole = levels.with_options(replace(levels.options, main=names))
     for path, _, outside in away:
         level = whole.metagraph(path)
         yield path, level, arrange(level, outside)

@@ -61,11 +61,40 @@ class Acting extends Choosing {
     this.step();
     const around = graph.ancestors(path);
     const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));
-    for (const one of [...around, path]) if (one.length > 1 || one[0] !== 0) this.open.set(graph.key(one), one);
+    const opening = [...around, path, ...graph.opensWith(path, this.open)].filter((one) => one.length > 1 || one[0] !== 0);
+    graph.showAlone(opening, this.open);
+    for (const one of opening) this.open.set(graph.key(one), one);
     this.touched = true;
-    await this.redraw(closed ?? path, moving);
+    await this.redraw(graph.frame(closed ?? path), moving);
     this.remember();
     this.emit("open", { name: graph.address(path), open: true });
+  }
+
+  /** The members of the stack that a path is, or that it is shown in, with the place of the one shown.
+   * @param {Path} path @returns {{members: Path[], at: number} | null} */
+  walkable(path) {
+    const { graph } = this;
+    const stack = graph.stackIn(path) ?? graph.stackOf(path);
+    const member = stack && graph.memberOf(stack, this.open);
+    if (!stack || !member) return null;
+    const members = graph.members(stack);
+    return { members, at: members.findIndex((one) => graph.key(one) === graph.key(member)) };
+  }
+
+  /** Let a stack show another member. @param {Path} path what is chosen @param {Path} member */
+  showMember(path, member) {
+    return this.queue(async () => {
+      const { graph } = this;
+      await this.openNow(member);
+      await this.selectNow(graph.stackOf(path) ? member : path);
+    });
+  }
+
+  /** List the members of the stack that a path is, or that it is shown in. @param {Path} path */
+  listMembers(path) {
+    const { graph } = this;
+    const stack = /** @type {Path} */ (graph.stackIn(path) ?? graph.stackOf(path));
+    return this.queue(() => this.closeNow(/** @type {Path} */ (graph.memberOf(stack, this.open))));
   }
 
   /** @param {Path} path @param {boolean} [moving] */
@@ -75,7 +104,7 @@ class Acting extends Choosing {
     for (const [key, one] of [...this.open]) if (graph.within(one, path)) this.open.delete(key);
     this.touched = true;
     if (this.selected && graph.within(this.selected, path) && graph.key(this.selected) !== graph.key(path)) await this.selectNow(path);
-    await this.redraw(path, moving);
+    await this.redraw(graph.frame(path), moving);
     this.remember();
     this.emit("open", { name: graph.address(path), open: false });
   }
@@ -97,10 +126,9 @@ class Acting extends Choosing {
         }
         room -= level.metagraph.children.length;
         if (one.length > 1 || one[0] !== 0) this.open.set(graph.key(one), one);
-        for (const row of level.metagraph.children) {
-          const child = graph.child(one, row);
-          if (graph.opens(row) && !this.again(child)) todo.push(child);
-        }
+        const alone = graph.stacks.has(one[one.length - 1]) && (graph.memberOf(one, this.open) ?? graph.opensWith(one, this.open).pop());
+        const inside = alone ? [alone] : level.metagraph.children.map((/** @type {number} */ row) => graph.child(one, row));
+        for (const child of inside) if (graph.opens(child[child.length - 1]) && !this.again(child)) todo.push(child);
       }
       this.touched = true;
       await this.redraw(path);
@@ -119,7 +147,11 @@ class Acting extends Choosing {
   closeAll(path) {
     return this.queue(async () => {
       this.step();
-      for (const [key, one] of [...this.open]) if (this.graph.within(one, path) && key !== this.graph.key(path)) this.open.delete(key);
+      const { graph } = this;
+      const stack = graph.stackIn(path);
+      const member = stack && graph.memberOf(stack, this.open);
+      for (const [key, one] of [...this.open]) if (graph.within(one, path) && key !== graph.key(path)) this.open.delete(key);
+      if (member) for (const one of [...graph.ancestors(member), member]) if (graph.within(one, path)) this.open.set(graph.key(one), one);
       this.touched = true;
       await this.redraw(path);
       this.remember();
@@ -161,12 +193,15 @@ class Acting extends Choosing {
     return this.queue(async () => {
       const { graph } = this;
       this.step("choice");
-      const shown = await this.host(path);
+      const stack = graph.stackOf(path);
+      const shown = stack ? path : await this.host(path);
       const closed = graph.ancestors(shown).filter((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));
-      if (closed.length) await this.openNow(closed[closed.length - 1], moving);
+      // A member that its stack does not show is opened: then it does.
+      if (stack && !this.open.has(graph.key(path)) && (closed.length || graph.memberOf(stack, this.open))) await this.openNow(path, moving);
+      else if (closed.length) await this.openNow(closed[closed.length - 1], moving);
       await this.selectNow(path);
       await this.told; // the card may come to lie over it
-      const box = this.boxAt(shown);
+      const box = this.boxAt(shown) ?? this.boxAt(graph.frame(shown));
       if (box) await this.bring(box);
       if (focus) this.focus();
     });

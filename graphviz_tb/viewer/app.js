@@ -49,6 +49,7 @@ class App extends Acting {
       if (name && (!path || this.graph.address(path) !== name)) lost.push(name);
       if (path) want(path);
     }
+    for (const [key, path] of [...wanted]) if (wanted.has(key)) this.graph.showAlone([path], wanted);
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
     if (open === undefined || foreign) for (const path of this.head.open) wanted.set(this.graph.key(path), path);
     this.graph.apart = new Map();

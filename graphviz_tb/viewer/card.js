@@ -78,11 +78,27 @@ class Card {
       opens && button(open ? "close" : "open", () => app.toggle(path)),
       opens && button("openAll", () => app.openAll(path)),
       opens && open && button("closeAll", () => app.closeAll(path)),
+      ...this.members(path),
       series && button(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
       app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
       button("traceInputs", () => app.traceOn(path, "in")),
       button("traceOutputs", () => app.traceOn(path, "out")),
     );
+  }
+
+  /** The way from one member of a stack to the next. @param {Path} path */
+  members(path) {
+    const { app } = this;
+    const found = app.walkable(path);
+    if (!found) return [];
+    const { members, at } = found;
+    const arrow = (/** @type {string} */ key, /** @type {string} */ sign, /** @type {number} */ to) =>
+      el("button", { class: "icon", "aria-label": t(key), title: t(key), disabled: !members[to], onclick: () => app.showMember(path, members[to]) }, sign);
+    const told = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
+    return [
+      el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), told, arrow("nextMember", "›", at + 1)),
+      el("button", { onclick: () => app.listMembers(path) }, t("allMembers")),
+    ];
   }
 
   /** What is known in one line each. @param {Path} path @param {number} row */

@@ -41,7 +41,7 @@ class Choosing extends Shown {
   async host(path) {
     if (this.graph.isApart(path)) return [path[0] + 1];
     const row = path[path.length - 1];
-    if (!this.graph.mark[row]) return path;
+    if (!this.graph.mark[row]) return this.boxAt(path) ? path : this.graph.frame(path);
     const stub = this.scene.stubs.find((/** @type {any} */ one) => one.other === row);
     const seen = stub && this.places.get(this.scene.boxes[stub.box].address);
     if (seen) return seen;

@@ -48,6 +48,10 @@ class Graph {
     this.hidden = null;
     /** @type {Map<string, Path>} levels whose series are apart: their members stand on the level itself */
     this.apart = new Map();
+    /** @type {Map<number, number>} stacks that show one member, each with the usual one */
+    this.stacks = new Map(head.stacks);
+    /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
+    this.boxes = new Map(head.boxes);
   }
 
   // names and paths
@@ -212,6 +216,75 @@ class Graph {
     const row = path[depth];
     const top = group[depth];
     return row === top || (row > top && row < this.end[top] && path.length >= group.length);
+  }
+
+  // stacks that show one member
+
+  /** The stack that a group is, or that is all it holds. @param {Path} path @returns {Path | null} */
+  stackIn(path) {
+    const row = path[path.length - 1];
+    const stack = this.stacks.has(row) ? row : this.boxes.get(row);
+    if (stack === undefined) return null;
+    const found = [...path.slice(0, -1), stack];
+    return this.isApart(found) ? null : found;
+  }
+
+  /** The stack of which a path is a member. @param {Path} path @returns {Path | null} */
+  stackOf(path) {
+    const parent = this.parent[path[path.length - 1]];
+    return this.stacks.has(parent) ? this.stackIn([...path.slice(0, -1), parent]) : null;
+  }
+
+  /** The members of a stack, whose level was made ready. @param {Path} stack @returns {Path[]} */
+  members(stack) {
+    return (this.level(stack)?.metagraph.children ?? []).map((/** @type {number} */ row) => this.child(stack, row));
+  }
+
+  /** The member that an open stack shows; null where it lists all of them. @param {Path} stack @param {Map<string, Path>} open @returns {Path | null} */
+  memberOf(stack, open) {
+    if (!open.has(this.key(stack))) return null;
+    for (const path of open.values()) {
+      const own = this.stackOf(path);
+      if (own && this.key(own) === this.key(stack)) return path;
+    }
+    return null;
+  }
+
+  /** What an open group shows: what it holds, or what a member of its stack does. @param {Path} path @param {Map<string, Path>} open @returns {Path} */
+  shown(path, open) {
+    const stack = this.stackIn(path);
+    return (stack && this.memberOf(stack, open)) || path;
+  }
+
+  /** The group whose box shows a path: that of a stack for a member shown. @param {Path} path @returns {Path} */
+  frame(path) {
+    let found = this.stackOf(path) ?? path;
+    const stack = this.stackIn(found);
+    for (let at = stack && this.around(found); at && at[0] !== 0; at = this.around(at)) {
+      const own = this.stackIn(at);
+      if (!own || !stack || this.key(own) !== this.key(stack)) break;
+      found = at;
+    }
+    return found;
+  }
+
+  /** What opens with a group: the stack in it and its usual member, unless one is open. @param {Path} path @param {Map<string, Path>} open @returns {Path[]} */
+  opensWith(path, open) {
+    const stack = this.stackIn(path);
+    if (!stack || this.memberOf(stack, open)) return [];
+    const usual = [...stack.slice(0, -1), /** @type {number} */ (this.stacks.get(stack[stack.length - 1]))];
+    return [...this.ancestors(stack).filter((one) => this.within(one, path)), stack, usual];
+  }
+
+  /** Close the other members of the stacks that paths are members of. @param {Path[]} paths @param {Map<string, Path>} open */
+  showAlone(paths, open) {
+    for (const path of paths) {
+      const stack = this.stackOf(path);
+      if (!stack) continue;
+      for (const [key, one] of [...open]) {
+        if (this.within(one, stack) && !this.within(one, path) && key !== this.key(stack)) open.delete(key);
+      }
+    }
   }
 
   // levels

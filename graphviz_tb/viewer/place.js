@@ -317,7 +317,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address_, row, kind, parent, depth_, x, y, width, height_, open, openable, sheets = 0, connected = false, area = "main", member = "scope", title = "") {
+  constructor(address_, row, kind, parent, depth_, x, y, width, height_, open, openable, sheets_ = 0, connected = false, area = "main", member = "scope", title = "") {
     this.address = address_;
     this.row = row;
     this.kind = kind;
@@ -329,7 +329,7 @@ class Box {
     this.height = height_;
     this.open = open;
     this.openable = openable;
-    this.sheets = sheets;
+    this.sheets = sheets_;
     this.connected = connected;
     this.area = area;
     this.member = member;
@@ -669,7 +669,7 @@ const THICK = 60;
 
 // model.view
 class NodeLabel {
-  constructor(row, address_, kind, label_, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "") {
+  constructor(row, address_, kind, label_, full, second = "", badge = "", openable = false, connected = false, member = "scope", about = "", stacked = false) {
     this.row = row;
     this.address = address_;
     this.kind = kind;
@@ -681,6 +681,7 @@ class NodeLabel {
     this.connected = connected;
     this.member = member;
     this.about = about;
+    this.stacked = stacked;
   }
 }
 class LineWords {
@@ -1017,10 +1018,10 @@ const SHEET_of_sizes = 4;
 const BADGE_ROOM = 16;
 const BASELINE = new Map([[12, 4], [11, 4], [10, 3]]);
 class ClosedBox {
-  constructor(width, height_, sheets, texts, top = 0) {
+  constructor(width, height_, sheets_, texts, top = 0) {
     this.width = width;
     this.height = height_;
-    this.sheets = sheets;
+    this.sheets = sheets_;
     this.texts = texts;
     this.top = top;
   }
@@ -1043,12 +1044,12 @@ function closed_of_sizes(node, name, second) {
   return new ClosedBox(inner, (height_ + (2 * SHEET_of_sizes)), 2, [...(() => { const out = []; for (const text of texts) { out.push(moved(text, 0, (2 * SHEET_of_sizes))); } return out; })()], (2 * SHEET_of_sizes));
 }
 function _front(node, name, kind, second, two_lines) {
-  let least, most_, label_, size, side_, wanted, total, height_, first_;
-  [least, most_] = ((kind === "op") ? [OP_LEAST, OP_MOST] : [SCOPE_LEAST, SCOPE_MOST]);
+  let least_, most_, label_, size, side_, wanted, total, height_, first_;
+  [least_, most_] = ((kind === "op") ? [OP_LEAST, OP_MOST] : [SCOPE_LEAST, SCOPE_MOST]);
   [label_, size, side_] = [name.label, name.size, name.side];
   second = elide(second, (most_ - (2 * BADGE_ROOM)), SMALL_SIZE);
   wanted = Math.max((hand_width(label_, size) + (2 * side_)), (second ? (hand_width(second, SMALL_SIZE) + (2 * BADGE_ROOM)) : 0));
-  total = Math.max(least, wanted);
+  total = Math.max(least_, wanted);
   height_ = (two_lines ? SCOPE_HEIGHT : OP_HEIGHT);
   if (!second) {
     return [total, height_, [_line(Math.floor(total / 2), Math.floor(height_ / 2), label_, node.full, size, "label")]];
@@ -1139,21 +1140,28 @@ function _spread(index, count, middle, reach_) {
 // place.pieces
 const LOOP = 16;
 class Piece {
-  constructor(width, height_, x, y, box, sheets = 0, pill = false, texts = [], stubs = [], loop = []) {
+  constructor(width, height_, x, y, box, sheets_ = 0, pill = false, texts = [], stubs = [], loop = [], behind_ = [0, 0]) {
     this.width = width;
     this.height = height_;
     this.x = x;
     this.y = y;
     this.box = box;
-    this.sheets = sheets;
+    this.sheets = sheets_;
     this.pill = pill;
     this.texts = texts;
     this.stubs = stubs;
     this.loop = loop;
+    this.behind = behind_;
   }
 }
-function framed(size) {
-  return new Piece(...size, 0, 0, size);
+function framed(size, node) {
+  return new Piece(...size, 0, 0, size, (node.stacked ? 2 : 0), undefined, undefined, undefined, undefined, behind(node));
+}
+function behind(node) {
+  if (!node.stacked) {
+    return [0, 0];
+  }
+  return (node.connected ? [0, (2 * SHEET_of_sizes)] : [(2 * SHEET_of_sizes), 0]);
 }
 function piece(node, name, words, position, upright) {
   let shape_, pill, make;
@@ -1296,7 +1304,8 @@ function gates_of(view) {
 function border(piece_, corner, point, upright) {
   let left, top, right, bottom, high, dent, near_;
   [left, top] = [(corner[0] + piece_.x), (corner[1] + piece_.y)];
-  [right, bottom] = [(left + piece_.box[0]), (top + piece_.box[1])];
+  [right, bottom] = [((left + piece_.box[0]) - piece_.behind[0]), (top + piece_.box[1])];
+  top += piece_.behind[1];
   if (upright) {
     high = (Math.abs((point[1] - corner[1])) <= Math.abs(((point[1] - corner[1]) - piece_.height)));
     dent = round_end(piece_, Math.min((point[0] - left), (right - point[0])));
@@ -1377,12 +1386,12 @@ function beside_core(core, sky, blocks_, notes = []) {
   }
   return new Area([...places], [...texts], [...rules], ...whole);
 }
-function best(core, sky, columns_, least, room) {
+function best(core, sky, columns_, least_, room) {
   let possible, limit, places, wide, tall;
   possible = [];
   for (limit of [core[1], ...LENGTHS, Math.floor(core[1] / 2), Math.floor(core[1] / 3)]) {
     [places, [wide, tall]] = block(columns_, limit);
-    [wide, tall] = [Math.max(wide, least), (tall + room)];
+    [wide, tall] = [Math.max(wide, least_), (tall + room)];
     py_extend(possible, placements(core, sky, [wide, tall], [...places]));
   }
   return py_min(possible, {key: (placement) => placement.cost});
@@ -1560,17 +1569,17 @@ const STEP = 12;
 const BESIDE_of_breaks = 20;
 const TURN = 26;
 function joints(skeleton, chains) {
-  let passing, place_, wire, chain, part, rank, number, break_;
+  let passing, place_, wire, chain, part, rank_, number, break_;
   passing = (() => { const out = []; for (const broken_ of skeleton.breaks) { out.push((() => { const out = []; for (const _ of broken_) { out.push([]); } return out; })()); } return out; })();
   if (!passing.length) {
     return [];
   }
   place_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, [p, r]); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
-    [part, rank] = place_.get(chain[0]);
+    [part, rank_] = place_.get(chain[0]);
     for ([number, break_] of py_enumerate(skeleton.breaks.at(part))) {
-      if (((rank < break_) && (break_ < (rank + chain.length)))) {
-        passing.at(part).at(number).push([wire, ((break_ - rank) - 1)]);
+      if (((rank_ < break_) && (break_ < (rank_ + chain.length)))) {
+        passing.at(part).at(number).push([wire, ((break_ - rank_) - 1)]);
       }
     }
   }
@@ -1748,7 +1757,7 @@ function thin(item, above, below_) {
   return ((above.at(item).length < 2) && (below_.at(item).length < 2));
 }
 function straighten(path, x, above, below_, room) {
-  let low, high, offset, run, up, down, goal, item, left, right, least, most_, end;
+  let low, high, offset, run, up, down, goal, item, left, right, least_, most_, end;
   [low, high, offset] = [-FAR_of_columns, FAR_of_columns, 0];
   run = [];
   [up, down] = [above.at(path[0]), below_.at(path.at(-1))];
@@ -1758,14 +1767,14 @@ function straighten(path, x, above, below_, room) {
       offset += above.at(item)[0][1];
     }
     [left, right] = [room.left.at(item), room.right.at(item)];
-    least = ((left >= 0) ? ((x.at(left) + room.before.at(item)) - offset) : -FAR_of_columns);
+    least_ = ((left >= 0) ? ((x.at(left) + room.before.at(item)) - offset) : -FAR_of_columns);
     most_ = ((right >= 0) ? ((x.at(right) - room.after.at(item)) - offset) : FAR_of_columns);
-    if (((least > high) || (most_ < low))) {
+    if (((least_ > high) || (most_ < low))) {
       goal = put(run, ((goal != null) ? goal : (x.at(run.at(-1)[0]) - run.at(-1)[1])), low, high, x);
       [run, low, high] = [[], -FAR_of_columns, FAR_of_columns];
     }
-    if ((least > low)) {
-      low = least;
+    if ((least_ > low)) {
+      low = least_;
     }
     if ((most_ < high)) {
       high = most_;
@@ -2182,38 +2191,38 @@ function strips(skeleton, chains, heights, passing, strokes, gaps) {
   return made_;
 }
 function rooms_for_labels(skeleton, chains, place_, passing, strokes) {
-  let labelled, main, wire, chain, stroke, part, rank, more, slants;
+  let labelled, main, wire, chain, stroke, part, rank_, more, slants;
   labelled = (() => { const out = []; for (const _ of skeleton.parts) { out.push(new Map()); } return out; })();
   main = new Set(skeleton.spine);
   for ([wire, chain] of py_enumerate(chains)) {
     stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
+    [part, rank_] = place_.get(chain[0]);
     if (((chain.length === 2) && stroke.label[1])) {
-      more = (main.has(wire) ? beside_main(wire, stroke.label, passing.at(part).at(rank)) : 0);
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), more));
+      more = (main.has(wire) ? beside_main(wire, stroke.label, passing.at(part).at(rank_)) : 0);
+      labelled.at(part).set(rank_, Math.max(py_get(labelled.at(part), rank_, 0), more));
     }
     slants = stroke.room[1];
     if (slants) {
-      labelled.at(part).set(rank, Math.max(py_get(labelled.at(part), rank, 0), slants));
+      labelled.at(part).set(rank_, Math.max(py_get(labelled.at(part), rank_, 0), slants));
     }
   }
   return labelled;
 }
 function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
-  let heads, straight_, wire, chain, stroke, part, rank, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
+  let heads, straight_, wire, chain, stroke, part, rank_, top, _, bottom, late, final, upper, room, p, part_gaps, r, hops;
   heads = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([gaps.box, gaps.box]); } return out; })()); } return out; })();
   straight_ = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part) { out.push([0, 0]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     stroke = strokes.at(wire);
-    [part, rank] = place_.get(chain[0]);
+    [part, rank_] = place_.get(chain[0]);
     [top, _, bottom, late] = stroke.room;
-    straight_.at(part).at(rank)[1] = Math.max(straight_.at(part).at(rank)[1], top);
-    straight_.at(part).at((rank + 1))[0] = Math.max(straight_.at(part).at((rank + 1))[0], bottom);
-    final = ((rank + chain.length) - 2);
+    straight_.at(part).at(rank_)[1] = Math.max(straight_.at(part).at(rank_)[1], top);
+    straight_.at(part).at((rank_ + 1))[0] = Math.max(straight_.at(part).at((rank_ + 1))[0], bottom);
+    final = ((rank_ + chain.length) - 2);
     straight_.at(part).at(final)[1] = Math.max(straight_.at(part).at(final)[1], late);
     if ((stroke.tip >= 0)) {
       upper = (Number(stroke.tip) === Number(skeleton.wires.at(wire).turned));
-      room = heads.at(part).at((upper ? rank : ((rank + chain.length) - 1)));
+      room = heads.at(part).at((upper ? rank_ : ((rank_ + chain.length) - 1)));
       room[Number(upper)] = Math.max(room.at(Number(upper)), (head_length(stroke.thick) + gaps.straight));
     }
   }
@@ -2290,25 +2299,25 @@ function lane(skeleton) {
   return (() => { const out = new Set(); for (const wire of skeleton.spine) for (const item of skeleton.wires.at(wire).chain) { out.add(item); } return out; })();
 }
 function flush_left(skeleton, lefts) {
-  let part, least, row, item;
+  let part, least_, row, item;
   for (part of skeleton.parts) {
-    least = py_min((() => { const out = []; for (const row of part) { out.push(lefts.at(row[0])); } return out; })(), {default: 0});
+    least_ = py_min((() => { const out = []; for (const row of part) { out.push(lefts.at(row[0])); } return out; })(), {default: 0});
     for (row of part) {
       for (item of row) {
-        lefts[item] -= least;
+        lefts[item] -= least_;
       }
     }
   }
 }
 function hops_of(skeleton, chains, ends_, lefts, strokes) {
-  let place_, known_, wires, passing, wire, chain, part, rank, step, upper, lower, start, end, key, part_gaps, hops;
+  let place_, known_, wires, passing, wire, chain, part, rank_, step, upper, lower, start, end, key, part_gaps, hops;
   place_ = ranks_of(skeleton);
   known_ = new TupleMap();
   wires = [];
   passing = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const _ of part.slice(1)) { out.push([]); } return out; })()); } return out; })();
   for ([wire, chain] of py_enumerate(chains)) {
     wires.push([]);
-    [part, rank] = place_.get(chain[0]);
+    [part, rank_] = place_.get(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
       start = (lefts.at(upper) + (!step ? ends_.at(wire)[0] : 0));
@@ -2316,7 +2325,7 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
       key = [upper, lower, start, end];
       if (!known_.has(key)) {
         known_.set(key, new Hop(wire, step, start, end, strokes.at(wire).thick));
-        passing.at(part).at((rank + step)).push(known_.get(key));
+        passing.at(part).at((rank_ + step)).push(known_.get(key));
       }
       known_.get(key).thick = Math.max(known_.get(key).thick, strokes.at(wire).thick);
       wires.at(wire).push(known_.get(key));
@@ -2440,6 +2449,10 @@ function title_of_titles(node, count, crossing, wide) {
     if (((stop - start) >= need)) {
       return new Title([_name(node, name), _count(count, start)], shift, wide);
     }
+  }
+  if (node.stacked) {
+    start = (moved_.at(-1) + CLEAR);
+    return new Title([_name(node, name), _count(count, start)], shift, Math.max(wide, ((start + need) + RIGHT)));
   }
   return new Title([_name(node, name)], shift, wide);
 }
@@ -2957,7 +2970,7 @@ function children(view, below_, direction) {
   upright = vertical(direction);
   nodes = [...view.node_labels, ...view.functions];
   names = names_of(nodes);
-  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position)) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
+  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position), node) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
   let main, labels, wire, line, text, bridge, crossing;
@@ -3163,7 +3176,7 @@ class GroupLayout {
   }
 }
 function frame_of_frames(view, heading, below_, outside, direction) {
-  let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, ports;
+  let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, right, top, ports;
   sizes = (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, [made_.width, made_.height]); } return out; })();
   pieces = children(view, sizes, direction);
   lines_ = view.drawn();
@@ -3174,8 +3187,11 @@ function frame_of_frames(view, heading, below_, outside, direction) {
   bar = title_bar(view, heading, core, area, direction);
   shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
   size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
-  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), size, direction)); } return out; })()];
-  return new GroupLayout(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...bar.texts, ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
+  [right, top] = (py_truth(heading) ? behind(heading[0]) : [0, 0]);
+  shift = [shift[0], (shift[1] + top)];
+  size = [(size[0] + right), (size[1] + top)];
+  ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
+  return new GroupLayout(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...(() => { const out = []; for (const text of bar.texts) { out.push(moved(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
 }
 function area_of(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -3232,9 +3248,9 @@ function all_slots(view, pieces, core, area, shift) {
   }
   return [...slots];
 }
-function _port_of_frames(first_, point, size, direction) {
+function _port_of_frames(first_, point, size, top, direction) {
   if (vertical(direction)) {
-    return [point[0], ((first_ === (direction === "BT")) ? size[1] : 0)];
+    return [point[0], ((first_ === (direction === "BT")) ? size[1] : top)];
   }
   return [((first_ === (direction === "RL")) ? size[0] : 0), point[1]];
 }
@@ -3511,7 +3527,7 @@ function areas_of(view) {
   return areas;
 }
 function _box(node, slot, corner, parent, depth_, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth_, ...corner, ...slot[0].box, opened, !!node.openable, (opened ? 0 : slot[0].sheets), node.connected, area, node.member, title);
+  return new Box(node.address, node.row, node.kind, parent, depth_, ...corner, ...slot[0].box, opened, !!node.openable, slot[0].sheets, node.connected, area, node.member, title);
 }
 function _stub_of_sketch(stub, corner, number, undrawn) {
   let points, identities;
@@ -3667,6 +3683,14 @@ function second_line(node, links_ = 0) {
     return ((node.kind === "series") ? node.badge : second);
   }
   return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
+}
+function as_stack(node, said, member, inside, shown, members) {
+  let each, aside_, other, rest;
+  each = ((said != null) ? said : (inside ? (String(inside) + " each") : ""));
+  aside_ = (node.connected ? "" : "side by side");
+  other = (shown ? ("as " + String(member)) : "");
+  rest = (String((members - 1)) + " " + String(((members === 2) ? "other has" : "others have")) + " the same structure");
+  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + "; " + String(rest)), stacked: true});
 }
 function title_of_words(node, links_) {
   let linked;
@@ -3929,15 +3953,11 @@ function front(box) {
   return [box.x, box.y, (box.width - away), box.height];
 }
 function closed_of_boxes(box, fill, theme) {
-  let x, y, width, height_, radius, border_, shapes_, sheet_, dx, dy;
+  let x, y, width, height_, radius, border_, shapes_;
   [x, y, width, height_] = front(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER_of_boxes));
   border_ = (fill.sign ? null : new Pen(fill.stroke));
-  shapes_ = [];
-  for (sheet_ of py_range(box.sheets, 0, -1)) {
-    [dx, dy] = (box.connected ? [0, (-SHEET_of_boxes * sheet_)] : [(SHEET_of_boxes * sheet_), 0]);
-    shapes_.push(_rect((x + dx), (y + dy), width, height_, radius, fill.fill, new Pen(fill.stroke)));
-  }
+  shapes_ = [...sheets(box, radius, fill.fill, new Pen(fill.stroke))];
   if ((box.kind === "fold")) {
     py_extend(shapes_, _eared(x, y, width, height_, fill));
   }
@@ -3958,6 +3978,13 @@ function closed_of_boxes(box, fill, theme) {
     py_extend(shapes_, mark(...mark_place(box), theme, false));
   }
   return [...shapes_, ...disc((x + 4), (y + 3), fill, theme)];
+}
+function sheets(box, radius, ground, pen) {
+  let x, y, width, height_, away, shifts;
+  [x, y, width, height_] = front(box);
+  away = (() => { const out = []; for (const sheet_ of py_range(box.sheets, 0, -1)) { out.push((SHEET_of_boxes * sheet_)); } return out; })();
+  shifts = (() => { const out = []; for (const by of away) { out.push((box.connected ? [0, -by] : [by, 0])); } return out; })();
+  return (() => { const out = []; for (const [dx, dy] of shifts) { out.push(_rect((x + dx), (y + dy), width, height_, radius, ground, pen)); } return out; })();
 }
 function _rect(x, y, width, height_, radius, fill, pen) {
   return new Rectangle((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), fill, pen);
@@ -4028,11 +4055,12 @@ function mark(x, y, theme, opened) {
   return [disc_, new Curve([...across_, ...down], undefined, new Pen(theme.sign, 1.5))];
 }
 function frame_of_boxes(box, fill, theme) {
-  let x, y, width, height_, stack, pen, shapes_;
-  [x, y, width, height_] = [box.x, box.y, box.width, box.height];
-  stack = ["series", "fold"].includes(box.kind);
-  pen = new Pen((fill.hued ? fill.stroke : theme.stroke), undefined, (stack ? FRAME_DASHES : []));
-  shapes_ = [_rect(x, y, width, height_, CORNER_of_boxes, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
+  let x, y, width, height_, stack, stroke, pen, shapes_;
+  [x, y, width, height_] = front(box);
+  stack = (["series", "fold"].includes(box.kind) && !box.sheets);
+  stroke = (fill.hued ? fill.stroke : theme.stroke);
+  pen = new Pen(stroke, undefined, (stack ? FRAME_DASHES : []));
+  shapes_ = [...sheets(box, CORNER_of_boxes, (fill.hued ? fill.fill : theme.frame((box.depth + 1))), new Pen(stroke)), _rect(x, y, width, height_, CORNER_of_boxes, theme.frame((box.depth + 1)), (fill.sign ? null : pen))];
   if (fill.hued) {
     shapes_.push(_bar(x, y, ((y + height_) - 1), fill.fill));
   }
@@ -4512,8 +4540,8 @@ function kept_in(part, old, was) {
   [came_from] = whole;
   starts = [];
   for (break_ of old.breaks.at(came_from)) {
-    before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
-    after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank] of row) { if ((rank >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+    before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank_] of row) { if ((rank_ < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
+    after = py_min((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank_] of row) { if ((rank_ >= break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});
     if (((0 <= before) && (before < after))) {
       starts.push(after);
     }
@@ -4575,6 +4603,7 @@ function spines(skeleton, thick) {
 const exported = {
   place: place,
   words_of: words_of,
+  as_stack: as_stack,
   Metaedge: Metaedge,
   Bridge: Bridge,
   Annotation: Annotation,

@@ -40,7 +40,11 @@ class Views {
         return Object.assign(Object.create(layout.NodeLabel.prototype), told, { row, address, full: graph.name(row), second: second(one) ?? told.second });
       };
       const paths = level.metagraph.children.map((/** @type {number} */ row) => graph.child(path, row));
-      const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => nodeLabel(one, level.node_labels[number]));
+      const nodeLabels = paths.map((/** @type {Path} */ one, /** @type {number} */ number) => {
+        const made = nodeLabel(one, level.node_labels[number]);
+        const content = open.has(graph.key(one)) ? graph.shown(one, open) : one;
+        return content === one || !graph.level(content) ? made : this.asStack(made, second, /** @type {Path} */ (graph.stackIn(one)), content, one);
+      });
       const functions = listed.map((row) => nodeLabel([row], level.node_labels[count + level.metagraph.functions.indexOf(row)]));
       /** @type {any} */
       const view = Object.assign(Object.create(layout.View.prototype), {
@@ -60,11 +64,21 @@ class Views {
       if (up) up.opened.set(at, view);
       else top = view;
       view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
-        if (open.has(graph.key(one)) && graph.level(one)) todo.push({ path: one, at: number, up: view });
+        if (!open.has(graph.key(one))) return;
+        const content = graph.shown(one, open);
+        if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }
     for (const view of views) view.words = layout.words_of(view, stubs);
     return top;
+  }
+
+  /** The label of a stack that shows what a member holds. @param {any} made @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
+  asStack(made, second, stack, member, box) {
+    const { metagraph, node_labels: labels } = this.graph.level(stack);
+    const at = metagraph.children.indexOf(member[member.length - 1]);
+    const said = second(member) ?? labels[at].second;
+    return layout.as_stack(made, second(box), labels[at].label, said, at, metagraph.children.length);
   }
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */

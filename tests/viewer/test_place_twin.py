@@ -16,21 +16,18 @@ from twin.make import TARGET, translated
 
 import graphviz_tb
 from graphviz_tb.arrange import ArrangeOptions, arrange
-from graphviz_tb.arrange.laying import Laying
-from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.errors import TbGraphError
-from graphviz_tb.layout import opened_by
+from graphviz_tb.layout import laid_out, opened_by
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import child_path, parent_path
+from graphviz_tb.model.stacks import stack_of
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.apart import put_apart, same_rows
 from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
-from graphviz_tb.place import place
-from graphviz_tb.view import build_view
-from graphviz_tb.view.node_labels import NodeLabels
+from graphviz_tb.view.opening import OpenSet
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted([*(FIXTURES / "real").glob("*.pb*"), *(FIXTURES / "rules").glob("*.pbtxt")])
@@ -104,9 +101,58 @@ def test_fifty_open_sets_are_placed_alike(name: str, tmp_path: Path) -> None:
     model = graphviz_tb.load(FIXTURES / "real" / name)
     chance = random.Random(name)
     sets = [opened_by_chance(model, chance) for _ in range(50)]
-    found = scenes([(model, sets, model.options.picture)], tmp_path)
+    found = scenes([(model, sets, listing(model))], tmp_path)
     for opened, one in zip(sets, found, strict=True):
         assert plain(scene_of(model, opened)) == one, opened
+
+
+@pytest.mark.parametrize("direction", ["BT", "LR"])
+def test_stacks_that_show_one_member_are_placed_alike(direction: str, tmp_path: Path) -> None:
+    cases = []
+    for number, source in enumerate((nested_stacks(), FIXTURES / "real" / "numbered_series.pb")):
+        model, chance = graphviz_tb.load(source), random.Random(number)
+        options = replace(model.options.picture, direction=direction)
+        cases.append((model, [one_of_each(model, opened_by_chance(model, chance)) for _ in range(20)], options))
+    found = iter(scenes(cases, tmp_path))
+    sheets = 0
+    for model, sets, options in cases:
+        for opened in sets:
+            scene = scene_of(model, opened, options)
+            assert plain(scene) == next(found), opened
+            sheets += sum(box.open and box.sheets > 0 for box in scene.boxes)
+    assert sheets > 20
+
+
+def nested_stacks() -> bytes:
+    """Six blocks in a row in a scope that holds nothing else, each with four cells side by side; two that have more
+    around them; what all of them read, and what reads each."""
+    lines = ['node { name: "x" op: "Placeholder" }', 'node { name: "mask" op: "Placeholder" }']
+    last = "x"
+    for block in range(6):
+        scope = f"net/blocks/block_{block}"
+        cells = []
+        for cell in range(5):
+            name = f"{scope}/cell_{cell}"
+            lines.append(f'node {{ name: "{name}/a" op: "MatMul" input: "{last}" input: "mask" }}')
+            lines.append(f'node {{ name: "{name}/b" op: "Relu" input: "{name}/a" }}')
+            cells.append(f'input: "{name}/b"')
+        lines.append(f'node {{ name: "{scope}/sum" op: "AddN" {" ".join(cells)} input: "{last}" }}')
+        lines.append(f'node {{ name: "tap_{block}" op: "Identity" input: "{scope}/sum" }}')
+        last = f"{scope}/sum"
+    lines.append(f'node {{ name: "y" op: "Softmax" input: "{last}" }}')
+    return "\n".join(lines).encode()
+
+
+def one_of_each(model: Model, opened: Paths) -> Paths:
+    """An open set without the second and later members of any stack, and what is in them."""
+    kept: Paths = []
+    members: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for path in sorted(opened, key=lambda path: (len(path), path)):
+        around = parent_path(model.hierarchy, path)
+        stack = stack_of(model.hierarchy, path)
+        if around in {(0,), None, *kept} and (stack is None or members.setdefault(stack, path) == path):
+            kept.append(path)
+    return kept
 
 
 def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
@@ -116,13 +162,13 @@ def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
     model = graphviz_tb.load("\n".join(nodes).encode(), folds=False, series_min=100)
     scene = scene_of(model, [])
     assert len({box.x for box in scene.boxes}) > 3
-    assert plain(scene) == scenes([(model, [[]], model.options.picture)], tmp_path)[0]
+    assert plain(scene) == scenes([(model, [[]], listing(model))], tmp_path)[0]
 
 
 def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphviz_tb.arrange.large.LEVEL_ITEMS", 5)
     model = graphviz_tb.load(FIXTURES / "real" / "mnist_cnn.pbtxt")
-    cases = [replace(model.options.picture, direction=direction) for direction in ("BT", "LR")]
+    cases = [replace(listing(model), direction=direction) for direction in ("BT", "LR")]
     sets = [[], opened_by_chance(model, random.Random(3))]
     found = iter(scenes([(model, sets, options) for options in cases], tmp_path))
     for options in cases:
@@ -134,13 +180,14 @@ def test_plain_rows_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def scene_of(model: Model, opened: Paths, options: PictureOptions | None = None) -> Any:
     """The scene that Python makes for a set of open groups."""
-    hierarchy, order = model.hierarchy, {(0,): None, **dict.fromkeys(opened)}
-    skeletons = arrange_levels(hierarchy, model.metagraph, order, Laying(ArrangeOptions(), model.arrangements))
-    options, node_labels = options or model.options.picture, NodeLabels(hierarchy, lambda path: None)
-    return place(
-        build_view(hierarchy, model.metagraph, order, skeletons, node_labels, options.max_annotations),
-        options,
-    )
+    options = options or listing(model)
+    order: OpenSet = {(0,): None, **dict.fromkeys(opened)}
+    return laid_out(model, options, lambda path: None, order).scene
+
+
+def listing(model: Model) -> PictureOptions:
+    """The options of a picture whose stacks list their members."""
+    return replace(model.options.picture, all_members=True)
 
 
 def test_a_thousand_generated_cases_are_placed_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +195,7 @@ def test_a_thousand_generated_cases_are_placed_alike(tmp_path: Path, monkeypatch
     cases = []
     for number, model in enumerate(generated(250)):
         chance = random.Random(number)
-        options = replace(model.options.picture, direction=chance.choice(("BT", "TB", "LR", "RL")))
+        options = replace(listing(model), direction=chance.choice(("BT", "TB", "LR", "RL")))
         cases.append((model, [opened_by_chance(model, chance, 8) for _ in range(4)], options))
     found = iter(scenes(cases, tmp_path))
     for model, sets, options in cases:
@@ -192,7 +239,7 @@ def test_series_come_apart_as_python_ungroups_them(name: str, tmp_path: Path) ->
         whole = graphviz_tb.load(FIXTURES / "real" / name, ungroup=series_on(model, apart))
         cases.append((apart, whole, with_all_around(whole, opened_by_chance(whole, chance), model, apart)))
     sets = [[in_page(model, whole, path) for path in opened] for _, whole, opened in cases]
-    found = scenes([(model, sets, model.options.picture)], tmp_path, [[apart for apart, _, _ in cases]])
+    found = scenes([(model, sets, listing(model))], tmp_path, [[apart for apart, _, _ in cases]])
     for (apart, whole, opened), one in zip(cases, found, strict=True):
         assert without_rows(plain(scene_of(whole, opened))) == without_rows(one), (apart, opened)
 
@@ -236,7 +283,7 @@ def test_what_is_put_away_by_hand_stands_where_aux_puts_it(name: str, tmp_path: 
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
     cases = [case for _ in range(30) for case in put_away_by_chance(model, chance)][:10]
     found = scenes(
-        [(model, [opened for opened, _ in cases], model.options.picture)],
+        [(model, [opened for opened, _ in cases], listing(model))],
         tmp_path,
         aux=[[[(row,) for row in away] for _, away in cases]],
     )

@@ -64,7 +64,7 @@ class Both:
     def _picture(self, options: PictureOptions) -> Picture:
         painter = self.overlay(options.theme)
         title = options.title if options.title is not None else title_of(self.changes)
-        coloured, options = self.model.coloured(painter), replace(options, title=title)
+        coloured, options = self.model.coloured(painter), replace(options, title=title, all_members=True)
         drawn, left = first_picture(coloured, painter, self.where, self.merged, options)
         if not left:
             return drawn
