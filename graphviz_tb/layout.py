@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.openable import OpenableModel
 
-SCREEN = (1600, 1000)  # px that a picture is fitted to where all of it is looked at at once
+SCREEN = (1440, 840)  # px that a picture is fitted to where all of it is looked at at once: a laptop's window
 SHEET = (48, 96)  # px that the margins and the title of a sheet take
 LEAST_OPEN = 2  # the whole, and the first group opened in it
-LABEL, LEAST = 11, 7  # px: the names of ops where nothing is scaled, and the least that is read without effort
+LABEL = 11  # px: the names of ops where nothing is scaled
+LEAST, SMALLEST = 8, 6  # px: the least that is read without effort, and that is read at all
 
 Second = Callable[[Path], str | None]
 
@@ -108,10 +109,19 @@ def laid_out(model: OpenableModel, options: PictureOptions, second: Second, open
 def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout) -> Layout:
     """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
 
-    The group that was opened first, on the way to what repeats, stays open; so does all where too few boxes would be
-    left.
+    The group that was opened first, on the way to what repeats, stays open; for what repeats, and for enough boxes,
+    names may be smaller; so may they where too few boxes would be left all the same.
     """
-    if is_legible(layout.scene):
+    for least in (LEAST, SMALLEST):
+        fewer = fitted(model, options, second, layout, least)
+        if closed(fewer.scene) >= FEWEST_BOXES and stacks_in(fewer.scene) >= min(1, stacks_in(layout.scene)):
+            return fewer
+    return layout
+
+
+def fitted(model: Model, options: PictureOptions, second: Second, layout: Layout, least: int) -> Layout:
+    """A first picture without as few of the groups opened last as give names so many pixels on a screen."""
+    if is_legible(layout.scene, least):
         return layout
     # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
     # shows open as one.
@@ -123,11 +133,11 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
         count = (low + high + 1) // 2
         fewer = dict.fromkeys(path for unit in paths[:count] for path in units[unit])
         tried = laid_out(model, options, second, fewer)
-        if is_legible(tried.scene) or count == LEAST_OPEN:
+        if is_legible(tried.scene, least) or count == LEAST_OPEN:
             best, low = tried, count + 1
         else:
             high = count - 1
-    return best if closed(best.scene) >= FEWEST_BOXES else layout
+    return best
 
 
 def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[Path, list[Path]]:
@@ -141,12 +151,17 @@ def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> 
     return units
 
 
-def is_legible(scene: Scene) -> bool:
-    """Whether the names of ops can be read where the whole sheet is fitted to a screen."""
+def is_legible(scene: Scene, least: int) -> bool:
+    """Whether the names of ops have so many pixels where the whole sheet is fitted to a screen."""
     # The side that fits worst decides; `scale` is px of the sheet for one of the screen.
     scale = max((scene.width + SHEET[0]) / SCREEN[0], (scene.height + SHEET[1]) / SCREEN[1])
-    # LABEL / scale >= LEAST
-    return LEAST * scale <= LABEL
+    # LABEL / scale >= least
+    return least * scale <= LABEL
+
+
+def stacks_in(scene: Scene) -> int:
+    """How many stacks of a picture show a member."""
+    return sum(box.open and box.sheets > 0 for box in scene.boxes)
 
 
 def closed(scene: Scene) -> int:

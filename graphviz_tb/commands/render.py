@@ -42,6 +42,7 @@ picture_options = together(
     click.option("--open", metavar="NAME", multiple=True, help="Open this group (and all around it); * ** ? are wild."),
     click.option("--depth", type=Depth(), metavar="N", help="Open N levels; 0: all closed [auto: 8 to 40 boxes]."),
     click.option("--open-all", is_flag=True, default=None, help="Open everything, up to --max-open."),
+    click.option("--all-members", is_flag=True, help="List the members of open stacks, instead of showing one."),
     click.option(
         "--max-open", type=click.IntRange(1), metavar="N", help="Most boxes, unless each is named, up to 10000 [5000]."
     ),

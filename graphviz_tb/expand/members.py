@@ -20,7 +20,7 @@ from graphviz_tb.model.stacks import boxes_of, is_stack, stack_of, usual_member
 from graphviz_tb.options import ExpandOptions
 
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
-Ends = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
+ByEnds = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +29,7 @@ class StackLines:
     `loose` what touches members unlike that one."""
 
     own: dict[int, list[Crossing]]
-    usual: Ends
+    usual: ByEnds
     loose: list[Crossing]
     member: int
 
@@ -74,7 +74,7 @@ class MemberExpander(Expander):
         return MemberExpander(self.plain.with_options(options))
 
     def box_of(self, path: Path) -> Path:
-        """The group whose box shows what a group holds: itself, or for a member its stack, or what holds nothing else."""
+        """The group whose box shows what a group holds: itself; for a member its stack, or what holds nothing else."""
         stack = stack_of(self.hierarchy, path)
         return path if stack is None else boxes_of(self.hierarchy, stack)[-1]
 
@@ -145,7 +145,7 @@ class MemberExpander(Expander):
         if stack not in self._lines:
             self._lines[stack] = self._lines_of(stack, around)
         lines, row = self._lines[stack], member[-1]
-        held: Ends = {}
+        held: ByEnds = {}
         for crossing in lines.own.get(row, ()):
             held.setdefault(ends(crossing), crossing)
         for edge, inner, other, inbound, slot in lines.usual.values():
@@ -170,7 +170,7 @@ class MemberExpander(Expander):
         own: dict[int, list[Crossing]] = {}
         for owner, crossing in zip(owners, rows_of(across), strict=True):
             own.setdefault(owner, []).append(crossing)
-        held: Ends = {}
+        held: ByEnds = {}
         loose: list[Crossing] = []
         # The usual member first: of lines that come to one, its own says what one of them carries.
         for owner in sorted(own, key=lambda owner: (owner != usual, owner)):
@@ -224,5 +224,5 @@ def columns(rows: list[Crossing]) -> Crossings:
     if not rows:
         return nothing()
     edge, inner, other, inbound, slot = zip(*sorted(rows), strict=True)
-    numbers = [np.array(column, np.int32) for column in (edge, inner, other, slot)]
-    return Crossings(*numbers[:3], np.array(inbound, bool), numbers[3])
+    edges, inside, outside, slots = (np.array(column, np.int32) for column in (edge, inner, other, slot))
+    return Crossings(edges, inside, outside, np.array(inbound, bool), slots)

@@ -57,9 +57,7 @@ def walk(
                 (soon if child in first else queue).append((child, lies))
 
 
-def all_in_main(
-    levels: Expander, away: Sequence[Away], arrange: Arrange
-) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
+def all_in_main(levels: Expander, away: Sequence[Away], arrange: Arrange) -> Iterator[tuple[Path, Metagraph, Skeleton]]:
     """Levels that have an auxiliary area once more, with everything in the main graph: what a reader moves back is
     in its place there."""
     hierarchy = levels.hierarchy

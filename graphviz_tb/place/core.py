@@ -172,9 +172,9 @@ def children(view: View, below: Mapping[int, tuple[int, int]], direction: Direct
     """The piece of every child, then of every function; `below` are the sizes of the open ones."""
     upright = vertical(direction)
     nodes = (*view.node_labels, *view.functions)
-    names = names_of(nodes)
+    names, words = names_of(nodes), view.words
     return [
-        framed(below[position], node) if position in below else piece(node, names[position], view.words, position, upright)
+        framed(below[position], node) if position in below else piece(node, names[position], words, position, upright)
         for position, node in enumerate(nodes)
     ]
 

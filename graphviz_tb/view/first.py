@@ -169,9 +169,11 @@ class First:
                 if self.boxes_with(path) <= BOXES_OF_REPEATS:
                     self.open(path)
                 return
-            level = self.metagraph(self.content(path)).core()
+            content = self.content(path)
             inside = max(self.below(path), key=lambda child: self.count(child[-1]), default=None)
-            if inside is None or len(level) > FEW or self.count(inside[-1]) < MOST_OF * self.count(self.content(path)[-1]):
+            if inside is None or len(self.metagraph(content).core()) > FEW:
+                return
+            if self.count(inside[-1]) < MOST_OF * self.count(content[-1]):
                 return
             path = inside
 
@@ -181,8 +183,7 @@ class First:
             child
             for path in list(self.opened)
             for child in self.below(path)
-            if child not in self.opened
-            and self.tells_of_stack(child)
+            if child not in self.opened and self.tells_of_stack(child)
         ]
 
     def tells_of_stack(self, path: Path) -> bool:
@@ -240,10 +241,7 @@ class First:
     def open_largest(self) -> None:
         """Open the largest groups until enough boxes show; and what is most of a call that was opened."""
         queue = [
-            self.entry(child)
-            for path in list(self.opened)
-            for child in self.below(path)
-            if child not in self.opened
+            self.entry(child) for path in list(self.opened) for child in self.below(path) if child not in self.opened
         ]
         heapq.heapify(queue)
         while queue and (queue[0][-1] in self.opened or self.more(queue[0][-1])):

@@ -71,9 +71,7 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (node.badge, second) if part)
 
 
-def as_stack(
-    node: NodeLabel, said: str | None, member: str, inside: str, shown: int, members: int
-) -> NodeLabel:
+def as_stack(node: NodeLabel, said: str | None, member: str, inside: str, shown: int, members: int) -> NodeLabel:
     """The label of a stack that shows what one member holds: `said` is the second line that a picture wants (None: the
     usual one), `member` what the member is called, `inside` its second line, `shown` its place among the `members`.
 
