@@ -462,3 +462,26 @@ test("a trace counts what feeds a group, Escape closes a menu, a fitted picture 
   await seen(tab.getByText("Not a valid regular expression"));
   await becomes(() => tab.locator("g.node.found").count(), 0, "the rings of the last search are gone");
 });
+
+test("an open stack shows one member, and its card, a search and a link lead to the others", async ({ tab, page }) => {
+  await page("stack.html", "open=b_0&select=b_[0-5]");
+  await becomes(() => names(tab).then((all) => all.filter((name) => name.includes("/"))), ["b_0/mul", "b_0/sum"]);
+  await node(tab, "b_[0-5]").locator("text", { hasText: "b_[0-5] ×6" }).or(tab.locator("g.head text", { hasText: "b_[0-5] ×6" })).first().waitFor();
+  await seen(card(tab).getByText("1 of 6"));
+  await card(tab).getByRole("button", { name: "The next member" }).click();
+  await becomes(() => names(tab).then((all) => all.filter((name) => name.includes("/"))), ["b_1/mul", "b_1/sum"]);
+  await seen(card(tab).getByText("2 of 6"));
+  await tab.keyboard.press("Control+k");
+  await tab.keyboard.type("b_4/mul");
+  await tab.keyboard.press("Enter");
+  await becomes(() => names(tab).then((all) => all.filter((name) => name.includes("/"))), ["b_4/mul", "b_4/sum"]);
+  await becomes(async () => (await state(tab)).open, ["b_4"]);
+  await tab.evaluate(() => window.tbgraph.select("b_[0-5]"));
+  await seen(card(tab).getByText("5 of 6"));
+  await card(tab).getByRole("button", { name: "All members" }).click();
+  await seen(node(tab, "b_3"));
+  await gone(node(tab, "b_4/mul"), "none of them is open");
+  await node(tab, "b_3").dblclick();
+  await becomes(() => names(tab).then((all) => all.filter((name) => name.includes("/"))), ["b_3/mul", "b_3/sum"]);
+  await gone(node(tab, "b_2"), "the others are behind it");
+});

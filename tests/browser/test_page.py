@@ -97,9 +97,20 @@ MNIST = FIXTURES / "real" / "mnist_cnn.pbtxt"
 
 def drawn(name: str, source: Any = None, **choices: Any) -> Callable[[Path], None]:
     """What writes the page of a fixture, or of another source."""
-    return lambda folder: graphviz_tb.load(source or FIXTURES / "real" / name, folds=choices.pop("folds", True)).save(
+    reading = {word: choices.pop(word) for word in ("folds", "group") if word in choices}
+    return lambda folder: graphviz_tb.load(source or FIXTURES / "real" / name, **reading).save(
         folder / "page.html", **choices
     )
+
+
+def blocks(count: int) -> GraphDef:
+    """A row of blocks of one structure."""
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}]
+    for at in range(count):
+        last = f"b_{at - 1}/sum" if at else "x"
+        nodes.append({"name": f"b_{at}/mul", "op": "Mul", "input": [last]})
+        nodes.append({"name": f"b_{at}/sum", "op": "Add", "input": [f"b_{at}/mul", last]})
+    return GraphDef(node=[*nodes, {"name": "y", "op": "Relu", "input": [f"b_{count - 1}/sum"]}])
 
 
 def steps(folder: Path) -> None:
@@ -319,6 +330,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "rebuilt": edited("base.train.pb", "rebuilt.train.pb"),
     "inserted": edited("base.frozen.pb", "inserted.frozen.pb"),
     "nameless": drawn("", GraphDef(node=[{"name": name} for name in ("/m/a", "/m/b", "/k", "x/", "a//b")])),
+    "stack": lambda folder: drawn("", blocks(6), group="b_[0-5]")(folder),
     "notebook": notebook,
     "big": big,
     "web": web,
