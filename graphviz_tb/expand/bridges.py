@@ -45,7 +45,7 @@ class Crossings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """The edges of a call inside its functions: `by_inner` are their positions sorted by the row inside, `rows` these
+    """The edges of a call inside its functions, or of a stack inside a member: `by_inner` are their positions sorted by the row inside, `rows` these
     rows."""
 
     edges: Crossings
@@ -56,6 +56,12 @@ class Handed:
         """Those that touch one of the rows `start … end-1`, in the order of all."""
         first, stop = span(self.rows, start, end)
         return self.edges.pick(np.sort(self.by_inner[first:stop]))
+
+
+def sorted_once(edges: Crossings) -> Handed:
+    """Crossings by the row inside, so that each of many groups finds its own."""
+    by_inner = np.argsort(edges.inner, kind="stable")
+    return Handed(edges, by_inner, edges.inner[by_inner])
 
 
 class EdgeFiles:
@@ -112,9 +118,7 @@ class EdgeFiles:
         crosses its border in common."""
         known = self._entered.get(call)
         if known is None or known[0] is not outer:
-            edges = handed_in(self, outer, call)
-            by_inner = np.argsort(edges.inner, kind="stable")
-            known = self._entered[call] = outer, Handed(edges, by_inner, edges.inner[by_inner])
+            known = self._entered[call] = outer, sorted_once(handed_in(self, outer, call))
         return known[1]
 
     def own(self, row: int) -> Crossings:

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.alike import Alike
-from graphviz_tb.expand.bridges import Crossings, EdgeFiles, find_bridges, join, nothing
+from graphviz_tb.expand.bridges import Crossings, EdgeFiles, Handed, find_bridges, join, nothing, sorted_once
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
@@ -25,13 +25,14 @@ ByEnds = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackLines:
-    """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual member has it;
-    `loose` what touches members unlike that one."""
+    """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual `member` has it; `loose`
+    what touches members unlike that one; `place` is that of each member in the row."""
 
     own: dict[int, list[Crossing]]
     usual: ByEnds
     loose: list[Crossing]
     member: int
+    place: dict[int, int]
 
 
 class MemberExpander(Expander):
@@ -47,7 +48,8 @@ class MemberExpander(Expander):
         self.plain = plain
         self.alike = Alike(plain.hierarchy)
         self._lines: dict[Path, StackLines] = {}
-        self._shown: dict[Path, Crossings] = {}
+        self._shown: dict[Path, Handed] = {}
+        self._ways: dict[tuple[Path, bool], list[int]] = {}  # `_chained`, once for each stack
 
     @cached_property
     def inside(self) -> Bools:
@@ -106,7 +108,8 @@ class MemberExpander(Expander):
         stacks = self._stacks(path)
         for depth, (stack, member) in enumerate(stacks):
             if member not in self._shown:
-                self._shown[member] = self._as_member(stack, member, stacks[depth - 1][1] if depth else None)
+                around = stacks[depth - 1][1] if depth else None
+                self._shown[member] = sorted_once(self._as_member(stack, member, around))
         return self._confined(path, stacks[-1][1] if stacks else None)
 
     def _stacks(self, path: Path) -> list[tuple[Path, Path]]:
@@ -123,9 +126,8 @@ class MemberExpander(Expander):
         own = self._whole(path)
         if member is None:
             return own
-        hierarchy, shown = self.hierarchy, self._shown[member]
-        start, end = path[-1], int(hierarchy.end[path[-1]])
-        here = shown.pick((shown.inner >= start) & (shown.inner < end))
+        hierarchy = self.hierarchy
+        here = self._shown[member].below(path[-1], int(hierarchy.end[path[-1]]))
         if path == member:
             return here
         top, foot = member[-1], int(hierarchy.end[member[-1]])
@@ -155,11 +157,13 @@ class MemberExpander(Expander):
         seen = {(other, inbound) for other, inbound, _ in held}
         loose = [one for one in lines.loose if (one[2], one[3]) not in seen]
         for edge, _, other, inbound, slot in loose:
-            for inner in self._chained(stack, lines.member, inbound):
+            if (stack, inbound) not in self._ways:
+                self._ways[stack, inbound] = self._chained(stack, lines.member, inbound)
+            for inner in self._ways[stack, inbound]:
                 found = self.alike.row(lines.member, row, inner)
                 if found is not None:
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
-        between = self._far(stack, row)
+        between = self._far(stack, row, lines.place)
         return columns([*held.values(), *between])
 
     def _lines_of(self, stack: Path, around: Path | None) -> StackLines:
@@ -180,7 +184,7 @@ class MemberExpander(Expander):
                     loose.append((edge, inner, other, inbound, slot))
                 else:
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
-        return StackLines(own, held, loose, usual)
+        return StackLines(own, held, loose, usual, {row: at for at, row in enumerate(members.tolist())})
 
     def _chained(self, stack: Path, usual: int, inbound: bool) -> list[int]:
         """Where the usual member of a stack is fed by its neighbour, or feeds it, in rows of that member."""
@@ -200,12 +204,10 @@ class MemberExpander(Expander):
         own = self._whole((*stack[:-1], member))
         return own.pick((own.other > stack[-1]) & (own.other < self.hierarchy.end[stack[-1]]))
 
-    def _far(self, stack: Path, member: int) -> list[Crossing]:
+    def _far(self, stack: Path, member: int, place: dict[int, int]) -> list[Crossing]:
         """The edges from one member to others that are no neighbours of it in the row."""
-        between = self._between(stack, member)
-        place = {row: at for at, row in enumerate(self.hierarchy.children(stack[-1]).tolist())}
         here = place[member]
-        return [one for one in rows_of(between) if abs(place.get(one[2], here) - here) > 1]
+        return [one for one in rows_of(self._between(stack, member)) if abs(place.get(one[2], here) - here) > 1]
 
 
 def ends(crossing: Crossing) -> tuple[int, bool, int]:
