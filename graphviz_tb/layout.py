@@ -71,7 +71,7 @@ def opened_by(
     return open_groups(model.hierarchy, metagraph_for(model, options), options, model.names)
 
 
-def metagraph_for(model: Model, options: PictureOptions) -> Callable[[Path], Metagraph]:
+def metagraph_for(model: OpenableModel, options: PictureOptions) -> Callable[[Path], Metagraph]:
     """What groups hold where stacks show one member alone, if they may."""
     return model.members.metagraph if shows_one(options) else model.metagraph
 
@@ -119,7 +119,7 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
     return layout
 
 
-def fitted(model: Model, options: PictureOptions, second: Second, layout: Layout, least: int) -> Layout:
+def fitted(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, least: int) -> Layout:
     """A first picture without as few of the groups opened last as give names so many pixels on a screen."""
     if is_legible(layout.scene, least):
         return layout

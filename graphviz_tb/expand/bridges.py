@@ -45,8 +45,8 @@ class Crossings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handed:
-    """The edges of a call inside its functions, or of a stack inside a member: `by_inner` are their positions sorted by the row inside, `rows` these
-    rows."""
+    """The edges of a call inside its functions, or of a stack inside a member: `by_inner` are their positions sorted by
+    the row inside, `rows` these rows."""
 
     edges: Crossings
     by_inner: Longs

@@ -2966,11 +2966,11 @@ function _size(child) {
   return [child.width, child.height];
 }
 function children(view, below_, direction) {
-  let upright, nodes, names;
+  let upright, nodes, names, words;
   upright = vertical(direction);
   nodes = [...view.node_labels, ...view.functions];
-  names = names_of(nodes);
-  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position), node) : piece(node, names.at(position), view.words, position, upright))); } return out; })();
+  [names, words] = [names_of(nodes), view.words];
+  return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position), node) : piece(node, names.at(position), words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
   let main, labels, wire, line, text, bridge, crossing;
