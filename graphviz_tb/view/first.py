@@ -59,6 +59,7 @@ class First:
         self.hierarchy = hierarchy
         self.metagraph = metagraph
         self.alone = alone
+        self.unit = False  # whether one member of the largest stack shows
         self.quiet = quiet_rows(hierarchy)
         self.ops = OpsThroughCalls(hierarchy, self.quiet)
         self.repeats = Repeats(hierarchy, self.ops, self.quiet)
@@ -156,14 +157,15 @@ class First:
         return self.repeats.hides(path[-1]) and not (self.alone and stack_in(self.hierarchy, path[-1]) >= 0)
 
     def open_unit(self) -> None:
-        """Open the largest stack that shows, and in its member what is nearly all of that."""
-        stacks = self.stacks()
+        """Open the largest stack that shows, if it is much of the model, and in its member what is nearly all of it."""
+        stacks = [path for path in self.stacks() if self.much(path)]
         if not stacks:
             return
         path = max(stacks, key=lambda path: self.repeats.most(path[-1]))
         limit = MOST_BOXES if self.alone else BOXES_OF_REPEATS
         while self.boxes_with(path) - self.frames <= limit:
             self.open(path)
+            self.unit = True
             if not self.alone:
                 path = usual_paths(self.hierarchy, path)[-1]
                 if self.boxes_with(path) <= BOXES_OF_REPEATS:
@@ -264,6 +266,8 @@ class First:
         row = path[-1]
         if self.wrapped(path) or self.nearly_all(path):
             return True
+        if self.unit and (self.layer(row) or self.single(row)):
+            return False  # what repeats says what the model is; ops of a layer say little beside it
         if self.closed < FEWEST_BOXES:
             return self.boxes_with(path) <= FULL or not self.around_loop(row) or self.weights.layers_in(0) <= 1
         if self.hierarchy.kind[row] == FOLD and self.hierarchy.ops(0) <= WHOLE:

@@ -47,7 +47,7 @@ def test_all_parts_are_drawn(rule: Rule) -> None:
 
 @each("path", REAL, ids=lambda path: path.name)
 def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
-    """Fewer only where everything is open; stubs, marks and the auxiliary area do not count."""
+    """Fewer only where everything is open, or what repeats is; stubs, marks and the auxiliary area do not count."""
     model = graphviz_tb.load(path)
     picture = model.picture()
     boxes = [box for box in picture.scene.boxes if box.area == "main"]
@@ -55,14 +55,14 @@ def test_the_first_picture_has_8_to_40_boxes(path: Path) -> None:
     around = {box.parent for box in picture.scene.boxes if box.area != "main"}
     shut = [box for box in boxes if not box.open and box.openable]
     if len([box for box in boxes if not box.open]) < FEWEST:
-        assert not shut or around or len(boxes) >= FEWEST
+        assert not shut or around or len(boxes) >= FEWEST or any(box.open and box.sheets for box in boxes)
 
 
 @each("path", REAL, ids=lambda path: path.name)
 def test_the_names_of_a_first_picture_are_legible_on_a_screen(path: Path) -> None:
-    """Names of 11 px are at least 7 where the sheet, with title and legend, is fitted to 1600 × 1000."""
+    """Names of 11 px are at least 6 where the sheet, with title and legend, is fitted to 1440 × 840."""
     sheet = graphviz_tb.load(path).picture().drawing
-    assert 11 * min(1600 / sheet.width, 1000 / sheet.height) >= 7
+    assert 11 * min(1440 / sheet.width, 840 / sheet.height) >= 6
 
 
 def high() -> Model:
@@ -79,23 +79,23 @@ def high() -> Model:
 def test_of_a_first_picture_too_high_to_be_read_the_groups_opened_last_stay_closed() -> None:
     model = high()
     assert model.picture(depth=1).scene.height > 1500 >= model.picture().scene.height
-    assert opened(model.picture()) == {"g0", "g1"}
+    assert opened(model.picture()) == {"g0"}
     head, _ = data(model, PictureOptions())
-    assert len(head["open"]) == 2
+    assert len(head["open"]) == 1
 
 
 def test_the_group_opened_first_stays_open_however_high_the_picture_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphviz_tb.layout.is_legible", lambda scene: False)
+    monkeypatch.setattr("graphviz_tb.layout.is_legible", lambda scene, least: False)
     assert opened(high().picture()) == {"g0"}
 
 
 @pytest.mark.parametrize(
     ("width", "height", "legible"),
-    # names of 11 px are 7 where 1600 × 1000 px show 11/7 as much; 48 and 96 px are margins and title
-    [(2466, 9, True), (2467, 9, False), (9, 1475, True), (9, 1476, False)],
+    # names of 11 px are 8 where 1440 × 840 px show 11/8 as much; 48 and 96 px are margins and title
+    [(1932, 9, True), (1933, 9, False), (9, 1059, True), (9, 1060, False)],
 )
-def test_names_of_seven_pixels_are_legible(width: int, height: int, legible: bool) -> None:
-    assert is_legible(Scene(width, height, "TB", (), (), (), (), ())) is legible
+def test_names_of_eight_pixels_are_legible(width: int, height: int, legible: bool) -> None:
+    assert is_legible(Scene(width, height, "TB", (), (), (), (), ()), 8) is legible
 
 
 def test_names_in_the_code_reach_through_series() -> None:
