@@ -56,7 +56,7 @@ def open_groups(
 
 def shows_one(options: PictureOptions) -> bool:
     """Whether an open stack may show one member alone: not where all groups, or all down to a depth, are asked for."""
-    return not options.all_members and not options.open_all and options.depth == "auto"
+    return not options.all_members and not options.open_all and options.depth in ("auto", 0)
 
 
 def members_alone(hierarchy: Hierarchy, opened: Iterable[Path], options: PictureOptions) -> dict[Path, Path] | None:
