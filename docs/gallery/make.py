@@ -44,8 +44,8 @@ ENTRIES = [
     ),
     Entry(
         "mnist_conv1",
-        "The same with one layer open, as one of two. All other boxes keep their order; lines enter the frame at a port "
-        "and go on inside. Summaries and links to the optimizer are drawn beside their nodes.",
+        "The same with one layer open, as one of two. All other boxes keep their order; lines enter the frame at a "
+        "port and go on inside. Summaries and links to the optimizer are drawn beside their nodes.",
         "fixtures/real/mnist_cnn.pbtxt --open conv1",
     ),
     Entry(
