@@ -13,7 +13,7 @@ from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.summary import mistaken
 from graphviz_tb.view.first import ROOT, first_picture
 from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.repeats import quiet_rows
+from graphviz_tb.view.repeats import loops, quiet_rows
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
@@ -52,6 +52,8 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
     mistaken_for = mistaken(hierarchy)
+    bodies = {loop["body"] for loop in loops(hierarchy)}
+    carried = {node for function in hierarchy.graph.functions for node in function.args} if bodies else set()
 
     def called(path: Path) -> str:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
@@ -73,6 +75,9 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
         shown = {row for row in inside if not quiet[row] and row not in away}
+        # A loop that holds the model: its layers come first, not what it carries from round to round.
+        if path[-1] in bodies and any(hierarchy.opens(row) for row in shown):
+            shown -= {row for row in shown if hierarchy.node[row] in carried}
 
         def parts(rows: Iterable[int], path: Path = path) -> tuple[OutlineBox, ...]:
             return tuple(part(child_path(hierarchy, path, row)) for row in rows)
