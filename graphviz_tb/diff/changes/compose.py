@@ -13,7 +13,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
 from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
 from graphviz_tb.diff.changes.precision import is_precision, other_types
-from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.diff.changes.several import edits_of, places_of, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.changes.wires import in_order as wires_in_order
@@ -21,6 +21,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
@@ -167,6 +168,12 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
+    if (
+        graph.of_pytorch
+        and len(classes := {class_around(graph.name[node]) for node in loud}) == 1
+        and "" not in classes
+    ):
+        return classes.pop()
     types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
@@ -239,6 +246,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
     changes = sorted(changes, key=rank)
     first = changes[0]
     others = [change for change in changes[1:] if change.kind == "changed" and not repeats(first, change)]
+    others = [change for change in others if (change.name, wording(change)) != (first.name, wording(first))]
     detail = dict(first.detail)
     if others:
         detail["with"] = [part(item) for item in others]

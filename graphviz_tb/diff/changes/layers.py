@@ -14,8 +14,10 @@ from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.interpret.pytorch import is_module
 from graphviz_tb.limits import STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCTS,
     CASTS,
@@ -94,7 +96,9 @@ class Layers:
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
-        if side.graph.layers:  # every op of a conceptual graph is a layer
+        if side.graph.of_pytorch:
+            made = holds_modules(side)
+        elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
         # Before what is around is marked: an attention is one layer of a block.
         made[attentions(side)] = False
@@ -164,6 +168,17 @@ class Layers:
     def name(self, layer: int) -> str:
         """The name of a layer."""
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
+
+
+def holds_modules(side: GraphColumns) -> Bools:
+    """The scopes of a trace of PyTorch that are no layers: those that hold modules, and those that are none."""
+    scopes = side.scopes
+    module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
+    holds = ~module
+    holds[scopes.parent[module & exists(scopes.parent)]] = True
+    nodes = np.fromiter((is_module(last_segment(name)) for name in side.graph.name), bool, len(side))
+    holds[scopes.of_node[nodes]] = True
+    return holds
 
 
 def attentions(side: GraphColumns) -> list[int]:

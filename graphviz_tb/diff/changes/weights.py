@@ -22,7 +22,7 @@ EMBEDDING = LOOKUPS | ROW_READS
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Whether a difference is the shape of a weight."""
-    if difference.key in ("weight", "value shape"):
+    if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
     return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS | VARIABLES
 
