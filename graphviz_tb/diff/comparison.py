@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Comparison:
         """The changes from the new graph to the old one."""
         return replace(
             self,
-            items=in_order(change.inverted() for change in self.items),
+            items=tuple(change.inverted() for change in self.items),
             old_name=self.new_name,
             new_name=self.old_name,
             source=self.source.inverted() if self.source is not None else None,

@@ -52,8 +52,8 @@ INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Ke
 HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
-    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs"}
-)  # of loops and lists: what is in them has another size
+    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
+)  # of loops and lists: what is in them has another size, and how many inputs an op takes
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f

@@ -59,7 +59,7 @@ def of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool
     old, new = difference.old, difference.new
     if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
         return False
-    if mine not in m.a.labels.configurations or not all(isinstance(size, int) for size in (*old, *new)):
+    if mine not in m.a.labels.configurations or not all(isinstance(size, int | None) for size in (*old, *new)):
         return False
     entered = {
         pair

@@ -24,9 +24,10 @@ class Scopes:
     """One row a scope; `roots[b]` is the row of block b (0 the main graph, then each function).
 
     `parent`, `end`, `depth`, `name`, `leaf` by row; `of_node` the row that holds each node, `node_leaf` the last
-    segment of its name (of a module of PyTorch only its attribute, by which modules are matched: its class may change); `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes
-    under row r are `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of
-    the names, so that the name below any scope has a hash too.
+    segment of its name (of a module of PyTorch only the attribute, by which modules are matched: another class may be
+    there); `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes under row r are
+    `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of the names, so that
+    the name below any scope has a hash too.
     """
 
     parent: Ints

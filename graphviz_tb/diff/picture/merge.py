@@ -82,11 +82,8 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
         elif exists(partner):
             paths.append(new.scopes.name[partner])
         else:
-            path = (
-                f"{paths[parent]}/{last_segment(old.scopes.name[row])}"
-                if paths[parent]
-                else last_segment(old.scopes.name[row])
-            )
+            leaf = last_segment(old.scopes.name[row])
+            path = f"{paths[parent]}/{leaf}" if paths[parent] else leaf
             paths.append(f"{path} (old)" if path in standing else path)
     # Names of nodes that are given away, by function.
     taken = set(new.where)
@@ -98,8 +95,11 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
             continue
         function = int(old.graph.function[node])
         inside = new.graph.functions[functions[function]].name if function in functions else ""
-        around = paths[int(old.scopes.of_node[node])]
-        name = f"{around}/{last_segment(old.graph.name[node])}" if around else last_segment(old.graph.name[node])
+        scope = int(old.scopes.of_node[node])
+        around = paths[scope]
+        # What is below the scope: of a very long name more than the last segment.
+        inner = old.graph.name[node].removeprefix(f"{old.scopes.name[scope]}/")
+        name = f"{around}/{inner}" if around else inner
         places[node] = free(inside, name, taken, numbers)
         taken.add(places[node])
     return places
