@@ -87,7 +87,8 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
         promised += other_outputs(m, layers)
     source = MatchedGraphs(m, layers)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    items = by_flow(layers, with_signatures(changes, promised)) or other_totals(m, source.numbers)
+    told = with_signatures(by_flow(layers, changes), promised)
+    items = by_flow(layers, told) or other_totals(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),
