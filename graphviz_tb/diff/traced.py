@@ -111,14 +111,15 @@ def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
         counts: dict[str, int] = defaultdict(int)
         for node in nodes:
             definition = graph.graph_def.node[node]
-            if definition.op == PORT or "::" not in definition.op:
+            # Outside of all modules there is nothing but the name of the value.
+            if definition.op == PORT or "::" not in definition.op or not scope:
                 names[node] = graph.name[node]
                 continue
             kind = label_of(definition, []) or definition.op
             number = counts[kind]
             counts[kind] += 1
             own = f"{kind}_{number}" if number else kind
-            names[node] = scope if alone else f"{scope}/{own}" if scope else own
+            names[node] = scope if alone else f"{scope}/{own}"
     return names
 
 
