@@ -83,6 +83,11 @@ class Comparison:
         demand("change", change, Change)
         return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
 
+    def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
+        """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
+        demand("change", change, Change)
+        return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
+
     @property
     def summary(self) -> dict[str, Any]:
         """Counts: by kind, by severity, of matched nodes, of what was ignored; the numbers of either side."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
@@ -25,6 +26,7 @@ from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
+NORMALIZATION = "Normalization"  # how the classes of layers end that are told apart by what they compute
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
@@ -150,6 +152,9 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
+    kinds = [LayerClasses(side).of(layer) for side, layer in zip(layers, (old, new), strict=True)]
+    if detail["key"] == "op" and kinds[0] != kinds[1] and all(NORMALIZATION in kind for kind in kinds):
+        detail |= {"old": kinds[0], "new": kinds[1]}
     return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
                   edits=edits_of(changes))  # fmt: skip
 

@@ -181,10 +181,13 @@ def holds_modules(side: GraphColumns) -> Bools:
     return holds
 
 
-def attentions(side: GraphColumns) -> list[int]:
-    """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
+def attentions(side: GraphColumns, below: int = 0) -> list[int]:
+    """Return the scopes of multi-head attentions at or below a scope: one layer in a program, made of several layers by
+    Keras."""
     graph, scopes = side.graph, side.scopes
-    rows = np.unique(scopes.of_node[nodes_of(graph, BATCH_PRODUCTS.__contains__)])
+    nodes = scopes.nodes(below) if below else np.arange(len(graph))
+    products = graph.of_types(BATCH_PRODUCTS.__contains__)[nodes]
+    rows = np.unique(scopes.of_node[nodes[products]])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [

@@ -57,9 +57,9 @@ class Positions:
         return [steps / most for steps in depth]
 
     def first(self, nodes: Iterable[int]) -> tuple[bool, float]:
-        """Whether no node is in the model, and the place of the first; what only brings a value counts where it is
-        used."""
-        nodes = [self.layers.user(node) for node in nodes]
-        own = [node for node in nodes if self.layers.forward[node]]
-        places = [self.depth[node] for node in own or nodes]
-        return not own, min(filter(None, places), default=0.0 if places else 1.0)
+        """Whether no node is in the model, and the place of the first that is; what only brings a value counts where it
+        is used."""
+        used = [self.layers.user(node) for node in nodes]
+        places = [self.depth[node] for node in used if self.layers.forward[node]]
+        # Constants that nobody uses say no place, where anything else does.
+        return not places, min(filter(None, places), default=0.0)
