@@ -103,8 +103,7 @@ def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
     for node in in_flow(graph, work):
         scope = posixpath.dirname(graph.name[node])
         below[scope].append(node)
-        if posixpath.dirname(scope) not in around:
-            around.update(parents(scope))
+        add_parents(around, scope)
     names: dict[int, str] = {}
     for scope, nodes in below.items():
         alone = len(nodes) == 1 and is_module(last_segment(scope)) and scope not in around
@@ -123,10 +122,10 @@ def names_of(graph: Graph, work: Sequence[int]) -> dict[int, str]:
     return names
 
 
-def parents(scope: str) -> Iterator[str]:
-    """The scopes around a scope."""
-    while scope := posixpath.dirname(scope):
-        yield scope
+def add_parents(around: set[str], scope: str) -> None:
+    """Add the scopes around a scope to a set that holds with each scope all that are around it."""
+    while (scope := posixpath.dirname(scope)) and scope not in around:
+        around.add(scope)
 
 
 def in_flow(graph: Graph, work: Sequence[int]) -> list[int]:

@@ -186,8 +186,9 @@ def attentions(side: GraphColumns, below: int = 0) -> list[int]:
     Keras."""
     graph, scopes = side.graph, side.scopes
     nodes = scopes.nodes(below) if below else np.arange(len(graph))
-    products = graph.of_types(BATCH_PRODUCTS.__contains__)[nodes]
-    rows = np.unique(scopes.of_node[nodes[products]])
+    # Asked for one scope, only its nodes are looked at: thousands of scopes may be asked for.
+    product = np.array([op in BATCH_PRODUCTS for op in graph.op_types], bool)
+    rows = np.unique(scopes.of_node[nodes[product[graph.op[nodes]]]])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [
