@@ -319,7 +319,7 @@ def compiled_trace(folder: Path, *programs: bytes) -> Model:
 
 def said_of_trace(model: Model) -> str:
     assert model.facts.stats is not None
-    lines = statistics_lines(hotspots(model.hierarchy, model.facts.stats), 9, 200, TextStyle())
+    lines = statistics_lines(hotspots(model.hierarchy, model.facts.stats), 9, 2000, TextStyle())
     return " ".join(" ".join(lines).split())
 
 
