@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -120,14 +120,12 @@ class Comparison:
 
     def inverted(self) -> Self:
         """The changes from the new graph to the old one."""
-        source = self.source.inverted() if self.source is not None else None
-        items = [change.inverted() for change in self.items]
         return replace(
             self,
-            items=source.in_order(items) if source is not None else in_order(items),
+            items=tuple(change.inverted() for change in self.items),
             old_name=self.new_name,
             new_name=self.old_name,
-            source=source,
+            source=self.source.inverted() if self.source is not None else None,
         )
 
     def matches(self) -> Iterator[tuple[str, str, str]]:
