@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.commands.terminal import one_line
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
@@ -70,7 +71,7 @@ def find(
             items = [entry(node) for node in nodes]
             tell(json_lines({"format": "tbgraph-find", "version": VERSION, "label": label, "nodes": items}))
         else:
-            tell((node.name for node in nodes) if names else lines(list(nodes)))
+            tell((one_line(node.name) for node in nodes) if names else lines(list(nodes)))
     context.exit(FOUND if len(nodes) else NOTHING)
 
 
@@ -109,7 +110,7 @@ def lines(nodes: list[Node]) -> Iterator[str]:
         shape = "" if node.shape is None else shape_word(node.shape) or "scalar"
         counts = (number(getattr(cost, word), word in bounds) for word in ("parameters", "flops"))
         time = "" if node.time is None else format_micros(node.time)
-        rows.append((node.name, node.op or node.kind, shape, *counts, time))
+        rows.append((one_line(node.name), one_line(node.op or node.kind), shape, *counts, time))
     kept = [at for at in range(len(rows[0])) if at < 2 or any(row[at] for row in rows[1:])]
     if nodes:
         cells = [[row[at] for at in kept] for row in rows]
