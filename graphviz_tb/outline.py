@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.algorithms.along import along_flow, unjoined
 from graphviz_tb.algorithms.repetitions import repetitions
-from graphviz_tb.model.hierarchy import SERIES
+from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.summary import mistaken
 from graphviz_tb.view.first import ROOT, first_picture
@@ -53,7 +53,6 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
     node_labels = NodeLabels(hierarchy, lambda path: None)
     mistaken_for = mistaken(hierarchy)
     bodies = {loop["body"] for loop in loops(hierarchy)}
-    carried = {node for function in hierarchy.graph.functions for node in function.args} if bodies else set()
 
     def called(path: Path) -> str:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
@@ -75,9 +74,8 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
         shown = {row for row in inside if not quiet[row] and row not in away}
-        # A loop that holds the model: its layers come first, not what it carries from round to round.
-        if path[-1] in bodies and any(hierarchy.opens(row) for row in shown):
-            shown -= {row for row in shown if hierarchy.node[row] in carried}
+        if path[-1] in bodies:
+            shown -= carried_of(hierarchy, shown)
 
         def parts(rows: Iterable[int], path: Path = path) -> tuple[OutlineBox, ...]:
             return tuple(part(child_path(hierarchy, path, row)) for row in rows)
@@ -97,3 +95,12 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
         below = [child_path(hierarchy, path, row) for row in inside]
         waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
     return tuple(lines)
+
+
+def carried_of(hierarchy: Hierarchy, shown: set[int]) -> set[int]:
+    """The rows of a loop's body that only carry a value from round to round; none where the body has no groups to show
+    first."""
+    if not any(hierarchy.opens(row) for row in shown):
+        return set()
+    carried = {node for function in hierarchy.graph.functions for node in function.args}
+    return {row for row in shown if hierarchy.node[row] in carried}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,8 +34,8 @@ def code_of(changes: Changes, fail_on: str) -> int:
 def conditions(fail_on: str) -> list[Condition]:
     """The conditions of `--fail-on`, of which one is enough; of each all parts must hold.
 
-    >>> conditions("signature, gone:*Normalization in:encoder/*")
-    [(('is', 'signature'),), (('gone', '*Normalization'), ('in', 'encoder/*'))]
+    >>> conditions("signature, gone:*Normalization in:encoder/**")
+    [(('is', 'signature'),), (('gone', '*Normalization'), ('in', 'encoder/**'))]
     """
     from graphviz_tb.errors import RequestError, UnknownChoice
 
@@ -64,14 +63,17 @@ def meets(changes: Changes, change: Change, condition: Condition) -> bool:
 
 def holds(changes: Changes, change: Change, field: str, pattern: str) -> bool:
     """Whether one part of a condition holds."""
+    from graphviz_tb.view.wildcards import Pattern
+
     if field == "is":
         return change.severity in FAILING[pattern]
+    matches = Pattern(pattern).matches
     if field == "kind":
-        return fnmatchcase(change.kind, pattern)
+        return matches(change.kind)
     layers = changes.layers_of(change)
     if field == "in":
-        return any(fnmatchcase(layer["name"], pattern) for layer in (*layers["old"], *layers["new"]))
+        return any(matches(layer["name"]) for layer in (*layers["old"], *layers["new"]))
     old, new = (Counter(layer["class"] for layer in layers[side]) for side in ("old", "new"))
     # What is there as often as before neither came nor went.
     classes = {"class": old | new, "gone": old - new, "new": new - old}[field]
-    return any(fnmatchcase(kind, pattern) for kind in classes)
+    return any(map(matches, classes))

@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -120,12 +120,14 @@ class Comparison:
 
     def inverted(self) -> Self:
         """The changes from the new graph to the old one."""
+        source = self.source.inverted() if self.source is not None else None
+        items = (change.inverted() for change in self.items)
         return replace(
             self,
-            items=tuple(change.inverted() for change in self.items),
+            items=in_order(items) if source is None else source.in_order(items),
             old_name=self.new_name,
             new_name=self.old_name,
-            source=self.source.inverted() if self.source is not None else None,
+            source=source,
         )
 
     def matches(self) -> Iterator[tuple[str, str, str]]:

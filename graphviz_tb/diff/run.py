@@ -13,7 +13,6 @@ from graphviz_tb.diff.changes.interface import signatures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.changes.outputs import other_outputs
-from graphviz_tb.diff.changes.positions import by_flow
 from graphviz_tb.diff.changes.promised import with_signatures
 from graphviz_tb.diff.changes.totals import other_totals
 from graphviz_tb.diff.columns.ids import exists
@@ -87,8 +86,8 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
         promised += other_outputs(m, layers)
     source = MatchedGraphs(m, layers)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    told = with_signatures(by_flow(layers, changes), promised)
-    items = by_flow(layers, told) or other_totals(m, source.numbers)
+    told = with_signatures(source.in_order(changes), promised)
+    items = source.in_order(told) or other_totals(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),

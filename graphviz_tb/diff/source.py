@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,6 +10,7 @@ from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
+from graphviz_tb.diff.changes.positions import by_flow
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -78,17 +79,25 @@ class MatchedGraphs:
         known = self.matching.functions
         return {other: mine for mine, other in known.items()} if self.turned else known
 
+    @property
+    def both_layers(self) -> tuple[Layers, Layers]:
+        """The layers of the old and of the new graph."""
+        return self.layers[::-1] if self.turned else self.layers
+
     @cached_property
     def numbers(self) -> NodeQuantities:
         """The costs of the ops of both graphs."""
-        old, new = reversed(self.layers) if self.turned else self.layers
-        return NodeQuantities(old, new, self.to_new)
+        return NodeQuantities(*self.both_layers, self.to_new)
 
     @cached_property
     def classes(self) -> tuple[LayerClasses, LayerClasses]:
         """The classes of the layers of the old and of the new graph."""
-        old, new = reversed(self.layers) if self.turned else self.layers
+        old, new = self.both_layers
         return LayerClasses(old), LayerClasses(new)
+
+    def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Changes by severity, then from the inputs to the results."""
+        return by_flow(self.both_layers, changes)
 
     def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
         """The layers that a change is about, `old` and `new`, those that were there before and are still in both."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.algorithms.topological import longest_paths, topological_cut
+from graphviz_tb.algorithms.topological import depths
 from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.interpret.pytorch import CONSTANT, PARAMETER, PORT, is_module, label_of
 from graphviz_tb.model.graph import Graph, Mark
@@ -130,8 +130,5 @@ def add_parents(around: set[str], scope: str) -> None:
 
 def in_flow(graph: Graph, work: Sequence[int]) -> list[int]:
     """Ops in the order of flow, the same whatever the order of the file."""
-    after: list[list[int]] = [[] for _ in range(len(graph))]
-    for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
-        after[source].append(target)
-    depth = longest_paths(after, topological_cut(after))
+    depth = depths(graph)
     return sorted(work, key=lambda node: (depth[node], natural(graph.name[node])))

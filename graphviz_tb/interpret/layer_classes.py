@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from graphviz_tb.ops.roles import CONVOLUTIONS, DEPTHWISE, LOOKUPS, ROW_READS, Role, has_role
+from graphviz_tb.model.columns import span
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import (
+    BATCH_PRODUCTS,
+    CONSTANTS,
+    CONVOLUTIONS,
+    DEPTHWISE,
+    EMBEDDING,
+    PRODUCTS,
+    Role,
+    has_role,
+)
 
 SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # what takes the mean away before it is squared
 ROOTS = frozenset({"Rsqrt", "Sqrt"})
-EMBEDDING = LOOKUPS | ROW_READS
+DENSE = (PRODUCTS - BATCH_PRODUCTS) | {"Einsum"}
+
+
+def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
+    """Return the class of layer that some nodes are together, "" where they say none."""
+    return layer_class({graph.op_types[graph.op[node]] for node in nodes}, axes_of_mean(graph, nodes))
+
+
+def axes_of_mean(graph: Graph, nodes: Sequence[int]) -> int:
+    """Over how many dimensions the first mean among some nodes is taken: the numbers in the constant that says it."""
+    for node in nodes:
+        if graph.op_types[graph.op[node]] == "Mean":
+            for source in graph.source[slice(*span(graph.target, node, node + 1))].tolist():
+                definition = graph.node_def(source)
+                if definition is not None and definition.op in CONSTANTS:
+                    dims = definition.attr["value"].tensor.tensor_shape.dim
+                    return max(1, *(int(dim.size) for dim in dims)) if dims else 1
+    return 1
 
 
 def layer_class(types: Collection[str], axes: int = 1) -> str:
@@ -27,7 +55,7 @@ def layer_class(types: Collection[str], axes: int = 1) -> str:
         return convolution(types)
     if types & ROOTS and "Mul" in types:
         return normalization(types, axes)
-    if types & {"MatMul", "Einsum"}:
+    if types & DENSE:
         return "Dense"
     if types & EMBEDDING:
         return "Embedding"

@@ -94,7 +94,7 @@ def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.M
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
-    with pytest.raises(MissingFacts, match="no run statistics"):
+    with pytest.raises(MissingFacts, match="time is not known in this graph: no run statistics were read"):
         model.find("time>1ms")
     assert parse("time>1.5ms") == NumberTerm("time", ">", 1500.0)
     assert parse("weights>=2KiB") == NumberTerm("weight_bytes", ">=", 2048.0)

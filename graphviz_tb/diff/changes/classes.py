@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from graphviz_tb.diff.changes.layers import Layers, attentions
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.interpret.layer_classes import layer_class
+from graphviz_tb.interpret.layer_classes import class_of_nodes
 from graphviz_tb.interpret.pytorch import class_around
-from graphviz_tb.model.columns import Ints
 
 ATTENTION = "MultiHeadAttention"
 
@@ -36,19 +35,7 @@ class LayerClasses:
             return str(side.graph.op_types[side.graph.op[-1 - layer]])
         if layer in attentions(side, layer):
             return ATTENTION
-        nodes = side.scopes.nodes(layer)
-        return layer_class({side.graph.op_types[op] for op in side.graph.op[nodes].tolist()}, self._axes(nodes))
-
-    def _axes(self, nodes: Ints) -> int:
-        """Over how many dimensions a mean is taken: the numbers in the constant that says it."""
-        side = self.layers.side
-        for node in nodes.tolist():
-            if side.graph.op_types[side.graph.op[node]] == "Mean":
-                for source in side.graph.source[side.in_edges(node)].tolist():
-                    if side.labels.settings[source] and (definition := side.graph.node_def(source)) is not None:
-                        dims = definition.attr["value"].tensor.tensor_shape.dim
-                        return max(1, *(int(dim.size) for dim in dims)) if dims else 1
-        return 1
+        return class_of_nodes(side.graph, side.scopes.nodes(layer).tolist())
 
     def named(self, layers: Iterable[int]) -> list[dict[str, str]]:
         """Names and classes, by name."""

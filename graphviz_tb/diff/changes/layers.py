@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.topological import depths
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
@@ -62,6 +63,13 @@ class Layers:
     def forward(self) -> Bools:
         """Which nodes are the model itself, not derived from it."""
         return self.side.graph.meaning.model()
+
+    @cached_property
+    def depth(self) -> list[float]:
+        """How far behind the inputs each op is: its longest way by the longest of all."""
+        steps = depths(self.side.graph)
+        most = max(steps, default=0) or 1
+        return [step / most for step in steps]
 
     @cached_property
     def for_gradients(self) -> Bools:

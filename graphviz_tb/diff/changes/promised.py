@@ -8,10 +8,9 @@ from dataclasses import replace
 from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import without
+from graphviz_tb.diff.changes.traced_widths import WIDTH_KEYS
 from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.ops.roles import TRACED_RESULTS
-
-WIDTHS = frozenset({"units", "filters", "hidden_size", "output_dim"})
 
 
 def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tuple[Change, ...]:
@@ -67,7 +66,7 @@ def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
 
 def widest(changes: Sequence[Change]) -> Change | None:
     """Of several changes the last one that makes a layer wider or narrower: what a model gives follows from these."""
-    wide = [change for change in changes if change.detail.get("key") in WIDTHS]
+    wide = [change for change in changes if change.detail.get("key") in WIDTH_KEYS]
     return wide[-1] if wide else None
 
 

@@ -28,6 +28,9 @@ WIDTHS = {
 }
 
 
+WIDTH_KEYS = frozenset(key for key, _ in WIDTHS.values())  # Keras has the same words
+
+
 def is_traced(graph: Graph) -> bool:
     """Whether a graph is a trace of PyTorch."""
     return any(op.startswith(TRACED) for op in graph.op_types)
