@@ -147,6 +147,9 @@ INPUTS_LOOKED_AT = Limit(9, "interpret", "inputs", "that are looked at for such 
 
 EDGES_LED = Limit(100_000, "flatten", "edges",
     "that are led on through marks, and ten more for each edge", "end at the mark")
+LOOPS_APART = Limit(8, "annotate", "loops",
+    "of control flow v1 inside each other that are told apart: a damaged graph enters one over and over",
+    "taken as so deep")
 FRAMES = Limit(32, "annotate", "sets of arguments",
     "of one function for which its body is inferred; a shared layer has a handful",
     "inferred from what they have in common")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from graphviz_tb.algorithms.along import along_flow, unjoined
 from graphviz_tb.algorithms.repetitions import repetitions
-from graphviz_tb.model.hierarchy import SERIES
+from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, address, child_path
 from graphviz_tb.summary import mistaken
 from graphviz_tb.view.first import ROOT, first_picture
 from graphviz_tb.view.node_labels import NodeLabels
-from graphviz_tb.view.repeats import quiet_rows
+from graphviz_tb.view.repeats import loops, quiet_rows
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
@@ -52,6 +52,7 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
     mistaken_for = mistaken(hierarchy)
+    bodies = {loop["body"] for loop in loops(hierarchy)}
 
     def called(path: Path) -> str:
         return mistaken_for.get(path[-1]) or node_labels.label(path) or address(hierarchy, path)
@@ -73,6 +74,8 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
             ranks, apart = [apart], []
         inside = [row for rank in (*ranks, apart) for row in rank]
         shown = {row for row in inside if not quiet[row] and row not in away}
+        if path[-1] in bodies:
+            shown -= carried_of(hierarchy, shown)
 
         def parts(rows: Iterable[int], path: Path = path) -> tuple[OutlineBox, ...]:
             return tuple(part(child_path(hierarchy, path, row)) for row in rows)
@@ -92,3 +95,12 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
         below = [child_path(hierarchy, path, row) for row in inside]
         waiting += [(child, depth + 1) for child in reversed(below) if child in opened]
     return tuple(lines)
+
+
+def carried_of(hierarchy: Hierarchy, shown: set[int]) -> set[int]:
+    """The rows of a loop's body that only carry a value from round to round; none where the body has no groups to show
+    first."""
+    if not any(hierarchy.opens(row) for row in shown):
+        return set()
+    carried = {node for function in hierarchy.graph.functions for node in function.args}
+    return {row for row in shown if hierarchy.node[row] in carried}

@@ -43,6 +43,39 @@ def test_the_outline_runs_from_input_to_output_whatever_the_file_says() -> None:
     assert (stack.address, stack.times, stack.ops) == ("net/block_[0-5]", 6, 6 * 3)
 
 
+def test_in_a_loop_that_holds_the_model_layers_come_first() -> None:
+    # counter, tokens ─▶ while: tokens ─▶ net/block ─▶ net/head; counter + 1
+    names = ("while_loop_counter", "while_placeholder")
+    arguments = [{"name": name, "type": 1} for name in names]
+    results = [{"name": f"out_{at}", "type": 1} for at in range(2)]
+    inner = [
+        {"name": "net/block/a", "op": "Relu", "input": [names[1]]},
+        {"name": "net/block/b", "op": "Sin", "input": ["net/block/a:activations:0"]},
+        {"name": "net/head/a", "op": "Relu", "input": ["net/block/b:y:0"]},
+        {"name": "net/head/b", "op": "Sin", "input": ["net/head/a:activations:0"]},
+        {"name": "while/add", "op": "Relu", "input": [names[0]]},
+        {"name": "while/end", "op": "Sin", "input": ["while/add:activations:0"]},
+    ]
+    body = {
+        "signature": {"name": "body", "input_arg": arguments, "output_arg": results},
+        "node_def": inner,
+        "ret": {"out_0": "while/end:y:0", "out_1": "net/head/b:y:0"},
+    }
+    go = [{"name": "go", "type": 10}]
+    cond = {"signature": {"name": "cond", "input_arg": arguments, "output_arg": go}, "ret": {"go": names[0]}}
+    functions = {name: {"func": {"name": name}} for name in ("cond", "body")}
+    loop = {"name": "while", "op": "While", "input": ["start/counter", "tokens"], "attr": functions}
+    given = [{"name": name, "op": "Placeholder"} for name in ("start/counter", "tokens")]
+    graph = GraphDef(node=[*given, loop, {"name": "y", "op": "Relu", "input": ["while:1"]}])
+    for function in (body, cond):
+        graph.library.function.add(**function)
+    line = next(line for line in outline(load(graph)) if line.label == "body")
+    shown = {part.label for rank in (*line.ranks, line.loose) for part in rank}
+    assert "net" in shown
+    assert shown <= {"net", "while"}
+    assert {part.label for part in line.beside} == set(names)
+
+
 def test_what_trains_stands_beside() -> None:
     lines = outline(load(step()))
     assert {part.label for part in lines[0].beside} == {"gradients", "updates", "bookkeeping"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from graphviz_tb.model.graph import Graph
+
 
 def topological(after: Sequence[Sequence[int]]) -> list[int]:
     """The nodes in an order in which each comes before those that it leads to (Kahn 1962), wave by wave; without those
@@ -65,3 +67,11 @@ def longest_paths(after: Sequence[Sequence[int]], order: Iterable[int]) -> list[
             if depth[target] < beyond and not done[target]:
                 depth[target] = beyond
     return depth
+
+
+def depths(graph: Graph) -> list[int]:
+    """The length of the longest path to each node of a graph; of a cycle one edge leads back."""
+    after: list[list[int]] = [[] for _ in range(len(graph))]
+    for source, target in zip(graph.source.tolist(), graph.target.tolist(), strict=True):
+        after[source].append(target)
+    return longest_paths(after, topological_cut(after))

@@ -51,7 +51,7 @@ class JoinedTrace:
 
     samples: dict[Path, Sample] = field(default_factory=dict)
     loose: dict[Path, Sample] = field(default_factory=dict)
-    strangers: dict[str, int] = field(default_factory=dict)
+    unmatched: dict[str, int] = field(default_factory=dict)
     joined: int = 0
     executions: int = 0
     compiled: int = 0
@@ -66,7 +66,7 @@ def join_statistics(
     """The statistics of every row.
 
     Before: one trace for each step (`names` are their tags). After: sums over the executions of an op, means over the
-    steps; executions whose name no op of the graph has are in `strangers`.
+    steps; executions whose name no op of the graph has are in `unmatched`.
 
     >>> from graphviz_tb.flatten import flatten
     >>> from graphviz_tb.interpret import interpret
@@ -96,7 +96,7 @@ def join_statistics(
         stats,
         steps=labels,
         devices=device_use(reads, options),
-        strangers=tuple(sorted(mean_of(steps).items(), key=lambda execution: (-execution[1], execution[0]))),
+        unmatched=tuple(sorted(mean_of(steps).items(), key=lambda execution: (-execution[1], execution[0]))),
         joined=sum(step.joined for step in steps),
         executions=sum(step.executions for step in steps),
         compiled=sum(step.compiled for step in steps),
@@ -175,7 +175,7 @@ def gather(counted: Iterable[CountedExecution], places: dict[str, ExecutionPath]
         if place is None:
             name = each.execution.name
             step.compiled += each.execution.compiled
-            step.strangers[name] = step.strangers.get(name, 0) + each.execution.time
+            step.unmatched[name] = step.unmatched.get(name, 0) + each.execution.time
             continue
         step.joined += 1
         by_path[place.path, place.within].append(each)
@@ -213,7 +213,7 @@ def mean_of(steps: list[JoinedTrace]) -> dict[str, float]:
     mean: dict[str, float] = defaultdict(float)
     # Nanoseconds to microseconds, a step without the name as zero.
     for step in steps:
-        for name, time in step.strangers.items():
+        for name, time in step.unmatched.items():
             mean[name] += time / 1000 / len(steps)
     return mean
 

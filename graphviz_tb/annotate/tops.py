@@ -30,7 +30,7 @@ class Account:
 
     `measured` of `ops` have statistics, counted in each place (`ops` is None where recursion makes it endless);
     `joined` of the `executions` of the traces have the name of an op, `compiled` of the others are of compiled
-    code whose ops nobody names, `strangers` are all others with their time.
+    code whose ops nobody names, `unmatched` are all others with their time.
     Each list is sorted, largest first; a scope whose whole value is in one other entry of the list is left out.
     """
 
@@ -46,7 +46,7 @@ class Account:
     scopes_by_time: tuple[Top, ...]
     scopes_by_memory: tuple[Top, ...]
     devices: tuple[DeviceUse, ...]
-    strangers: tuple[tuple[str, float], ...]
+    unmatched: tuple[tuple[str, float], ...]
 
 
 def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
@@ -67,7 +67,7 @@ def account(hierarchy: Hierarchy, stats: Stats, most: int = 10) -> Account:
         scopes_by_time=top(hierarchy, stats, without_wrappers(hierarchy, scopes, time_of), time_of, most),
         scopes_by_memory=top(hierarchy, stats, without_wrappers(hierarchy, scopes, bytes_of), bytes_of, most),
         devices=stats.devices,
-        strangers=stats.strangers[:most],
+        unmatched=stats.unmatched[:most],
     )
 
 

@@ -75,17 +75,17 @@ class TraceNames:
         explains most of such names.
         """
         place_of: dict[str, ExecutionPath] = {}
-        strangers: list[str] = []
+        unmatched: list[str] = []
         for name in dict.fromkeys(names):
             place = self._in_main(name)
             if place is not None:
                 place_of[name] = place
             else:
-                strangers.append(name)
-        if strangers and not self.tensorboard and self.hierarchy.function_rows:
-            place_of.update(self._in_functions(strangers))
-        if strangers and not self.tensorboard and self.hierarchy.graph.layers:
-            place_of.update(self._in_layers([name for name in strangers if name not in place_of]))
+                unmatched.append(name)
+        if unmatched and not self.tensorboard and self.hierarchy.function_rows:
+            place_of.update(self._in_functions(unmatched))
+        if unmatched and not self.tensorboard and self.hierarchy.graph.layers:
+            place_of.update(self._in_layers([name for name in unmatched if name not in place_of]))
         return place_of
 
     def _in_layers(self, names: list[str]) -> dict[str, ExecutionPath]:

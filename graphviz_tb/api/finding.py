@@ -13,8 +13,8 @@ from graphviz_tb.model.columns import Floats, Longs
 from graphviz_tb.model.costs import QUANTITIES
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.tensors import shape_word
-from graphviz_tb.page.cards import of_node
 from graphviz_tb.search import matching, parse
+from graphviz_tb.view.attribute_words import attribute_words
 
 MEASURED = {"time": "time", "memory": "bytes"}  # what `Stats` calls it
 
@@ -61,7 +61,7 @@ class ModelRows:
         known: dict[bytes, list[Any]] = {}
         for row in np.flatnonzero(self.node >= 0).tolist():
             if field == "attr":
-                pairs = of_node(self.hierarchy.graph, int(self.node[row]), known)
+                pairs = attribute_words(self.hierarchy.graph, int(self.node[row]), known)
                 yield from ((row, f"{name}={value}") for name, value, *_ in pairs)
             elif field == "shape":
                 shapes = [shape for shape in Node(self.model, row).shapes if shape is not None]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.diff_codes import FAILING, TOP, code_of
+from graphviz_tb.commands.diff_codes import TOP, code_of, conditions
 from graphviz_tb.commands.diff_git import for_git, handed_over
 from graphviz_tb.commands.options import direction_option, limit_option, size_options, theme_option, together
 from graphviz_tb.formats import RENDERERS, format_of
@@ -58,7 +58,7 @@ picture_options = together(
     "--fail-on",
     metavar="WHAT",
     default="any",
-    help="Exit with 1 for any, signature, structure, attributes or none [any].",
+    help="Exit with 1 for any, signature, structure, attributes, none, or a condition: 'gone:*Normalization' [any].",
 )
 @click.option("--git", is_flag=True, help="Called by git: as external diff, or with one FILE as textconv.")
 @side_options
@@ -80,11 +80,10 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     """
     from graphviz_tb.diff.folders import collections
     from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.errors import RequestError, UnknownChoice
+    from graphviz_tb.errors import RequestError
     from graphviz_tb.output import keep_inputs
 
-    if values["fail_on"] not in FAILING:
-        raise UnknownChoice.among("--fail-on", values["fail_on"], FAILING)
+    conditions(values["fail_on"])
     style = style_of(values["format_"])
     options = DiffOptions.including(values["include"])
     keep_inputs(sources, (*values["outputs"], "-"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.commands.terminal import one_line
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
@@ -55,7 +56,7 @@ def find(
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.search import parse
 
-    if len([one for one in (count, names, as_json) if one]) > 1:
+    if sum((count, names, as_json)) > 1:
         raise click.UsageError("--count, --names and --json say the same in different ways; choose one")
     for query in queries:
         parse(query)  # before a large file is read
@@ -70,7 +71,7 @@ def find(
             items = [entry(node) for node in nodes]
             tell(json_lines({"format": "tbgraph-find", "version": VERSION, "label": label, "nodes": items}))
         else:
-            tell((node.name for node in nodes) if names else lines(list(nodes)))
+            tell((one_line(node.name) for node in nodes) if names else lines(list(nodes)))
     context.exit(FOUND if len(nodes) else NOTHING)
 
 
@@ -95,21 +96,18 @@ def entry(node: Node) -> dict[str, Any]:
 
 def lines(nodes: list[Node]) -> Iterator[str]:
     """The table: name, what it is, shape, parameters and FLOPs where there are any."""
+    from graphviz_tb.commands.costs_text import amount
     from graphviz_tb.commands.table import columns_of_terminal, style, table
     from graphviz_tb.model.tensors import shape_word
-    from graphviz_tb.model.units import format_count, format_micros
-
-    def number(value: int, bounded: bool) -> str:
-        return f"{'≥ ' * bounded}{format_count(value)}" if value else ""
+    from graphviz_tb.model.units import format_micros
 
     rows: list[tuple[str, ...]] = [("name", "op", "output", "parameters", "FLOPs", "time")]
     for node in nodes:
         cost = node.cost
-        bounds = cost.lower_bounds()
         shape = "" if node.shape is None else shape_word(node.shape) or "scalar"
-        counts = (number(getattr(cost, word), word in bounds) for word in ("parameters", "flops"))
+        counts = (amount(cost, word) if getattr(cost, word) else "" for word in ("parameters", "flops"))
         time = "" if node.time is None else format_micros(node.time)
-        rows.append((node.name, node.op or node.kind, shape, *counts, time))
+        rows.append((one_line(node.name), one_line(node.op or node.kind), shape, *counts, time))
     kept = [at for at in range(len(rows[0])) if at < 2 or any(row[at] for row in rows[1:])]
     if nodes:
         cells = [[row[at] for at in kept] for row in rows]

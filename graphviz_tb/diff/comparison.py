@@ -83,6 +83,11 @@ class Comparison:
         demand("change", change, Change)
         return self.source.numbers.of(change, self.found == 1) if self.source is not None else {}
 
+    def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
+        """The layers that a change is about, with their classes: `{"old": [{"name", "class"}], "new": [...]}`."""
+        demand("change", change, Change)
+        return self.source.layers_of(change) if self.source is not None else {"old": [], "new": []}
+
     @property
     def summary(self) -> dict[str, Any]:
         """Counts: by kind, by severity, of matched nodes, of what was ignored; the numbers of either side."""
@@ -115,12 +120,14 @@ class Comparison:
 
     def inverted(self) -> Self:
         """The changes from the new graph to the old one."""
+        source = self.source.inverted() if self.source is not None else None
+        items = (change.inverted() for change in self.items)
         return replace(
             self,
-            items=in_order(change.inverted() for change in self.items),
+            items=in_order(items) if source is None else source.in_order(items),
             old_name=self.new_name,
             new_name=self.old_name,
-            source=self.source.inverted() if self.source is not None else None,
+            source=source,
         )
 
     def matches(self) -> Iterator[tuple[str, str, str]]:

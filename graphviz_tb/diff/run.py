@@ -15,7 +15,6 @@ from graphviz_tb.diff.changes.left_out import left_out
 from graphviz_tb.diff.changes.outputs import other_outputs
 from graphviz_tb.diff.changes.promised import with_signatures
 from graphviz_tb.diff.changes.totals import other_totals
-from graphviz_tb.diff.changes.traced_widths import other_widths
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import Known
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -23,10 +22,10 @@ from graphviz_tb.diff.match.steps import match
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.diff.source import MatchedGraphs
+from graphviz_tb.diff.traced import modules
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.flatten import flatten
 from graphviz_tb.interpret import interpret
-from graphviz_tb.model.change import in_order
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.loaded import Signature
@@ -81,14 +80,14 @@ def straight(before: DiffInput, after: DiffInput, a: GraphColumns, b: GraphColum
     m = match(a, b)
     layers = Layers(a), Layers(b)
     changes = compare(m, options, layers)
-    changes = in_order([*changes, *other_widths(m)])
     promised = signatures(m, before.signatures, after.signatures)
     # Files that declare signatures say themselves what they give; where nothing differs there is no shape to infer.
     if changes and not (before.signatures and after.signatures):
         promised += other_outputs(m, layers)
     source = MatchedGraphs(m, layers)
     # Graphs of equal nodes with different totals differ, even if the comparison of nodes does not show where.
-    items = with_signatures(changes, promised) or other_totals(m, source.numbers)
+    told = with_signatures(source.in_order(changes), promised)
+    items = source.in_order(told) or other_totals(m, source.numbers)
     return Changes(
         items=items,
         found=len(items),
@@ -111,6 +110,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
         options = source.options.flatten
         graph = source.hierarchy.graph
         graph = interpret(flatten(graph.graph_def)) if options.tensorboard else graph
+        graph = interpret(flatten(modules(graph))) if graph.of_pytorch else graph
         if source.loaded and source.loaded.layers:
             graph = replace(graph, layers=source.loaded.layers)
         known = source.loaded
@@ -123,6 +123,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
     asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
     loaded = read(source, asked)
     graph = interpret(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict), loaded.layers))
+    graph = interpret(flatten(modules(graph))) if graph.of_pytorch else graph
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 
 

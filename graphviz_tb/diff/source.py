@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import shifts
 from graphviz_tb.diff.changes.numbers import NodeQuantities
+from graphviz_tb.diff.changes.positions import by_flow
 from graphviz_tb.diff.changes.wiring import Rewire, rewires
+from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import WORDS, Matching
+from graphviz_tb.model.change import Change
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.graph import Graph
 
@@ -59,17 +63,52 @@ class MatchedGraphs:
         """The new scope of each old one."""
         return self.matching.scope_to_a if self.turned else self.matching.scope_to_b
 
+    @property
+    def to_old(self) -> Ints:
+        """The old node of each new one."""
+        return self.matching.to_b if self.turned else self.matching.to_a
+
+    @property
+    def scope_to_old(self) -> Ints:
+        """The old scope of each new one."""
+        return self.matching.scope_to_b if self.turned else self.matching.scope_to_a
+
     @cached_property
     def functions(self) -> Mapping[int, int]:
         """The new function of each old one."""
         known = self.matching.functions
         return {other: mine for mine, other in known.items()} if self.turned else known
 
+    @property
+    def both_layers(self) -> tuple[Layers, Layers]:
+        """The layers of the old and of the new graph."""
+        return self.layers[::-1] if self.turned else self.layers
+
     @cached_property
     def numbers(self) -> NodeQuantities:
         """The costs of the ops of both graphs."""
-        old, new = reversed(self.layers) if self.turned else self.layers
-        return NodeQuantities(old, new, self.to_new)
+        return NodeQuantities(*self.both_layers, self.to_new)
+
+    @cached_property
+    def classes(self) -> tuple[LayerClasses, LayerClasses]:
+        """The classes of the layers of the old and of the new graph."""
+        old, new = self.both_layers
+        return LayerClasses(old), LayerClasses(new)
+
+    def in_order(self, changes: Iterable[Change]) -> tuple[Change, ...]:
+        """Changes by severity, then from the inputs to the results."""
+        return by_flow(self.both_layers, changes)
+
+    def layers_of(self, change: Change) -> dict[str, list[dict[str, str]]]:
+        """The layers that a change is about, `old` and `new`, those that were there before and are still in both."""
+        edits, (before, after) = change.edits, self.classes
+        pairs = (*edits.ops, *edits.inputs) if not (edits.added or edits.removed) else edits.ops
+        kept = [*pairs, *((old, new) for old, new, _ in edits.attributes)]
+        old = {before.layers.of(node) for node in (*edits.removed, *(pair[0] for pair in kept))}
+        new = {after.layers.of(node) for node in (*edits.added, *(pair[1] for pair in kept))}
+        old |= partners(new, self.to_old, self.scope_to_old)
+        new |= partners(old, self.to_new, self.scope_to_new)
+        return {"old": before.named(old), "new": after.named(new)}
 
     def inverted(self) -> MatchedGraphs:
         """Return the diff seen from the other side: old and new exchanged."""
@@ -100,3 +139,9 @@ class MatchedGraphs:
         for old, new in self.pairs():
             why = WORDS[Reason(int(reasons[new if self.turned else old]))]
             yield self.old.name[old], self.new.name[new], why
+
+
+def partners(layers: Collection[int], nodes: Ints, scopes: Ints) -> set[int]:
+    """The layers on the other side of those that have a partner there."""
+    found = {int(scopes[layer]) for layer in layers if exists(layer) and exists(scopes[layer])}
+    return found | {-1 - int(nodes[-1 - layer]) for layer in layers if not exists(layer) and exists(nodes[-1 - layer])}

@@ -20,12 +20,14 @@ from graphviz_tb.limits import INPUTS_LOOKED_AT, LABEL_PUT_TOGETHER
 from graphviz_tb.model.columns import Bools, Bytes
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.measure import ELLIPSIS, cut
+from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 CONSTANT, PARAMETER, PORT = "prim::Constant", "prim::GetAttr", "IO Node"
 VALUE = re.compile(r"\{ *+(?:value|name) *+:(.*)\}", re.DOTALL)  # possessive: no run of blanks is tried in every part
+MODULE = re.compile(r"([^\[\]/]+)\[([^/]*)\]")  # a module in a name: its class and the attribute that holds it
 WRAPS = {"prim::ListConstruct": "[]", "prim::TupleConstruct": "()", "prim::DictConstruct": "{}"}
 WORDS = {str(2**63 - 1): "end"}  # what a slice without an end says
 SAME = frozenset({"prim::NumToTensor", "prim::ImplicitTensorToNum", "aten::Int", "aten::ScalarImplicit"})
@@ -53,6 +55,37 @@ ROLES = {
     **dict.fromkeys(CARRIERS, MarkRole.CARRIER),
     **dict.fromkeys(ARITHMETIC, MarkRole.ARITHMETIC),
 }
+
+
+def is_module(segment: str) -> bool:
+    """Whether a segment of a name is a module of PyTorch.
+
+    >>> is_module("Linear[fc1]"), is_module("input.3")
+    (True, False)
+    """
+    return MODULE.fullmatch(segment) is not None
+
+
+def class_around(name: str) -> str:
+    """The class of the module that an op is, or is directly in; "" for none.
+
+    >>> class_around("Net/GELU[act]"), class_around("Net/RMS[norm]/mul"), class_around("Net/mul")
+    ('GELU', 'RMS', '')
+    """
+    for segment in reversed(name.split("/")[-2:]):
+        if module := MODULE.fullmatch(segment):
+            return module[1]
+    return ""
+
+
+def attribute_of(segment: str) -> str:
+    """The attribute that holds a module; any other segment of a name as it is.
+
+    >>> attribute_of("Linear[fc1]"), attribute_of("input.3")
+    ('fc1', 'input.3')
+    """
+    module = MODULE.fullmatch(segment)
+    return module[2] if module else segment
 
 
 def mark_plumbing(graph: Graph, mark: Bytes) -> Bytes:
@@ -109,7 +142,7 @@ def call_by_kind(graph: Graph) -> dict[int, str]:
         op = graph.op_types[graph.op[node]]
         if op == PORT:
             labels[node] = graph.name[node].removeprefix("output/")
-        elif "::" in op:
+        elif "::" in op and not is_module(last_segment(graph.name[node])):
             # Only a mark is called by its inputs; one of them without a label so far is "…".
             inputs = (
                 [graph.index[0].get(name, -1) for name in graph.graph_def.node[node].input[:INPUTS_LOOKED_AT]]

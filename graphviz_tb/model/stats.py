@@ -88,7 +88,7 @@ class Stats:
     (sum), `span`, `bytes` over them, `cpu`, `accelerator`, `enqueue` their medians; `counts[row]` of the steps measured
     anything under a row; `measured[row]` of `ops[row]` ordinary ops under a row have statistics, `known[row]` whether
     anything under it (constants too) has; `shapes` of the outputs by row; `inside` the samples of each step by path,
-    for ops in functions (a path begins in the function where the call is not known); `strangers` are names of the trace
+    for ops in functions (a path begins in the function where the call is not known); `unmatched` are names of the trace
     that no op of the graph has, with their time; `joined` of the `executions` are of ops of the graph, `compiled` of
     those left are of compiled code whose ops the trace does not name.
     """
@@ -108,7 +108,7 @@ class Stats:
     shapes: Mapping[int, tuple[Shape, ...]] = field(repr=False)
     devices: tuple[DeviceUse, ...] = ()
     inside: tuple[Mapping[tuple[int, ...], Sample], ...] = field(default=(), repr=False)
-    strangers: tuple[tuple[str, float], ...] = field(default=(), repr=False)
+    unmatched: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     joined: int = 0
     executions: int = 0
     compiled: int = 0

@@ -182,6 +182,8 @@ BATCH_PRODUCTS = TYPES[Role.BATCH_PRODUCT]
 """Products along dimensions of two tensors, as of the queries and keys of an attention."""
 LOOKUPS = TYPES[Role.LOOKUP]
 """Rows of a table of embeddings by their numbers."""
+EMBEDDING = LOOKUPS | ROW_READS
+"""What an embedding does: rows of a table, of a variable or of its value."""
 SIZES = TYPES[Role.SIZE]
 """Give the shape, rank or number of elements of an input."""
 COUNTS = TYPES[Role.COUNT]

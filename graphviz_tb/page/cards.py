@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.constants import first, held
-from graphviz_tb.limits import CARDS_OF_BLOCK, ELEMENTS_OF_CARD, VALUE_OF_CARD, VALUE_REMEMBERED
-from graphviz_tb.model.dtypes import dtype_word
+from graphviz_tb.limits import CARDS_OF_BLOCK
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.measure import thousands
-from graphviz_tb.model.tensors import message_word
 from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, words
+from graphviz_tb.view.attribute_words import attribute_words
 from graphviz_tb.view.labels import describe
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import AttrValue, TensorProto
-
-LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that a card shows
+    pass
 
 
 def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
@@ -60,88 +54,4 @@ def attributes(hierarchy: Hierarchy) -> Iterator[DataBlock]:
     known: dict[bytes, list[Any]] = {}
     for start in range(0, len(graph), CARDS_OF_BLOCK):
         nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
-        yield words(f"attributes/{start // CARDS_OF_BLOCK}", [of_node(graph, node, known) for node in nodes])
-
-
-def of_node(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
-    """Names and values of one node's attributes; `known` is the text of small values that was made before."""
-    definition = graph.node_def(node)
-    if definition is None:
-        return []
-    attributes = definition.attr
-    return [[name, *described(attributes[name], known)] for name in sorted(attributes)]
-
-
-def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
-    """The value of an attribute for people, reported once where it is small."""
-    if value.ByteSize() > VALUE_REMEMBERED:
-        return cut(value_word(value))
-    message = value.SerializeToString()
-    word = known.get(message)
-    if word is None:
-        word = known[message] = cut(value_word(value))
-    return word
-
-
-def cut(text: str) -> list[Any]:
-    """A text; a long one as its beginning, cut between two elements where it is a list, and its length.
-
-    >>> cut("ab"), cut("12, " * 300)[0][-10:]
-    (['ab'], '12, 12, 12')
-    """
-    if len(text) <= VALUE_OF_CARD:
-        return [text]
-    end = text.rfind(", ", 0, VALUE_OF_CARD)
-    return [text[: end if end > 0 else VALUE_OF_CARD], len(text)]
-
-
-def value_word(value: AttrValue) -> str:
-    """The value of an attribute for people.
-
-    >>> from graphviz_tb.proto import AttrValue
-    >>> value_word(AttrValue(type=1)), value_word(AttrValue(list={"i": [1, 2]})), value_word(AttrValue(b=True))
-    ('float32', '[1, 2]', 'true')
-    """
-    which = value.WhichOneof("value")
-    if which is None:
-        return ""
-    if which == "list":
-        items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:VALUE_OF_CARD]]
-        return f"[{', '.join(item_word(*pair) for pair in items)}]"
-    return item_word(which, getattr(value, which))
-
-
-def item_word(kind: str, item: Any) -> str:
-    """One value."""
-    if kind == "type":
-        return dtype_word(item)
-    if kind == "shape":
-        return message_word(item, DIMENSIONS)
-    if kind == "s":
-        return str(item[: 2 * VALUE_OF_CARD].decode("utf-8", "backslashreplace"))
-    if kind == "tensor":
-        return tensor_word(item)
-    if kind == "func":
-        return str(item.name)
-    if kind == "b":
-        return "true" if item else "false"
-    return f"{item:.7g}" if kind == "f" else str(item)
-
-
-def tensor_word(tensor: TensorProto) -> str:
-    """Type and shape of a tensor, and its first values."""
-    word = f"{dtype_word(tensor.dtype)} {message_word(tensor.tensor_shape, DIMENSIONS)}"
-    elements, count = first(tensor, ELEMENTS_OF_CARD), held(tensor)
-    if not elements:
-        return word
-    more = f", … {thousands(count)} in all" if count > len(elements) else ""
-    return f"{word}: {', '.join(map(element_word, elements))}{more}"
-
-
-def element_word(value: Any) -> str:
-    """A number in few letters, or the start of a text."""
-    if isinstance(value, bytes):
-        return f"“{value[:LONGEST_TEXT].decode('utf-8', 'backslashreplace')}”"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f"{value:.6g}" if isinstance(value, float | complex) else str(value)
+        yield words(f"attributes/{start // CARDS_OF_BLOCK}", [attribute_words(graph, node, known) for node in nodes])

@@ -16,7 +16,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.opened import Opened
-from graphviz_tb.read.pb import decode, strangers
+from graphviz_tb.read.pb import decode, unknown_fields
 from graphviz_tb.read.run_metadata import graphs_of
 from graphviz_tb.read.saved_model import of_meta_graphs
 from graphviz_tb.read.sniff import FREEZE
@@ -30,7 +30,7 @@ Reader = Callable[[Opened, ReadOptions], Holding]
 
 def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
     data = opened.data()
-    return decode(data, kind, opened.name, opened.bounded), len(data), strangers(data, kind)
+    return decode(data, kind, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:

@@ -85,9 +85,11 @@ def _is_utf8(value: bytes) -> bool:
     return True
 
 
-def strangers(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
+def unknown_fields(data: bytes, kind: type[Message]) -> tuple[Notice, ...]:
     """A notice for the fields, among the first ones, that our messages do not know."""
-    unknown = fit(data[:SAMPLE_OF_MESSAGE], kind.DESCRIPTOR, cut=len(data) > SAMPLE_OF_MESSAGE, budget=2000).strangers
+    unknown = fit(
+        data[:SAMPLE_OF_MESSAGE], kind.DESCRIPTOR, cut=len(data) > SAMPLE_OF_MESSAGE, budget=2000
+    ).unknown_fields
     return tuple(
         Notice("unknown-field", f"field {number} of {message} is not known here and was skipped", "", count)
         for (message, number), count in unknown.items()

@@ -86,7 +86,7 @@ class Fit(NamedTuple):
 
     good: int
     bad: int
-    strangers: dict[tuple[str, int], int]
+    unknown_fields: dict[tuple[str, int], int]
 
 
 def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
@@ -99,7 +99,7 @@ def fit(data: bytes, descriptor: Any, *, cut: bool, budget: int = 400) -> Fit:
     waiting: list[_Span] = [(descriptor, 0, len(data), cut)]
     while waiting and judge.budget > 0:
         waiting += reversed(judge.look(*waiting.pop()))
-    return Fit(judge.good, judge.bad, judge.strangers)
+    return Fit(judge.good, judge.bad, judge.unknown_fields)
 
 
 _Span = tuple[Any, int, int, bool]  # a message type, its bytes, and whether they are cut off
@@ -112,7 +112,7 @@ class _Judge:
         self.data = data
         self.budget = budget
         self.good = self.bad = 0
-        self.strangers: dict[tuple[str, int], int] = {}
+        self.unknown_fields: dict[tuple[str, int], int] = {}
 
     def look(self, kind: Any, first: int, last: int, cut: bool) -> list[_Span]:
         """Judge the fields of one message; give back the messages inside it."""
@@ -161,7 +161,7 @@ class _Judge:
         self.bad += 1
         if field is None:
             key = (kind.name, piece.number)
-            self.strangers[key] = self.strangers.get(key, 0) + 1
+            self.unknown_fields[key] = self.unknown_fields.get(key, 0) + 1
 
 
 def _agrees(field: Any, piece: WireField, data: bytes) -> bool:

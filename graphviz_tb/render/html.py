@@ -39,6 +39,7 @@ LOG_MODULES = tuple(
             "stepper",
             "scheme",
             "trials",
+            "trial_filters",
             "hparams",
             "logs",
             "begin",

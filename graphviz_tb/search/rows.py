@@ -20,10 +20,8 @@ COMPARE: dict[str, Callable[[Any, float], Any]] = {
 }  # fmt: skip
 EVERYWHERE = ("name", "op", "device", "attr")  # the fields in which a text without a field is looked for
 INTERNED = ("op", "device")
-QUANTITY_WORDS = {
-    "time": "no run statistics are known: there is no time",
-    "memory": "no run statistics are known: there is no memory",
-}
+NO_STATISTICS = "no run statistics were read", "--run-metadata FILE reads them"
+WHY_UNKNOWN: dict[str, tuple[str, str | None]] = {"time": NO_STATISTICS, "memory": NO_STATISTICS}
 SIZE = re.compile(r"(?<=[0-9?])[x,](?=[0-9?])|, ")
 
 
@@ -72,9 +70,8 @@ def compared(rows: SearchedRows, query: NumberTerm) -> Bools:
     """Mark the rows of which a number is known that compares as asked."""
     numbers = rows.numbers(query.quantity)
     if numbers is None:
-        raise MissingFacts(
-            QUANTITY_WORDS.get(query.quantity, f"{query.quantity.replace('_', ' ')} are not known in this graph")
-        )
+        reason, hint = WHY_UNKNOWN.get(query.quantity, ("its costs were not worked out", None))
+        raise MissingFacts(f"{query.quantity.replace('_', ' ')} is not known in this graph: {reason}", hint=hint)
     with np.errstate(invalid="ignore"):
         return np.asarray(~np.isnan(numbers) & COMPARE[query.sign](numbers, query.limit), bool)
 

@@ -158,9 +158,13 @@ class Graphs:
         return found
 
     async def joins(self, one: ListedGraph) -> Mapping[str, Join]:
-        """Where the tags of the log belong in a graph. Raises `Refused` where its page is not there yet."""
+        """Where the tags of the log belong in a graph, which is read before. Raises `Refused` where it cannot be."""
         if one.pair is not None:
             raise Refused(404, "tags belong to no comparison of graphs", "ask for the joins of one graph")
+        while one.state in ("listed", "reading"):  # it may be listed anew meanwhile
+            self.start(one)
+            if one.task is not None:
+                await asyncio.wait({one.task})  # it may be cancelled: that is no fault of who waits
         page = self.page(one)
         found = self._joined.get(one.id)
         if found is None or found.page is not page:

@@ -110,29 +110,3 @@ class Counter extends Map {
   }
 }
 
-/** The same of tuples. */
-class TupleCounter extends TupleMap {
-  /** @param {Iterable<any>} [items] */
-  constructor(items = []) {
-    super();
-    for (const item of items) this.set(item, this.get(item) + 1);
-  }
-  /** @param {any[]} key */
-  get(key) {
-    return super.get(key) ?? 0;
-  }
-}
-
-/** A map that makes what it is asked for. */
-class DefaultMap extends Map {
-  /** @param {() => any} make */
-  constructor(make) {
-    super();
-    this.make = make;
-  }
-  /** @param {any} key */
-  get(key) {
-    if (!this.has(key)) this.set(key, this.make());
-    return super.get(key);
-  }
-}

@@ -52,8 +52,6 @@ const py_insert = (items, at, one) => items.splice(at, 0, one);
 const py_pop = (items, at) => (at === undefined ? items.pop() : items.splice(at, 1)[0]);
 /** @param {any[]} items @param {any} one */
 const py_index = (items, one) => items.findIndex((item) => py_equal(item, one));
-/** @param {any[]} items @param {any} one */
-const py_count = (items, one) => items.filter((item) => py_equal(item, one)).length;
 /** @param {{key?: (one: any) => any, reverse?: boolean}} how */
 function py_order({ key, reverse } = {}) {
   const sign = reverse ? -1 : 1;
@@ -100,11 +98,6 @@ function py_any(items) {
   for (const item of items) if (py_truth(item)) return true;
   return false;
 }
-/** @param {Iterable<any>} items */
-function py_all(items) {
-  for (const item of items) if (!py_truth(item)) return false;
-  return true;
-}
 /** @param {number} start @param {number} [stop] @param {number} step */
 function py_range(start, stop, step = 1) {
   if (stop === undefined) [start, stop] = [0, start];
@@ -133,17 +126,8 @@ function py_pairwise(items) {
   for (let at = 1; at < all.length; at++) out.push([all[at - 1], all[at]]);
   return out;
 }
-/** @param {...Iterable<any>} lists */
-function py_chain(...lists) {
-  /** @type {any[]} */
-  const out = [];
-  for (const one of lists) py_extend(out, one);
-  return out;
-}
 /** @param {((...items: any[]) => any) | null} run @param {...Iterable<any>} lists */
 const py_map = (run, ...lists) => py_zip(...lists).map((row) => /** @type {any} */ (run)(...row));
-/** @param {((item: any) => any) | null} test @param {Iterable<any>} items */
-const py_filter = (test, items) => [...items].filter((item) => py_truth(test === null ? item : test(item)));
 /** @param {Iterable<any>} items */
 const py_iter = (items) => items[Symbol.iterator]();
 /** @param {any} items @param {any} [other] */
@@ -160,12 +144,6 @@ function py_get(map, key, other = null) {
 function py_setdefault(map, key, other = null) {
   if (!map.has(key)) map.set(key, other);
   return map.get(key);
-}
-/** @param {any} map @param {any} key @param {any} other */
-function py_dict_pop(map, key, other = null) {
-  const found = map.has(key) ? map.get(key) : other;
-  map.delete(key);
-  return found;
 }
 /** @param {any} map @param {Iterable<any>} more */
 function py_update(map, more) {
@@ -195,8 +173,6 @@ function py_intersection(one, other) {
   const few = (other.size ?? other.length) < one.size; // go through the smaller
   return new one.constructor(few ? [...other].filter((item) => one.has(item)) : [...one].filter(py_held(one, other)));
 }
-/** @param {any} one @param {any} other */
-const py_difference = (one, other) => new one.constructor([...one].filter((item) => !py_held(one, other)(item)));
 /** Whether something is in what may be a set or a list. @param {any} one @param {any} other */
 function py_held(one, other) {
   const set = typeof other.has === "function" ? other : new one.constructor(other);
@@ -227,16 +203,6 @@ function py_bisect_right(items, one) {
   }
   return low;
 }
-/** @param {any[]} items @param {any} one */
-function py_bisect_left(items, one) {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (py_compare(items[middle], one) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 /** The whole square root. @param {number} square */
 function py_isqrt(square) {
   let root = Math.floor(Math.sqrt(square));
@@ -248,49 +214,5 @@ function py_isqrt(square) {
 function py_gcd(one, other) {
   while (other) [one, other] = [other, one % other];
   return Math.abs(one);
-}
-/** @param {Iterable<any>} items @param {number} stop */
-function py_islice(items, stop) {
-  const out = [];
-  for (const item of items) {
-    if (out.length >= stop) break;
-    out.push(item);
-  }
-  return out;
-}
-/** @param {(one: any) => any} [make] */
-const py_defaultdict = (make) => new DefaultMap(/** @type {any} */ (make));
-/** @param {any[]} heap @param {any} item */
-function py_heappush(heap, item) {
-  let at = heap.push(item) - 1;
-  while (at > 0) {
-    const above = (at - 1) >> 1;
-    if (py_compare(item, heap[above]) >= 0) break;
-    heap[at] = heap[above];
-    at = above;
-  }
-  heap[at] = item;
-}
-/** @param {any[]} heap */
-function py_heappop(heap) {
-  const top = heap[0];
-  const item = heap.pop();
-  if (heap.length === 0) return top;
-  let at = 0;
-  for (;;) {
-    let below = 2 * at + 1;
-    if (below >= heap.length) break;
-    if (below + 1 < heap.length && py_compare(heap[below + 1], heap[below]) < 0) below++;
-    if (py_compare(item, heap[below]) <= 0) break;
-    heap[at] = heap[below];
-    at = below;
-  }
-  heap[at] = item;
-  return top;
-}
-/** @param {any} one @param {string} name @param {any} other */
-function py_getattr(one, name, other = null) {
-  const found = one[name];
-  return found == null ? other : typeof found === "function" ? found.bind(one) : found;
 }
 const py_sqrt = Math.sqrt;

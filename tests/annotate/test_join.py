@@ -85,12 +85,12 @@ def test_several_steps_have_mean_least_and_most() -> None:
     assert stats.time.least[row(hierarchy, "a/y")] == 0
 
 
-def test_what_was_not_measured_is_known_and_strangers_are_told() -> None:
+def test_what_was_not_measured_is_known_and_unmatched_names_are_listed() -> None:
     hierarchy = graph_of("a/x", "a/y", "b/z")
     stats = join_statistics(hierarchy, [trace(cpu=[entry("a/x", 0, 4), entry("_SOURCE", 0, 9)])])
     assert [stats.figures(row(hierarchy, name)).coverage for name in ("a", "b", "a/x")] == [0.5, 0, 1]
     assert [bool(stats.known[row(hierarchy, name)]) for name in ("a", "a/y", "b")] == [True, False, False]
-    assert stats.strangers == (("_SOURCE", 9.0),)
+    assert stats.unmatched == (("_SOURCE", 9.0),)
     assert (stats.joined, stats.executions) == (1, 2)
 
 

@@ -47,7 +47,7 @@ def test_a_call_took_what_was_measured_inside_it(graph: GraphDef, data: st.DataO
     chosen = data.draw(st.lists(st.sampled_from(sorted(names)), min_size=1, max_size=12, unique=True))
     times = {name: data.draw(st.integers(0, 50)) for name in chosen}
     stats = join_statistics(hierarchy, [trace(cpu=[entry(name, at, times[name]) for at, name in enumerate(chosen)])])
-    assert not stats.strangers
+    assert not stats.unmatched
     assert stats.figures(0).time == sum(times.values())
     for name in chosen:
         path = names[name]

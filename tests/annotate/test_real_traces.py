@@ -66,8 +66,8 @@ def test_the_whole_is_the_sum_of_the_trace(fixtures: Path) -> None:
     stats = stats_of(model)
     (trace,) = profiles(fixtures / "run_metadata/mnist_cnn_step099.pb").values()
     every = sum(one.all_end_rel_nanos / 1000 for device in trace.step_stats.dev_stats for one in device.node_stats)
-    assert stats.figures(0).time == pytest.approx(every - sum(time for _, time in stats.strangers))
-    assert all(name.startswith(("_", "ConstantFolding/")) for name, _ in stats.strangers)
+    assert stats.figures(0).time == pytest.approx(every - sum(time for _, time in stats.unmatched))
+    assert all(name.startswith(("_", "ConstantFolding/")) for name, _ in stats.unmatched)
 
 
 def calls(fixtures: Path, whole_file: bool = True) -> tuple[Model, Stats]:
@@ -124,15 +124,15 @@ def test_what_ran_in_the_call_that_is_all_of_a_graph_is_measured_without_it_too(
         inside = stats.at(place(model, address))
         assert inside.time > 0
         assert inside == within.at(place(whole, f"main/PartitionedCall::{address}"))
-    assert {name for name, _ in stats.strangers} - {name for name, _ in within.strangers} == {"main/PartitionedCall"}
+    assert {name for name, _ in stats.unmatched} - {name for name, _ in within.unmatched} == {"main/PartitionedCall"}
 
 
 def test_nearly_every_execution_finds_its_place(fixtures: Path) -> None:
     _, stats = calls(fixtures)
     assert stats.joined >= 0.9 * stats.executions
-    assert {name for name, _ in stats.strangers} <= {
+    assert {name for name, _ in stats.unmatched} <= {
         "_SOURCE", "_arg_p_0_0", "_retval_main/o2_0_0", "identity_retval_RetVal",
-        *(name for name, _ in stats.strangers if name.startswith("ConstantFolding")),
+        *(name for name, _ in stats.unmatched if name.startswith("ConstantFolding")),
     }  # fmt: skip
 
 

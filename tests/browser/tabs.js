@@ -108,6 +108,10 @@ test("trials are sorted by a metric, coloured by it, and shown in charts", async
   await becomes(() => tab.getByRole("img", { name: "Scatter" }).locator("circle").count(), 4);
   await tab.getByRole("checkbox", { name: /trials\/run1\s*\d*$/ }).uncheck();
   await becomes(() => lines.count(), 3);
+  await tab.getByText("Filters", { exact: true }).click();
+  await tab.getByRole("group", { name: "optimizer" }).getByRole("checkbox", { name: "adam" }).uncheck();
+  await becomes(rows, ["trials/run3"]);
+  await until(async () => /trials=[^&]*adam/.test(await hash(tab)), "the filter is in the address");
   const file = await saved(tab, () => tab.getByRole("button", { name: "Download CSV" }).click());
   equal(file.data.toString().split("\r\n")[1], "trials/run3,t3,unknown,0.05,16,sgd,0.8199999928474426,-1");
 });

@@ -378,3 +378,11 @@ def test_a_name_given_in_the_optimizer_too_is_no_consequence() -> None:
 
     changes = diff(training("net/MatMul", "clip"), training("net/Relu", "norm", "net/Relu Relu net/MatMul"))
     assert set(told(changes)) == {("added", None, "net/Relu"), ("renamed", "gradients/clip", "gradients/norm")}
+
+
+def test_causes_are_listed_in_the_order_of_the_forward_pass() -> None:
+    # x ─▶ z_stem ─▶ a_head, both with another op type
+    old = graph("x Placeholder", "z_stem/op Relu x", "a_head/op Relu z_stem/op", "y Exp a_head/op")
+    new = graph("x Placeholder", "z_stem/op Tanh x", "a_head/op Elu z_stem/op", "y Exp a_head/op")
+    assert [change.new for change in diff(old, new)] == ["z_stem/op", "a_head/op"]
+    assert [change.new for change in diff(new, old)] == ["z_stem/op", "a_head/op"]

@@ -17,7 +17,7 @@ def test_json_has_the_schema() -> None:
     told = json.loads(diff(stack(SAME, SAME), stack(SAME, ODD, SAME)).explain("json"))
     assert (told["format"], told["version"], told["same"]) == ("tbgraph-diff", 1, False)
     (change,) = told["changes"]
-    assert set(change) == {"kind", "severity", "old", "new", "ops", "detail", "also", "numbers"}
+    assert set(change) == {"kind", "severity", "old", "new", "ops", "detail", "also", "layers", "numbers"}
     assert change["detail"]["op_types"]["Tanh"] == 1
     assert told["summary"]["kinds"] == {"added": 1}
 

@@ -63,9 +63,14 @@ def test_what_is_left_over_is_no_output() -> None:
     assert [port["key"] for port in change.consequences[-1].detail["ports"]] == ["Identity"]
 
 
-def test_of_two_edits_it_is_not_said_which() -> None:
+def test_of_two_edits_outputs_follow_the_last_layer_that_is_wider() -> None:
     changes = diff(dense(16, 10), dense(24, 12))
-    assert sorted(change.kind for change in changes) == ["changed", "changed", "signature-changed"]
+    assert [(change.kind, change.severity) for change in changes] == [
+        ("changed", "signature"),
+        ("changed", "attribute"),
+    ]
+    (ports,) = [inner for inner in changes[0].consequences if inner.kind == "signature-changed"]
+    assert (changes[0].detail["new"], ports.severity) == ("12", "signature")
     assert diff(dense(24, 12), dense(16, 10)).items == changes.inverted().items
 
 

@@ -84,3 +84,55 @@ def test_weights_that_two_modules_share_are_no_move() -> None:
     assert change.detail == {"key": "weights", "old": "its own", "new": "shared with Net/Embedding[embed]"}
     (back,) = diff(tied(True), tied(False))
     assert back.detail["new"] == "its own"
+
+
+def net(act: str = "GELU", rate: str = "0.1", bias: bool = True, drop: bool = True) -> GraphDef:
+    """Two blocks of a linear layer, an activation and a dropout; the blocks share the constant that is the rate."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="IO Node")
+    rated, before, count = "Net/Block[0]/Dropout[drop]/1", "x", 2
+    graph.node.add(name=rated, op="prim::Constant").attr["attr"].s = b"{ value : %s}" % rate.encode()
+    for block in "01":
+        scope = f"Net/Block[{block}]"
+        layer = f"{scope}/Linear[fc]"
+        given = ["weight", "bias"] if bias else ["weight"]
+        for name in given:
+            node = graph.node.add(name=f"Net/ModuleList[blocks]/{layer[4:]}/{name}/{name}.{count}", op="prim::GetAttr")
+            node.attr["attr"].s = b"{ name : %s }" % name.encode()
+        parameters = [f"Net/ModuleList[blocks]/{layer[4:]}/{name}/{name}.{count}" for name in given]
+        graph.node.add(name=f"{layer}/input.{count}", op="aten::linear", input=[before, *parameters])
+        graph.node.add(
+            name=f"{scope}/{act}[act]/x.{count + 1}", op=f"aten::{act.lower()}", input=[f"{layer}/input.{count}"]
+        )
+        before = f"{scope}/{act}[act]/x.{count + 1}"
+        if drop:
+            graph.node.add(name=f"{scope}/Dropout[drop]/{count}", op="aten::dropout", input=[before, rated])
+            before = f"{scope}/Dropout[drop]/{count}"
+        count += 2
+    graph.node.add(name="output/y", op="IO Node", input=[before])
+    return graph
+
+
+def test_a_constant_that_modules_share_is_a_setting_of_each() -> None:
+    (change,) = diff(net(), net(rate="0.3"))
+    assert change.detail == {"key": "p", "old": "0.1", "new": "0.3"}
+    assert [change.new, *(new for _, new in change.also)] == [f"Net/Block[{block}]/Dropout[drop]" for block in "01"]
+
+
+def test_a_module_of_another_class_is_known_by_its_attribute() -> None:
+    (change,) = diff(net(), net(act="SiLU"))
+    assert (change.old, change.new) == ("Net/Block[0]/GELU[act]", "Net/Block[0]/SiLU[act]")
+    assert (change.detail["old"], change.detail["new"], change.places) == ("aten::gelu", "aten::silu", 2)
+
+
+def test_a_parameter_that_is_not_there_is_a_setting() -> None:
+    (change,) = diff(net(), net(bias=False))
+    assert (change.new, change.places) == ("Net/Block[0]/Linear[fc]", 2)
+    assert change.detail == {"key": "bias", "old": "its own", "new": None}
+
+
+def test_modules_that_went_are_named_by_their_modules_wherever_they_were() -> None:
+    (change,) = diff(net(), net(drop=False))
+    assert (change.kind, change.old, change.places) == ("removed", "Net/Block[0]/Dropout[drop]", 2)
+    changes = diff(net(), net(act="SiLU", rate="0.3"))
+    assert {change.detail["key"] for change in changes} == {"op", "p"}

@@ -10,8 +10,8 @@ import pytest
 from graphviz_tb.annotate.infer.constants import elements_of
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.columns.values import numbers, payload, tensor_word
-from graphviz_tb.page.cards import tensor_word as card_word
 from graphviz_tb.proto import GraphDef, TensorProto
+from graphviz_tb.view.attribute_words import tensor_word as card_word
 from tests.each import each
 
 # DataType in types.proto: how numpy calls it, and the field of TensorProto that lists its numbers.

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 from tests.fuzz.families.damage import FIXTURES
-from tests.fuzz.option_values import BAD, COMMANDS, MILD, MODELS, OUTPUTS
+from tests.fuzz.option_values import BAD, COMMANDS, MILD, MODELS, OUTPUTS, QUERIES
 
 
 class Line(NamedTuple):
@@ -41,7 +41,12 @@ def mild_words(random: Random, command: str, models: list[str]) -> list[str]:
     outputs = random.sample([*OUTPUTS[:5], "out/p.html"], random.choice((1, 1, 2, 3)))
     if command == "render" or (command == "diff" and random.random() < 0.5):
         options += [["-o", output] for output in outputs]
-    return [command, *models, *(word for option in options for word in option)]
+    return [command, *models, *queries(random, command), *(word for option in options for word in option)]
+
+
+def queries(random: Random, command: str) -> list[str]:
+    """What `find` looks for."""
+    return [random.choice(QUERIES) for _ in range(random.choice((1, 1, 2)))] if command == "find" else []
 
 
 def words(random: Random, command: str) -> list[str]:
@@ -57,7 +62,7 @@ def words(random: Random, command: str) -> list[str]:
     if random.random() < 0.05:
         options.append([random.choice(["--help", "--version", "--nonsense", "-", "--", "-oo", "--depth"])])
     random.shuffle(options)
-    return [command, *models, *(word for option in options for word in option)]
+    return [command, *models, *queries(random, command), *(word for option in options for word in option)]
 
 
 def furnish(folder: Path) -> None:

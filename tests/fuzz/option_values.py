@@ -195,6 +195,11 @@ PICTURE = {
     "-q": None,
     "--format": [*RENDERERS, "x"],
 }
+QUERIES = [
+    *("conv", "op:Conv2D", "**w*", "op:*", "name:/w$/", "/(/", "attr:T", "attr:value=", "dtype:float32"),
+    *("shape:?x1", "params>0", "flops>=1e3", "time>1ms", "weight>3", "params>1Q", "not op:Const", "(a or b) and not c"),
+    *("(", ")", "and", "", '"', "\u202e<b>&", "a " * 200, "not " * 90 + "a", "(" * 90 + "a" + ")" * 90),
+]
 COMMANDS = {
     "render": INPUT | FOLD | PICTURE,
     "info": INPUT
@@ -248,6 +253,7 @@ MILD = {
         "--batch": ["1", "4096"],
     },
     "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
+    "find": MILD_FOLD | {"--json": None, "--names": None},
     "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
     "diff": {
         "--all": None,

@@ -124,7 +124,7 @@ def test_a_trace_of_the_ops_is_joined_with_the_layers(around: str) -> None:
     told = {model.hierarchy.name[row]: stats.figures(row) for row in range(len(model.hierarchy))}
     assert (told["cnn/conv1"].time, told["cnn/pool"].time, told["cnn"].time) == (30 + 12, 5, 30 + 12 + 5)
     assert not told["cnn/conv2"].known
-    assert [name for name, _ in stats.strangers] == [f"gradient_tape/{around.format('pool')}/MaxPoolGrad"]
+    assert [name for name, _ in stats.unmatched] == [f"gradient_tape/{around.format('pool')}/MaxPoolGrad"]
 
 
 def test_a_scope_is_called_what_the_program_calls_its_layer(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.page.cards import tensor_word
 from graphviz_tb.proto import TensorProto
+from graphviz_tb.view.attribute_words import tensor_word
 
 
 def test_halves_are_read_from_their_bits() -> None:

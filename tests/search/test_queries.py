@@ -19,6 +19,7 @@ from graphviz_tb.commands import run
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.build import data
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.html import source
 from graphviz_tb.search import matching, parse
 from graphviz_tb.search.language import NumberTerm
@@ -93,7 +94,7 @@ def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.M
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
-    with pytest.raises(MissingFacts, match="no run statistics"):
+    with pytest.raises(MissingFacts, match="time is not known in this graph: no run statistics were read"):
         model.find("time>1ms")
     assert parse("time>1.5ms") == NumberTerm("time", ">", 1500.0)
     assert parse("weights>=2KiB") == NumberTerm("weight_bytes", ">=", 2048.0)
@@ -230,6 +231,18 @@ def test_the_command_lists_counts_and_ends_as_grep_does(capsys: pytest.CaptureFi
     code, _, error = told("(op:MaxPool")
     assert (code, error.splitlines()[0]) == (2, "error: a ( is not closed")
     assert told("time>1ms")[0] == 2
+
+
+def test_hostile_names_reach_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "hostile.pb"
+    nodes = [{"name": "a\x1b[31mb", "op": "Re\nlu"}, {"name": "x\u202ey", "op": "Relu"}]
+    path.write_bytes(GraphDef(node=nodes).SerializeToString())
+    for words in ((), ("--names",), ("--json",)):
+        assert run(["find", str(path), "not op:Const", "-q", *words]) == 0
+        out = capsys.readouterr().out
+        assert not {"\x1b", "\u202e"} & set(out)
+    assert run(["find", str(path), "not op:Const", "-q", "--names"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["a\\x1b[31mb", "x\\u202ey"]
 
 
 def test_rows_in_functions_are_found_by_the_server_alone() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphviz_tb.limits import LOOPS_APART
 from graphviz_tb.model.columns import Bools, filed
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.ops.roles import FRAME_ENTERS, FRAME_EXITS
-
-DEEPEST = 8  # loops inside each other that are told apart: a hostile graph enters one over and over
 
 
 def in_frames(graph: Graph) -> Bools:
@@ -31,7 +30,7 @@ def in_frames(graph: Graph) -> Bools:
     todo = np.flatnonzero(enters).tolist()
     while todo:
         node = todo.pop()
-        inside = min(DEEPEST, depth[node] + step[node])
+        inside = min(LOOPS_APART, depth[node] + step[node])
         for user in targets[first[node] : first[node + 1]]:
             if inside > depth[user]:
                 depth[user] = inside

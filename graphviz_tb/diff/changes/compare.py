@@ -27,8 +27,9 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.models import model_settings
 from graphviz_tb.diff.changes.names import COUNTED, name_changes
 from graphviz_tb.diff.changes.settings import setting_changes
-from graphviz_tb.diff.changes.shared import tied
+from graphviz_tb.diff.changes.shared import is_tying
 from graphviz_tb.diff.changes.sizes import is_entailed, of_input
+from graphviz_tb.diff.changes.traced_widths import other_widths
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
@@ -51,8 +52,8 @@ INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Ke
 HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
-    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs"}
-)  # of loops and lists: what is in them has another size
+    {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
+)  # of loops and lists: what is in them has another size, and how many inputs an op takes
 COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
@@ -71,8 +72,7 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
     main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    causes = [tied(m, change) for change in folded(m, layers, main, training)]
-    return in_order([*causes, *versions(m, options)])
+    return in_order([*folded(m, layers, main, training), *versions(m, options)])
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
@@ -86,6 +86,7 @@ def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOpti
             by_block[block] += [(change, False) for change in changes]
     for block, change, follows in node_changes(m, layers, options):
         by_block[block].append((change, follows))
+    by_block[0] += [(change, False) for change in other_widths(m)]
     return by_block
 
 
@@ -123,7 +124,7 @@ def node_changes(
         key, places = members[0][2].key, [new for _, new, _ in members]
         follows = key in FOLLOWING or is_entailed(key, members[0][2].old) or (key in INPUT_KEYS and is_inner(m, places))
         follows = follows or all(of_input(m, *member) for member in members)
-        yield block, _changed(m, members), follows
+        yield block, _changed(m, layers, members), follows
     yield from weight_changes(m, layers, weights)
     yield from setting_changes(m, layers, settings)
 
@@ -155,11 +156,11 @@ def is_inner(m: Matching, nodes: Sequence[int]) -> bool:
     return bool((m.b.in_start[rows + 1] > m.b.in_start[rows]).all())
 
 
-def _changed(m: Matching, members: list[Atom]) -> Change:
+def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) -> Change:
     first = members[0][2]
-    places = sorted({(m.a.graph.name[old], m.b.graph.name[new]) for old, new, _ in members})
+    places = sorted({(place_name(layers[0], old), place_name(layers[1], new)) for old, new, _ in members})
     attributes = sorted({difference.attribute for *_, difference in members if difference.attribute})
-    detail = {"key": first.key, "old": first.old, "new": first.new}
+    detail = {"key": "weights" if is_tying(first) else first.key, "old": first.old, "new": first.new}
     if attributes and attributes != [first.key]:
         detail["attributes"] = attributes
     pairs = tuple(dict.fromkeys((old, new) for old, new, _ in members))
@@ -172,6 +173,12 @@ def _changed(m: Matching, members: list[Atom]) -> Change:
     return Change("changed", severity, *places[0], len(pairs), detail, tuple(places[1:]), edits=edits)
 
 
+def place_name(layers: Layers, node: int) -> str:
+    """Where an attribute is set: at the op, in a trace of PyTorch at the module that the op is part of."""
+    layer = layers.of(node)
+    return layers.name(layer) if exists(layer) and layers.side.graph.of_pytorch else layers.side.graph.name[node]
+
+
 def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severity:
     """How grave a difference of nodes is."""
     if difference.key in COSMETIC:
@@ -181,7 +188,7 @@ def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severi
         return "signature"
     if difference.key in INPUT_KEYS and not is_inner(m, nodes):
         return "signature"
-    return "op" if difference.key == "op" else "attribute"
+    return "op" if difference.key == "op" or is_tying(difference) else "attribute"
 
 
 def unit_changes(m: Matching, layers: tuple[Layers, Layers], old_units: list[Unit], new_units: list[Unit]) -> ByBlock:

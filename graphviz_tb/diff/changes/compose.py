@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.grouped import group_counts
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.orders import reordered
 from graphviz_tb.diff.changes.parts import QUIET, in_flow, is_quiet
 from graphviz_tb.diff.changes.precision import is_precision, other_types
-from graphviz_tb.diff.changes.several import edits_of, places_of
+from graphviz_tb.diff.changes.several import edits_of, places_of, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
 from graphviz_tb.diff.changes.wires import in_order as wires_in_order
@@ -21,9 +22,11 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
+NORMALIZATION = "Normalization"  # how the classes of layers end that are told apart by what they compute
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {
     frozenset({"Sigmoid", "Mul"}): "Silu",
@@ -149,6 +152,9 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
         new = int(m.scope_to_b[old])
     if exists(new) and not exists(old) and exists(m.scope_to_a[new]):
         old = int(m.scope_to_a[new])
+    kinds = [LayerClasses(side).of(layer) for side, layer in zip(layers, (old, new), strict=True)]
+    if detail["key"] == "op" and kinds[0] != kinds[1] and all(NORMALIZATION in kind for kind in kinds):
+        detail |= {"old": kinds[0], "new": kinds[1]}
     return Change("changed", severity, layers[0].name(old), layers[1].name(new), len(went) + len(came), detail,
                   edits=edits_of(changes))  # fmt: skip
 
@@ -167,6 +173,12 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
     # Each filter only where it leaves something to name.
     model = [node for node in model if not layers.for_gradients[node]] or model
     loud = [node for node in model if graph.op_types[graph.op[node]] not in QUIET] or model
+    if (
+        graph.of_pytorch
+        and len(classes := {class_around(graph.name[node]) for node in loud}) == 1
+        and "" not in classes
+    ):
+        return classes.pop()
     types = frozenset(word_of(side, node) for node in loud)
     if len(types) == 1:
         return str(next(iter(types)))
@@ -239,6 +251,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
     changes = sorted(changes, key=rank)
     first = changes[0]
     others = [change for change in changes[1:] if change.kind == "changed" and not repeats(first, change)]
+    others = [change for change in others if (change.name, wording(change)) != (first.name, wording(first))]
     detail = dict(first.detail)
     if others:
         detail["with"] = [part(item) for item in others]

@@ -43,10 +43,13 @@ def chains(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
         }
         # Rewired ops, by their node on that side: what is new behind one of them is part of the same edit.
         around = {pair[kind == "added"]: number for number, item in enumerate(items) for pair in rewired_at(item)}
+        within = exchanged_within(items)
         for node, number in at_node.items():
             for source in side.graph.source[side.in_edges(node)].tolist():
                 if source in at_node and at_node[source] != number:
-                    yield at_node[source], number
+                    # What replaced something in a layer is no part of a new layer behind it.
+                    if within.isdisjoint(items[at_node[source]].layers ^ items[number].layers):
+                        yield at_node[source], number
                 elif source in around:
                     yield around[source], number
 
@@ -64,13 +67,25 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
         for node in item.change.edits.removed
         if item.change.kind == "removed"
     }
+    within = exchanged_within(items)
     for number, item in enumerate(items):
         if item.change.kind == "added":
             for wire in item.change.detail.get("links", ()):
                 # "name:key" without the output.
                 source = str(wire["old"] or "").partition(":")[0]
-                if wire["input"] != "control" and source in removed:
+                # In a layer of its own it replaces nothing that another op in that layer does already.
+                apart = source in removed and not within.isdisjoint(items[removed[source]].layers - item.layers)
+                if wire["input"] != "control" and source in removed and not apart:
                     yield removed[source], number
+
+
+def exchanged_within(items: Sequence[Item]) -> frozenset[LayerKey]:
+    """The layers in which ops went and others came."""
+    came, went = (
+        frozenset(layer for item in items if item.change.kind == kind for layer in item.layers)
+        for kind in ("added", "removed")
+    )
+    return came & went
 
 
 def at_one_op(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

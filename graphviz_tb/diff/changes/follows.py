@@ -31,6 +31,9 @@ def is_independent(item: Item, near: frozenset[LayerKey], said: set[str]) -> boo
         return False
     if wording(item.change) in said:
         return False
+    # Nobody sets the numbers that gradients are computed with.
+    if detail.get("constant") and all(gradient_scope(name) for name in (item.change.old, item.change.new) if name):
+        return False
     # Whole numbers are sizes and axes, which follow; a float is a rate that somebody set.
     whole = detail.get("constant") and isinstance(detail["old"], int | list) and isinstance(detail["new"], int | list)
     return not whole and detail["key"] not in ENTAILED

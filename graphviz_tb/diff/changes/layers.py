@@ -10,12 +10,15 @@ from functools import cached_property
 
 import numpy as np
 
+from graphviz_tb.algorithms.topological import depths
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
+from graphviz_tb.interpret.pytorch import is_module
 from graphviz_tb.limits import STEPS_TO_USER
 from graphviz_tb.model.columns import Bools, Ints
+from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCTS,
     CASTS,
@@ -62,6 +65,13 @@ class Layers:
         return self.side.graph.meaning.model()
 
     @cached_property
+    def depth(self) -> list[float]:
+        """How far behind the inputs each op is: its longest way by the longest of all."""
+        steps = depths(self.side.graph)
+        most = max(steps, default=0) or 1
+        return [step / most for step in steps]
+
+    @cached_property
     def for_gradients(self) -> Bools:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
@@ -94,7 +104,9 @@ class Layers:
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
-        if side.graph.layers:  # every op of a conceptual graph is a layer
+        if side.graph.of_pytorch:
+            made = holds_modules(side)
+        elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True
         # Before what is around is marked: an attention is one layer of a block.
         made[attentions(side)] = False
@@ -166,10 +178,25 @@ class Layers:
         return self.side.scopes.name[layer] if exists(layer) else self.side.graph.name[-1 - layer]
 
 
-def attentions(side: GraphColumns) -> list[int]:
-    """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
+def holds_modules(side: GraphColumns) -> Bools:
+    """The scopes of a trace of PyTorch that are no layers: those that hold modules, and those that are none."""
+    scopes = side.scopes
+    module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
+    holds = ~module
+    holds[scopes.parent[module & exists(scopes.parent)]] = True
+    nodes = np.fromiter((is_module(last_segment(name)) for name in side.graph.name), bool, len(side))
+    holds[scopes.of_node[nodes]] = True
+    return holds
+
+
+def attentions(side: GraphColumns, below: int = 0) -> list[int]:
+    """Return the scopes of multi-head attentions at or below a scope: one layer in a program, made of several layers by
+    Keras."""
     graph, scopes = side.graph, side.scopes
-    rows = np.unique(scopes.of_node[nodes_of(graph, BATCH_PRODUCTS.__contains__)])
+    nodes = scopes.nodes(below) if below else np.arange(len(graph))
+    # Asked for one scope, only its nodes are looked at: thousands of scopes may be asked for.
+    product = np.array([op in BATCH_PRODUCTS for op in graph.op_types], bool)
+    rows = np.unique(scopes.of_node[nodes[product[graph.op[nodes]]]])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [

@@ -8,13 +8,13 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.traced_widths import is_traced
 
 INFERENCE = ("dropout", "losses", "regularizers", "optimizer", "which layers are trained")
-SHAPES_OF_WEIGHTS = "shapes of weights"  # a trace of PyTorch has none
+SHAPES_OF_WEIGHTS = "shapes of weights"  # a trace of PyTorch has none, nor what read variables of unknown shape
 COMPILED = ("optimizer", "loss")  # of a Keras model, in the configuration of the outermost one
 
 
 def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
-    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs
-    with weights all that only trains."""
+    """Of Keras models how they are compiled, where neither says, and what custom layers compute; of graphs with weights
+    all that only trains, and shapes of weights that are not known."""
     graphs = [side.side.graph for side in layers]
     if all(graph.layers for graph in graphs):
         said = {key for graph in graphs for layer in graph.layers.values() for key in layer.config}
@@ -26,4 +26,6 @@ def left_out(layers: tuple[Layers, Layers]) -> tuple[str, ...]:
     if all(map(is_traced, graphs)):
         return (SHAPES_OF_WEIGHTS,)
     trained = any(graph.meaning.flow().gradient.any() for graph in graphs)
-    return INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    inference = INFERENCE if all(graph.meaning.weights for graph in graphs) and not trained else ()
+    unknown = any(weight.shape is None for graph in graphs for weight in graph.meaning.weights.values())
+    return (*inference, SHAPES_OF_WEIGHTS) if unknown else inference

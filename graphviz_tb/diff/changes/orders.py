@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +13,9 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.paths import last_segment
+
+NUMBERED = (-1, -2, -3)  # depths: blocks that are no scopes, but have numbered names
+NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # what comes behind a number in a name
 
 
 def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
@@ -61,19 +65,32 @@ def in_blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[str, .
     >>> in_blocks(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
     [(('norm', 'sum'), ('sum', 'norm')), (('norm', 'sum'), ('sum', 'norm'))]
     """
-    for depth in range(1, max((name.count("/") for name in old), default=0) + 1):
+    # By scopes from the outside in, then by the numbers in names, where blocks are no scopes.
+    for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
         scopes: dict[str, tuple[list[str], list[str]]] = {}
         for which, names in enumerate((old, new)):
             for name in names:
-                segments = name.split("/")
-                around = "/".join(segments[:depth])
-                scopes.setdefault(around, ([], []))[which].append("/".join(segments[depth:]))
+                around, below = cut(name, depth)
+                scopes.setdefault(around, ([], []))[which].append(below)
         pairs = [unlike(*orders) for orders in scopes.values() if len(orders[0]) == len(orders[1]) > 1]
         changed = [(tuple(before), tuple(after)) for before, after in pairs if before]
         # The outermost scopes of which several have another order are the blocks.
         if len(changed) > 1:
             return changed
     return []
+
+
+def cut(name: str, depth: int) -> tuple[str, str]:
+    """Cut a name in that of the block and what is below it, after so many segments or, below 0, so many numbers.
+
+    >>> cut("net/block_0/norm", 2), cut("net_1/block_0_norm", -2), cut("net/norm", -1)
+    (('net/block_0', 'norm'), ('net_1/block_0', 'norm'), ('', 'net/norm'))
+    """
+    if depth < 0:
+        ends = [found for found, _ in zip(NUMBER.finditer(name), range(-depth), strict=False)]
+        return (name[: ends[-1].start(1)], name[ends[-1].end() :]) if len(ends) == -depth else ("", name)
+    segments = name.split("/")
+    return "/".join(segments[:depth]), "/".join(segments[depth:])
 
 
 def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:

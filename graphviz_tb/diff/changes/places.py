@@ -14,7 +14,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits, in_order
 from graphviz_tb.model.paths import last_segment
 
-MANY = 3  # numbered members of one series, or layers of one class, that came or went: fewer are reported one by one
+MANY = 3  # numbered members of one series, or layers alike, that came or went: fewer are reported one by one
 
 
 def at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
@@ -74,8 +74,7 @@ def of_part(member: Change, part: dict[str, Any]) -> Change:
 
 
 def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Change]]:
-    """Groups with Keras layers of one class and configuration that came, or went, at `MANY` places put together,
-    whatever their names."""
+    """Groups with layers that came, or went, alike at `MANY` places put together, whatever their names."""
     alike: dict[str, list[list[Change]]] = defaultdict(list)
     for number, members in enumerate(groups):
         alike[layer_wording(m, members[0]) or str(number)].append(members)
@@ -87,11 +86,17 @@ def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Chang
 
 
 def layer_wording(m: Matching, change: Change) -> str:
-    """Return a text for a Keras layer that came or went alone, equal but for its name; "" for any other change."""
+    """Return a text for a layer, or a chain of layers, that came or went, equal but for names; "" for any other change.
+    A single Keras layer is told by its configuration, anything else by the types of its ops."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
-    settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
-    if change.kind not in ("added", "removed") or settings is None:
+    detail = change.detail
+    if change.kind not in ("added", "removed") or "function" in detail or detail.get("reads") or detail.get("equal"):
         return ""
+    settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
+    if settings is None:
+        whole = detail["scope"] or len(detail.get("parts", ())) > 1
+        form = [change.kind, change.severity, detail["scope"], detail["op_types"], len(detail.get("parts", ()))]
+        return fingerprint(form) if whole else ""
     plain = {key: value for key, value in settings_alone(settings).items() if key != CALLS}
     return fingerprint([change.kind, change.severity, plain])
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import without
+from graphviz_tb.diff.changes.traced_widths import WIDTH_KEYS
 from graphviz_tb.model.change import Change, in_order
 from graphviz_tb.ops.roles import TRACED_RESULTS
 
@@ -16,7 +17,8 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     """Merge the changes of a graph with those of its signatures, each reported once.
 
     Another type or shape of an input is a cause, and so are inputs and outputs that came or went. That outputs have
-    another type or shape follows from it, from a single change of the graph, or from another type of numbers.
+    another type or shape follows from it, from a single change of the graph, from the last layer that is wider now, or
+    from another type of numbers.
     """
     ports = next((change for change in promised if change.kind == "signature-changed"), None)
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
@@ -29,7 +31,7 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     if not only_outputs(ports):
         behind = [*inputs, *said]
         return in_order([*without(others, behind), replace(ports, consequences=in_order(behind))])
-    cause = inputs[0] if inputs else cause_of(ports, changes)
+    cause = inputs[0] if inputs else cause_of(ports, changes) or widest(changes)
     if cause is None:
         return in_order([*others, ports])
     grave = replace(cause, severity="signature", consequences=in_order([*cause.consequences, ports]))
@@ -60,6 +62,12 @@ def cause_of(ports: Change, changes: Sequence[Change]) -> Change | None:
     if all(shape_of(port["old"]) == shape_of(port["new"]) for port in ports.detail["ports"]):
         return next((change for change in real if is_precision(change)), None)
     return None
+
+
+def widest(changes: Sequence[Change]) -> Change | None:
+    """Of several changes the last one that makes a layer wider or narrower: what a model gives follows from these."""
+    wide = [change for change in changes if change.detail.get("key") in WIDTH_KEYS]
+    return wide[-1] if wide else None
 
 
 def shape_of(spec: str) -> str:

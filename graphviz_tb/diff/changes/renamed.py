@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.model.paths import last_segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,7 @@ class NameChange:
 
 def leaf(m: Matching, renamed: NameChange, old: bool) -> str:
     """The last segment of the old or the new name."""
-    scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
-    return scopes.leaf[row_or_node] if renamed.scope else scopes.node_leaf[row_or_node]
+    return last_segment(name(m, renamed, old))
 
 
 def name(m: Matching, renamed: NameChange, old: bool) -> str:

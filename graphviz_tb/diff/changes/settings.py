@@ -25,6 +25,7 @@ TERMS = (
     (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
 )
+CUTS = frozenset({"StridedSlice"})
 WORDS = frozenset(word for *_, word in TERMS)
 
 
@@ -44,7 +45,10 @@ def setting_changes(
         user, slot = used(layers[1], atom[1])
         word = term(m, atom[1], user, slot)
         op = m.b.graph.op_types[m.b.graph.op[user]]
-        size = is_size(op, slot) or (op in COUNTS and is_whole(atom[2].old) and is_whole(atom[2].new))
+        whole = is_whole(atom[2].old) and is_whole(atom[2].new)
+        # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
+        shape = op in CUTS and not slot and isinstance(atom[2].old, list)
+        size = is_size(op, slot) or (whole and (op in COUNTS or shape))
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].of(user) if layers[1].forward[user] else None
         key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)

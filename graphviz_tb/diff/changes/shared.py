@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from dataclasses import replace
 
+from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of
-from graphviz_tb.diff.changes.traced_widths import module
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.interpret.pytorch import PARAMETER
+from graphviz_tb.diff.traced import OWN, SHARED
 from graphviz_tb.model.change import Change
-from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANTS, INPUTS, PASS_THROUGH, READS, VARIABLES
 
 READING = READS | PASS_THROUGH
 WEIGHTS = VARIABLES | READS | CONSTANTS | INPUTS
-OWN = "its own"
 
 
 def unshared(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Change]) -> Change | None:
@@ -86,32 +82,7 @@ def variable(side: GraphColumns, node: int) -> int:
     return int(graph.source[first]) if first < stop and graph.op_types[graph.op[node]] in READING else node
 
 
-def tied(m: Matching, change: Change) -> Change:
-    """A move of a PyTorch parameter to another module, or from one, as what it is for the module that uses it: its
-    weights are shared with another one now, or no more. Any other change as it is."""
-    old, new = m.a.graph, m.b.graph
-    if change.kind != "moved" or change.edits.scopes or not (old.of_pytorch and new.of_pytorch):
-        return change
-    if any(old.op_types[old.op[node]] != PARAMETER for node, _ in change.edits.nodes):
-        return change
-    node, other = change.edits.nodes[0]
-    owners = owner(old, node), owner(new, other)
-    users = using_module(m.a, node), using_module(m.b, other)
-    # A module is listed below its container, and called without it: the last segment says which it is.
-    own = [last_segment(mine) == last_segment(user) for mine, user in zip(owners, users, strict=True)]
-    if own[0] == own[1]:
-        return change
-    words = [OWN if is_own else f"shared with {name}" for is_own, name in zip(own, owners, strict=True)]
-    detail = {"key": "weights", "old": words[0], "new": words[1]}
-    return replace(change, kind="changed", severity="op", old=users[0], new=users[1], detail=detail)
-
-
-def owner(graph: Graph, node: int) -> str:
-    """The module that a parameter of PyTorch is listed in, `Net/Linear[head]` of `Net/Linear[head]/weight/weight.3`."""
-    return posixpath.dirname(posixpath.dirname(graph.name[node]))
-
-
-def using_module(side: GraphColumns, node: int) -> str:
-    """The module of the first op that takes a value."""
-    users = side.graph.target[side.out_edges(node)].tolist()
-    return module(side.graph, users[0]) if users else ""
+def is_tying(difference: Difference) -> bool:
+    """Whether a parameter of PyTorch belongs to another module than the one that uses it, now or before."""
+    values = difference.old, difference.new
+    return OWN in values and any(isinstance(value, str) and value.startswith(SHARED) for value in values)

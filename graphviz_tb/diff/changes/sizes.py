@@ -13,6 +13,8 @@ TYPES = ("T", "Tparams", "Tidx", "SrcT")  # the attribute that says what an op c
 WHOLE = (3, 9)  # int32, int64 as TensorFlow numbers types
 MEANT = frozenset({"T", "Tin", "Tout", "output_types"})  # lists of types: what a loop or a call is handed
 
+ASKED = frozenset({"size", "shape"})  # arguments of PyTorch's ops, lists in words
+
 
 def only_sizes(m: Matching, change: Change) -> bool:
     """Whether a change is about nothing but sizes: ops that ask for them or compute with them, inputs that are some."""
@@ -46,8 +48,9 @@ def takes_sizes(m: Matching, change: Change) -> bool:
 
 
 def is_entailed(key: str, old: object) -> bool:
-    """Return whether an attribute only lists the types of the inputs of a loop or a call."""
-    return key in MEANT and isinstance(old, list)
+    """Return whether an attribute only lists the types of the inputs of a loop or a call, or is the size that PyTorch
+    was asked to reshape to."""
+    return (key in MEANT and isinstance(old, list)) or (key in ASKED and str(old).startswith("["))
 
 
 def of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool:
@@ -56,7 +59,7 @@ def of_input(m: Matching, mine: int, other: int, difference: Difference) -> bool
     old, new = difference.old, difference.new
     if not (isinstance(old, list) and isinstance(new, list)) or len(old) != len(new):
         return False
-    if mine not in m.a.labels.configurations or not all(isinstance(size, int) for size in (*old, *new)):
+    if mine not in m.a.labels.configurations or not all(isinstance(size, int | None) for size in (*old, *new)):
         return False
     entered = {
         pair

@@ -10,19 +10,18 @@ from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits, Severity
 from graphviz_tb.ops.layers import LayerRole, is_layer
-from graphviz_tb.ops.roles import LOOKUPS, READS, ROW_READS, VARIABLES, Role, has_role
+from graphviz_tb.ops.roles import EMBEDDING, READS, VARIABLES, Role, has_role
 
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
 GATES = {3: "GRU", 4: "LSTM"}  # by how many gates it has, each with a matrix of its own
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
-EMBEDDING = LOOKUPS | ROW_READS
 
 
 def is_weight(m: Matching, new: int, difference: Difference) -> bool:
     """Whether a difference is the shape of a weight."""
-    if difference.key in ("weight", "value shape"):
+    if difference.key in ("weight", "value shape") and difference.attribute != "weight":
         return True
     return difference.key == "shape" and m.b.graph.op_types[m.b.graph.op[new]] in READS | VARIABLES
 

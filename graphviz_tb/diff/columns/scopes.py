@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.preorder import Preorder, number
 from graphviz_tb.diff.columns.hashing import Hashes, digest, mixed, run_sums, sums_by
+from graphviz_tb.interpret.pytorch import attribute_of
 from graphviz_tb.model.columns import Bools, Ints, Longs, ints
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.paths import last_segment
@@ -23,9 +24,10 @@ class Scopes:
     """One row a scope; `roots[b]` is the row of block b (0 the main graph, then each function).
 
     `parent`, `end`, `depth`, `name`, `leaf` by row; `of_node` the row that holds each node, `node_leaf` the last
-    segment of its name; `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes
-    under row r are `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of
-    the names, so that the name below any scope has a hash too.
+    segment of its name (of a module of PyTorch only the attribute, by which modules are matched: another class may be
+    there); `node_order` nodes sorted by row, `node_start` where the nodes of each row start: all nodes under row r are
+    `node_order[node_start[r]:node_start[end[r]]]`. `path` and `node_path` are polynomial hashes of the names, so that
+    the name below any scope has a hash too.
     """
 
     parent: Ints
@@ -141,7 +143,12 @@ def build_scopes(graph: Graph) -> Scopes:
     numbered = number(np.array(tree.parent, np.int64), np.arange(len(tree.parent)))
     names = [tree.name[id] for id in numbered.order.tolist()]
     rows = numbered.row_of[np.array(of_node, np.int64)]
-    return _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
+    columns = _columns(numbered, names, ints(rows), leaves, [int(numbered.row_of[root]) for root in roots])
+    if not graph.of_pytorch:
+        return columns
+    return replace(
+        columns, leaf=list(map(attribute_of, columns.leaf)), node_leaf=list(map(attribute_of, columns.node_leaf))
+    )
 
 
 def add_names(

@@ -31,6 +31,26 @@ def containers(m: Matching) -> Findings:
             made.append((old, best))
     yield scopes(made, Reason.CONTENT)
     yield from descend(m, made)
+    kept = in_place(m)
+    yield scopes(kept, Reason.NAME)
+    yield from descend(m, kept)
+
+
+def in_place(m: Matching) -> list[tuple[int, int]]:
+    """Free scopes of one name in matched scopes, where all nodes directly in them that have a partner have it there:
+    however much came or went in them, they are the same."""
+    rows_a, rows_b = free_scopes(m)
+    there = {(int(m.b.scopes.parent[row]), m.b.scopes.leaf[row]): row for row in rows_b.tolist()}
+    made: dict[int, int] = {}
+    for old in rows_a.tolist():  # in preorder: the scope around comes first
+        around = int(m.a.scopes.parent[old])
+        inside = made.get(around, int(m.scope_to_b[around])) if exists(around) else -1
+        new = there.get((inside, m.a.scopes.leaf[old]), -1)
+        partners = m.to_b[m.a.scopes.own_nodes(old)]
+        partners = partners[exists(partners)]
+        if exists(new) and len(partners) and (m.b.scopes.of_node[partners] == new).all():
+            made[old] = new
+    return list(made.items())
 
 
 class Free:

@@ -12,6 +12,7 @@ from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import PLACES_OPENED
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
@@ -81,7 +82,8 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
         elif exists(partner):
             paths.append(new.scopes.name[partner])
         else:
-            path = f"{paths[parent]}/{old.scopes.leaf[row]}" if paths[parent] else old.scopes.leaf[row]
+            leaf = last_segment(old.scopes.name[row])
+            path = f"{paths[parent]}/{leaf}" if paths[parent] else leaf
             paths.append(f"{path} (old)" if path in standing else path)
     # Names of nodes that are given away, by function.
     taken = set(new.where)
@@ -93,8 +95,11 @@ def old_names(source: MatchedGraphs) -> dict[int, Where]:
             continue
         function = int(old.graph.function[node])
         inside = new.graph.functions[functions[function]].name if function in functions else ""
-        around = paths[int(old.scopes.of_node[node])]
-        name = f"{around}/{old.scopes.node_leaf[node]}" if around else old.scopes.node_leaf[node]
+        scope = int(old.scopes.of_node[node])
+        around = paths[scope]
+        # What is below the scope: of a very long name more than the last segment.
+        inner = old.graph.name[node].removeprefix(f"{old.scopes.name[scope]}/")
+        name = f"{around}/{inner}" if around else inner
         places[node] = free(inside, name, taken, numbers)
         taken.add(places[node])
     return places

@@ -61,7 +61,14 @@ def document(changes: Comparison) -> dict[str, Any]:
         "old": changes.old_name,
         "new": changes.new_name,
         "summary": changes.summary,
-        "changes": [{**change.to_json(), "numbers": as_dicts(changes.numbers_of(change))} for change in changes],
+        "changes": [
+            {
+                **change.to_json(),
+                "layers": changes.layers_of(change),
+                "numbers": as_dicts(changes.numbers_of(change)),
+            }
+            for change in changes
+        ],
         "notices": [
             {"code": notice.code, "message": notice.message, "count": notice.count} for notice in changes.notices
         ],

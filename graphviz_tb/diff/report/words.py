@@ -188,7 +188,7 @@ def facts(change: Change) -> Iterator[str]:
         if word in detail:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
     # What moved counts its children in its head.
-    if change.also and change.kind != "moved" and not named_apart(change):
+    if change.also and change.kind != "moved" and not named_apart(change) and "blocks" not in detail.get("order", ()):
         yield _also(change)
 
 

@@ -24,7 +24,10 @@ class HparamsPage {
     this.chooser = el("div", { class: "pop" });
     const act = (/** @type {string} */ key, /** @type {string} */ format) => el("button", { onclick: () => this.save(format) }, t(key));
     const choose = el("details", { class: "menu" }, el("summary", {}, t("log.columns")), this.chooser);
-    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, act("log.csv", "csv"), act("log.json", "json"));
+    this.sieve = el("div", { class: "pop trial-filters" });
+    this.sieved = el("summary", {}, t("log.filters"));
+    const sieve = el("details", { class: "menu" }, this.sieved, this.sieve);
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.hparams") }, el("label", { class: "check" }, t("log.colourBy"), this.by), choose, sieve, act("log.csv", "csv"), act("log.json", "json"));
     this.list = el("div", { class: "trials", tabindex: "0" });
     this.lines = el("div", { class: "trial-place" });
     this.dots = el("div", { class: "trial-place" });
@@ -40,6 +43,7 @@ class HparamsPage {
     try {
       const { columns, rows } = await this.logs.feed.trials();
       Object.assign(this, { columns, rows });
+      this.logs.runs.setTrials(columns, rows);
     } catch (error) {
       this.dirty = true;
       throw error;
@@ -59,6 +63,7 @@ class HparamsPage {
     options(this.by, this.logs.trials.by, [["", t("run")]]);
     options(this.across, this.across.value || this.columns[0]?.name, []);
     options(this.up, this.up.value || this.columns[metric]?.name, []);
+    this.fillFilters();
     this.chooser.replaceChildren(
       ...this.columns.map((one) => {
         const box = el("input", { type: "checkbox", onchange: () => (box.checked ? this.hidden.delete(one.name) : this.hidden.add(one.name), this.draw()) });
@@ -66,6 +71,19 @@ class HparamsPage {
         return el("label", { class: "check" }, box, brief(one.title || one.name, 60));
       }),
     );
+  }
+
+  /** Fill the list of filters. */
+  fillFilters() {
+    const { filters } = this.logs.trials;
+    this.sieved.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
+    const set = (/** @type {string} */ name, /** @type {TrialFilter | null} */ filter) => {
+      filter ? filters.set(name, filter) : filters.delete(name);
+      this.sieved.textContent = filters.size ? `${t("log.filters")} · ${filters.size}` : t("log.filters");
+      this.set({});
+    };
+    const clear = el("button", { onclick: () => (filters.clear(), this.fillFilters(), this.set({})) }, t("log.noFilters"));
+    this.sieve.replaceChildren(clear, ...this.columns.map((one, at) => filterOf(one, this.rows.map((row) => row.values[at]), filters.get(one.name) ?? {}, (filter) => set(one.name, filter))));
   }
 
   /** @param {Partial<{sort: string, by: string}>} change */
@@ -79,17 +97,11 @@ class HparamsPage {
   sorted() {
     const { runs, trials } = this.logs;
     const chosen = runs.ids();
-    const rows = this.rows.filter((row) => chosen.has(row.run));
+    const rows = this.rows.filter((row) => chosen.has(row.run) && this.columns.every((one, at) => passes(trials.filters.get(one.name), row.values[at])));
     const down = trials.sort.startsWith("-");
     const at = this.columns.findIndex((one) => one.name === trials.sort.slice(Number(down)));
     const key = (/** @type {Trial} */ row) => (at < 0 ? row.session : row.values[at]);
-    const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1); // what is missing is last
-    return rows.sort((a, b) => {
-      const [one, other] = [key(a), key(b)];
-      if (rank(one) !== rank(other)) return rank(one) - rank(other);
-      const by = rank(one) === 0 ? one - other : naturalOrder(String(one), String(other));
-      return (down ? -by : by) || naturalOrder(a.session, b.session);
-    });
+    return rows.sort((a, b) => trialOrder(key(a), key(b), down) || naturalOrder(a.session, b.session));
   }
 
   /** The numbers of the columns that are shown. */

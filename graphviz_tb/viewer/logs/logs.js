@@ -54,7 +54,8 @@ class Logs {
     /** @type {number | null} the step that linked cards show; none: the last */
     this.step = null;
     this.linked = true;
-    this.trials = { sort: "", by: "" }; // names of columns
+    /** names of columns, and which values of them are shown */
+    this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
     this.joined = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
     this.overlay = false; // histograms above each other, or each at its step
@@ -73,6 +74,7 @@ class Logs {
   async refresh() {
     this.state = await this.feed.state();
     this.runs.set(this.state.runs);
+    if (this.state.kinds.hparams > 0) this.feed.trials().then(({ columns, rows }) => this.runs.setTrials(columns, rows), () => undefined);
     for (const sheet of this.sheets.values()) sheet.dirty = true;
     this.joined.dirty = true;
     await this.sheet?.load();
@@ -189,6 +191,7 @@ class Logs {
   /** @param {string} name @param {any} data */
   heard(name, data) {
     if (name === "progress") return;
+    if (name === "again") for (const sheet of this.sheets.values()) if (sheet instanceof TagPage) sheet.again();
     if (name !== "points") return this.refreshSoon();
     const series = new Set(Object.keys(data.series).map(Number));
     for (const sheet of this.sheets.values()) {
@@ -233,7 +236,7 @@ class Logs {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
-      sort: this.trials.sort, by: this.trials.by, ...this.scheme.address(),
+      sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(),
     };
   }
 
@@ -242,7 +245,7 @@ class Logs {
   }
 
   /** @param {Record<string, any>} state */
-  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", ...rest }) {
+  async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", trials = "", ...rest }) {
     this.restoring = true;
     this.scheme.restore(rest);
     const pages = this.pages();
@@ -255,7 +258,7 @@ class Logs {
     const weight = smooth === "" ? USUAL_SMOOTH : Number(smooth);
     Object.assign(this.look, { axis: AXES.includes(axis) ? axis : "step", smooth: weight >= 0 && weight < 1 ? weight : USUAL_SMOOTH, logX: log.includes("x"), logY: log.includes("y") });
     this.overlay = mode === "overlay";
-    this.trials = { sort: String(sort), by: String(by) };
+    this.trials = { sort: String(sort), by: String(by), filters: filtersOf(String(trials)) };
     this.step = logstep === "" || !Number.isFinite(Number(logstep)) ? null : Number(logstep);
     this.setPattern(String(tags));
     for (const sheet of this.sheets.values()) sheet.restored();

@@ -2,6 +2,7 @@
 
 const RUN_ROW = 28; // px: rows out of sight are not made
 const RUNS_SORTS = ["name", "time", "step"];
+const OF_TRIALS = "trial:"; // before the name of a column by which runs are sorted
 const ALL_AT_FIRST = 40; // runs chosen while the reader has not chosen any
 
 class RunList {
@@ -15,6 +16,8 @@ class RunList {
     /** whether the reader chose; until then new runs are chosen as they come */
     this.touched = false;
     this.sort = "name";
+    /** @type {{columns: TrialColumn[], rows: Trial[]}} */
+    this.trials = { columns: [], rows: [] };
     this.pattern = "";
     this.good = /(?:)/;
     this.anchor = -1;
@@ -35,11 +38,22 @@ class RunList {
     this.draw();
   }
 
+  /** Hyperparameters and metrics of runs, by which they may be sorted. @param {TrialColumn[]} columns @param {Trial[]} rows */
+  setTrials(columns, rows) {
+    this.trials = { columns, rows };
+    const words = columns.map((one) => /** @type {[string, string]} */ ([`${OF_TRIALS}${one.name}`, brief(one.title || one.name, 60)]));
+    this.order.replaceChildren(...[...RUNS_SORTS.map((one) => [one, t(`log.sort.${one}`)]), ...words].map(([value, word]) => el("option", { value, selected: value === this.sort }, word)));
+    this.draw();
+  }
+
   /** The runs that match the filter, in the chosen order. @returns {LogRun[]} */
   shown() {
     const out = this.runs.filter((run) => this.good.test(run.name));
     const by = { name: () => 0, time: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => (b.last ?? 0) - (a.last ?? 0), step: (/** @type {LogRun} */ a, /** @type {LogRun} */ b) => Number(b.lastStep ?? -1) - Number(a.lastStep ?? -1) };
-    return out.sort((a, b) => by[/** @type {keyof typeof by} */ (this.sort)](a, b) || naturalOrder(a.name, b.name));
+    const column = this.trials.columns.findIndex((one) => `${OF_TRIALS}${one.name}` === this.sort);
+    if (column < 0) return out.sort((a, b) => (by[/** @type {keyof typeof by} */ (this.sort)] ?? by.name)(a, b) || naturalOrder(a.name, b.name));
+    const values = new Map(this.trials.rows.map((row) => [row.run, row.values[column]]));
+    return out.sort((a, b) => trialOrder(values.get(a.id), values.get(b.id)) || naturalOrder(a.name, b.name));
   }
 
   /** The ids of the runs that charts show: chosen and not filtered out. */
@@ -67,6 +81,7 @@ class RunList {
   setSort(by) {
     this.sort = by;
     this.draw();
+    this.logs.sheet?.runsChanged();
   }
 
   /** @param {boolean} on */

@@ -80,7 +80,7 @@ class StepCard extends TagCard {
     const [list] = this.lists.values();
     const step = steps[at];
     const wall = list && this.run ? list.wall[Array.from(list.step).lastIndexOf(step)] : undefined;
-    this.stepWord.textContent = step === undefined ? "" : `${t("step")} ${step}${wall === undefined ? "" : ` · ${momentWord(wall, Infinity)}`}`;
+    this.stepWord.textContent = step === undefined ? "" : `${t("step")} ${step}${wall === undefined ? "" : ` · ${momentWord(wall, Infinity)} ${momentWord(wall, 0)}`}`;
     this.slider.setAttribute("aria-valuetext", this.stepWord.textContent);
     const left = [...this.lists.values()].reduce((sum, one) => sum + one.n - one.step.length, 0);
     this.note.textContent = [this.remark(), left > 0 && t("log.olderLeft", { n: left })].filter(Boolean).join(" · ");

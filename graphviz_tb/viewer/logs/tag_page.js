@@ -69,6 +69,7 @@ class TagPage {
     const named = new Map(tags.map((tag) => [tag.name, tag]));
     for (const card of this.cards.values()) card.tag = named.get(card.tag.name) ?? card.tag;
     this.draw();
+    for (const card of this.cards.values()) if (card.near && card.stale) card.load();
   }
 
   /** Entries in their groups, in the order in which they were given; what is pinned comes first. @returns {[string, number, CardEntry[]][]} */
@@ -213,6 +214,11 @@ class TagPage {
   /** The theme is another one. */
   dressed() {
     for (const card of this.cards.values()) if (card.near) card.show();
+  }
+
+  /** A server began anew, or forgot what was missed: what is here is asked for again, when its tags are known again. */
+  again() {
+    for (const card of this.cards.values()) Object.assign(card, { stale: true, stepsStale: true });
   }
 
   /** New points came for some series. @param {Set<number>} series */

@@ -91,3 +91,11 @@ function scatterChart(columns, shown, rows, colour, width) {
   }
   return root;
 }
+
+/** Values in their order: numbers, texts, and what is missing last, whichever way. @param {any} one @param {any} other @param {boolean} [down] */
+function trialOrder(one, other, down = false) {
+  const rank = (/** @type {any} */ value) => (value === null || value === undefined ? 2 : typeof value === "number" ? 0 : 1);
+  if (rank(one) !== rank(other)) return rank(one) - rank(other);
+  const by = rank(one) === 0 ? one - other : rank(one) === 1 ? naturalOrder(String(one), String(other)) : 0;
+  return down ? -by : by;
+}

@@ -1,0 +1,54 @@
+// Which trials are shown: ranges of numbers and chosen values of each column, as TensorBoard filters them.
+
+const MOST_VALUES = 12; // of a column of numbers, from which on a range is asked for
+
+/** @typedef {{low?: number, high?: number, out?: string[]}} TrialFilter a range, or values that are left out */
+
+/** Whether a value passes. @param {TrialFilter | undefined} filter @param {any} value */
+function passes(filter, value) {
+  if (!filter) return true;
+  if (filter.out?.includes(trialWordOf(value))) return false;
+  if (filter.low === undefined && filter.high === undefined) return true;
+  return typeof value === "number" && value >= (filter.low ?? -Infinity) && value <= (filter.high ?? Infinity);
+}
+
+/** A value as a filter names it: "" is a missing one. @param {any} value */
+const trialWordOf = (value) => (value === null || value === undefined ? "" : String(value));
+
+/** Filters as an address holds them. @param {Map<string, TrialFilter>} filters */
+const filtersWord = (filters) => [...filters].map(([name, { low, high, out }]) => [name, low ?? "", high ?? "", ...(out ?? [])].map((one) => escaped(String(one))).join(",")).map(escaped).join(",");
+
+/** @param {string} text @returns {Map<string, TrialFilter>} */
+function filtersOf(text) {
+  const found = text.split(",").filter(Boolean).map(unescaped).map((one) => {
+    const [name, low, high, ...out] = one.split(",").map(unescaped);
+    const number = (/** @type {string} */ word) => (word && Number.isFinite(Number(word)) ? Number(word) : undefined);
+    return /** @type {[string, TrialFilter]} */ ([name, { low: number(low), high: number(high), out }]);
+  });
+  return new Map(found);
+}
+
+/** The controls of one column. @param {TrialColumn} column @param {any[]} values @param {TrialFilter} filter @param {(filter: TrialFilter | null) => void} set */
+function filterOf(column, values, filter, set) {
+  const title = brief(column.title || column.name, 60);
+  const words = [...new Set(values.map(trialWordOf))].sort(naturalOrder);
+  let now = filter;
+  const change = (/** @type {TrialFilter} */ part) => {
+    now = { ...now, ...part };
+    set(now.low === undefined && now.high === undefined && !now.out?.length ? null : now);
+  };
+  if (column.type !== "float64" || words.length <= MOST_VALUES) {
+    const out = new Set(filter.out ?? []);
+    const boxes = words.slice(0, 100).map((word) => {
+      const box = el("input", { type: "checkbox", onchange: () => (box.checked ? out.delete(word) : out.add(word), change({ out: [...out] })) });
+      box.checked = !out.has(word);
+      return el("label", { class: "check" }, box, word === "" ? t("log.missing") : brief(word, 40));
+    });
+    return el("fieldset", {}, el("legend", {}, title), ...boxes);
+  }
+  const field = (/** @type {"low" | "high"} */ side) => {
+    const box = el("input", { type: "number", step: "any", value: filter[side] ?? null, "aria-label": `${title}: ${t(side === "low" ? "log.least" : "log.greatest")}`, placeholder: t(side === "low" ? "log.least" : "log.greatest"), onchange: () => change({ [side]: box.value === "" ? undefined : Number(box.value) }) });
+    return box;
+  };
+  return el("fieldset", {}, el("legend", {}, title), field("low"), field("high"));
+}
