@@ -56,13 +56,12 @@ def value_word(value: AttrValue) -> str:
     >>> value_word(AttrValue(type=1)), value_word(AttrValue(list={"i": [1, 2]})), value_word(AttrValue(b=True))
     ('float32', '[1, 2]', 'true')
     """
-    which = value.WhichOneof("value")
-    if which is None:
-        return ""
-    if which == "list":
-        items = [(kind.name, item) for kind, held in value.list.ListFields() for item in held[:VALUE_OF_CARD]]
+    for field, held in value.ListFields():  # one at most
+        if field.name != "list":
+            return item_word(field.name, held)
+        items = [(kind.name, item) for kind, many in held.ListFields() for item in many[:VALUE_OF_CARD]]
         return f"[{', '.join(item_word(*pair) for pair in items)}]"
-    return item_word(which, getattr(value, which))
+    return ""
 
 
 def item_word(kind: str, item: Any) -> str:

@@ -15,7 +15,7 @@ def test_equal_members_of_a_series_have_numbers() -> None:
     # discriminator: conv · LeakyRelu (conv0 → LeakyRelu) ─▶ conv · LeakyRelu (conv1 → LeakyRelu_1)
     model = load(REAL / "gan_scopes.pb")
     series = next(row for row, text in model.hierarchy.labels.items() if text == "conv · LeakyRelu")
-    scene = model.picture(depth=0, open=("discriminator", model.hierarchy.name[series])).scene
+    scene = model.picture(depth=0, open=("discriminator", model.hierarchy.name[series]), all_members=True).scene
     labels = [text.content for text in scene.texts if text.role in ("label", "title")]
     assert {"conv · LeakyRelu #1", "conv · LeakyRelu #2"} <= set(labels)
 
