@@ -33,7 +33,7 @@ SCREEN = (1440, 840)  # px that a picture is fitted to where all of it is looked
 SHEET = (48, 96)  # px that the margins and the title of a sheet take
 LEAST_OPEN = 2  # the whole, and the first group opened in it
 LABEL = 11  # px: the names of ops where nothing is scaled
-LEAST, SMALLEST = 8, 6  # px: the least that is read without effort, and that is read at all
+LEAST, SMALLER, SMALLEST = 8, 7, 6  # px: what is read without effort, with some, and at all
 
 Second = Callable[[Path], str | None]
 
@@ -109,12 +109,15 @@ def laid_out(model: OpenableModel, options: PictureOptions, second: Second, open
 def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout) -> Layout:
     """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
 
-    The group that was opened first, on the way to what repeats, stays open; for what repeats, and for enough boxes,
-    names may be smaller; so may they where too few boxes would be left all the same.
+    The group that was opened first, on the way to what repeats, stays open. Names may be smaller where a stack would
+    be hidden, and still smaller where none would show a member or too few boxes would be left; all stays open where
+    that does not help either.
     """
-    for least in (LEAST, SMALLEST):
+    seen, opened = stacks_in(layout.scene)
+    for least, stacks in ((LEAST, seen), (SMALLER, seen), (LEAST, 0), (SMALLEST, 0)):
         fewer = fitted(model, options, second, layout, least)
-        if closed(fewer.scene) >= FEWEST_BOXES and stacks_in(fewer.scene) >= min(1, stacks_in(layout.scene)):
+        left, left_open = stacks_in(fewer.scene)
+        if closed(fewer.scene) >= FEWEST_BOXES and left >= stacks and left_open >= min(1, opened):
             return fewer
     return layout
 
@@ -159,9 +162,10 @@ def is_legible(scene: Scene, least: int) -> bool:
     return least * scale <= LABEL
 
 
-def stacks_in(scene: Scene) -> int:
-    """How many stacks of a picture show a member."""
-    return sum(box.open and box.sheets > 0 for box in scene.boxes)
+def stacks_in(scene: Scene) -> tuple[int, int]:
+    """How many stacks a picture shows, and how many of these show a member."""
+    stacks = [box.open for box in scene.boxes if box.sheets > 0]
+    return len(stacks), sum(stacks)
 
 
 def closed(scene: Scene) -> int:

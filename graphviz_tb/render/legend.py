@@ -97,6 +97,10 @@ def _box_sign(box: Box) -> DrawSample:
     return lambda fill, theme: boxes.closed(box, fill, theme)
 
 
+def _frame_sign(box: Box) -> DrawSample:
+    return lambda fill, theme: boxes.frame(box, fill, theme)
+
+
 def _edge_sign(edge: Route) -> DrawSample:
     return lambda fill, theme: route(edge, theme, chosen=False).shapes
 
@@ -121,6 +125,11 @@ SIGNS: tuple[tuple[str, str, DrawSample], ...] = (
         "series, linked",
         _box_sign(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, height=18, y=-1)),
     ),
+    (
+        "shown",
+        "stack, one member shown",
+        _frame_sign(replace(SAMPLE_BOX, kind="series", sheets=2, connected=True, open=True, height=20, y=-2)),
+    ),
     ("fold", "fold of many", _box_sign(replace(SAMPLE_BOX, kind="fold", sheets=2))),
     ("constant", "constant", _stub_sign(Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))),
     ("weight", "weight", _stub_sign(Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))),
@@ -144,6 +153,8 @@ def occurring(scene: Scene) -> set[str]:
     for box in scene.boxes:
         if box.openable:
             names.add("opens")
+        if box.open and box.sheets:
+            names.add("shown")
         if not box.open and box.kind != "scope":
             names.add("chain" if box.kind == "series" and box.connected else box.kind)
     if any(edge.back for edge in scene.routes):

@@ -4192,6 +4192,9 @@ const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE, 8]], "data", NONE, NONE, 10);
 function _box_sign(box) {
   return (fill, theme) => closed_of_boxes(box, fill, theme);
 }
+function _frame_sign(box) {
+  return (fill, theme) => frame_of_boxes(box, fill, theme);
+}
 function _edge_sign(edge) {
   return (fill, theme) => route(edge, theme, false).shapes;
 }
@@ -4202,7 +4205,7 @@ function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
 }
 const LINE = [[16, 8], [28, 8]];
-const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "stack, one member shown", _frame_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
 function occurring(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();
@@ -4210,6 +4213,9 @@ function occurring(scene) {
   for (box of scene.boxes) {
     if (box.openable) {
       names.add("opens");
+    }
+    if ((box.open && box.sheets)) {
+      names.add("shown");
     }
     if ((!box.open && (box.kind !== "scope"))) {
       names.add((((box.kind === "series") && box.connected) ? "chain" : box.kind));

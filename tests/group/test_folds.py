@@ -111,7 +111,7 @@ def test_names_of_folds_are_unique_at_their_level_and_open() -> None:
         names = [hierarchy.name[child] for child in hierarchy.children(row)]
         assert len(set(names)) == len(names)
     for name in folds(model):
-        assert name in {box.address for box in model.picture(open=(name,)).scene.boxes if box.open}
+        assert name in {box.address for box in model.picture(open=(name,), all_members=True).scene.boxes if box.open}
 
 
 def test_nothing_is_lost() -> None:
