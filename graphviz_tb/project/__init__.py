@@ -1,0 +1,14 @@
+"""project: the points of an embedding on few axes, and the nearest of each.
+
+pca         principal components, by numpy
+neighbours  the nearest points by cosine or Euclidean distance, exactly
+manifold    t-SNE and UMAP, by the libraries of the extra `projector`
+"""
+
+from __future__ import annotations
+
+from graphviz_tb.project.manifold import METHODS, lay_out, missing
+from graphviz_tb.project.neighbours import METRICS, nearest
+from graphviz_tb.project.pca import pca
+
+__all__ = ["METHODS", "METRICS", "lay_out", "missing", "nearest", "pca"]
