@@ -207,7 +207,6 @@ EXACT_SIDE = Limit(2_048, "project", "points or dimensions, whichever are fewer,
     "of which principal components are found: 10 seconds", "found from an even choice of so many points")
 NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
 LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")
-COLOURED_CATEGORIES = Limit(24, "chart", "categories", "of points with colours of their own", "one colour for the rest")
 
 REMEMBERED_CALLS = Limit(20_000, "expand", "calls", "whose borders are remembered; some kB each", "found anew")
 RESULTS_JOINED = Limit(100_000, "expand", "ends",

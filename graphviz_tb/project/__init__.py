@@ -7,8 +7,8 @@ manifold    t-SNE and UMAP, by the libraries of the extra `projector`
 
 from __future__ import annotations
 
-from graphviz_tb.project.manifold import METHODS, lay_out, missing
+from graphviz_tb.project.manifold import METHODS, NAMES, chosen, lay_out, missing, placed, positions
 from graphviz_tb.project.neighbours import METRICS, nearest
 from graphviz_tb.project.pca import pca
 
-__all__ = ["METHODS", "METRICS", "lay_out", "missing", "nearest", "pca"]
+__all__ = ["METHODS", "METRICS", "NAMES", "chosen", "lay_out", "missing", "nearest", "pca", "placed", "positions"]

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice
 from graphviz_tb.limits import LAID_OUT_POINTS
@@ -20,6 +21,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.project.pca import even, pca
 
 SEED = 20
+FEWEST = 4  # points
 ROUNDS = 1000  # of t-SNE, as scikit-learn has it
 MANY = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
 EXTRA = "pip install 'graphviz_tb[projector]'"
@@ -45,24 +47,38 @@ def lay_out(
     t-SNE goes on. Raises UnknownChoice for another method, ToolMissing without its library, RequestError where there
     are too few points.
     """
-    if method not in METHODS:
-        raise UnknownChoice.among("method", method, METHODS)
     if method == "pca":
         return pca(values)
+    rows = chosen(values, method)
+    return placed(len(values), rows, method, axes, near, positions(values[rows], method, axes, near, told))
+
+
+def chosen(values: Points, method: str) -> NDArray[np.intp]:
+    """The points that a method is given. Raises as `lay_out`, before anything is worked out."""
+    if method not in RUNS:
+        raise UnknownChoice.among("method", method, METHODS)
     if why := missing(method):
         raise ToolMissing(why)
     rows = np.flatnonzero(np.isfinite(values).all(axis=1))
-    rows = rows[even(len(rows), LAID_OUT_POINTS)]
-    if len(rows) < 4:
-        raise RequestError(f"{NAMES[method]} needs at least 4 points that are finite; there are {len(rows)}")
-    settings: Mapping[str, Any] = SETTINGS[method](len(rows), axes, near)
-    found = RUNS[method](values[rows], settings, told)
-    placed = np.full((len(values), axes), np.nan, np.float32)
-    placed[rows] = found
+    if len(rows) < FEWEST:
+        raise RequestError(f"{NAMES[method]} needs at least {FEWEST} points that are finite; there are {len(rows)}")
+    return rows[even(len(rows), LAID_OUT_POINTS)]
+
+
+def positions(values: Points, method: str, axes: int, near: int | None, told: Told) -> Points:
+    """Where a method puts points, all of which are finite."""
+    return RUNS[method](values, SETTINGS[method](len(values), axes, near), told)
+
+
+def placed(points: int, rows: NDArray[np.intp], method: str, axes: int, near: int | None, found: Points) -> Projection:
+    """The projection of all points, of which those in `rows` were laid out."""
+    whole = np.full((points, axes), np.nan, np.float32)
+    whole[rows] = found
     notices: tuple[Notice, ...] = ()
-    if len(rows) < len(values):
-        notices = (Notice("fitted", f"{NAMES[method]} is of {len(rows):,} of {len(values):,} points: an even choice"),)
-    return Projection(method, placed, (), len(rows), notices, tuple(settings.items()))
+    if len(rows) < points:
+        notices = (Notice("fitted", f"{NAMES[method]} is of {len(rows):,} of {points:,} points: an even choice"),)
+    settings = SETTINGS[method](len(rows), axes, near)
+    return Projection(method, whole, (), len(rows), notices, tuple(settings.items()))
 
 
 def settings_of_tsne(points: int, axes: int, near: int | None) -> dict[str, Any]:
