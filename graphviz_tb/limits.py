@@ -117,6 +117,17 @@ WHOLE_RECORD = Limit(1 << 28, "read", "bytes", "of a large record that is read a
 CLAIMED_BYTES = Limit(1 << 28, "read", "bytes", "that a logged tensor may claim beyond those it holds", "damaged")
 STRUCTURES_OF_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
+CONFIG_OF_PROJECTOR = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
+EMBEDDINGS_LISTED = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")
+EMBEDDING_POINTS = Limit(200_000, "read", "points", "of an embedding", "the first are read, a notice")
+EMBEDDING_DIMENSIONS = Limit(20_000, "read", "dimensions", "of an embedding", "not listed, a notice")
+EMBEDDING_NUMBERS = Limit(1 << 28, "read", "numbers", "of an embedding: 1 GiB", "the first points are read, a notice")
+EMBEDDING_TEXT = Limit(4 << 30, "read", "bytes", "of a TSV file with the values of an embedding", "not read, a notice")
+FEWEST_POINTS = Limit(4, "read", "points", "of a logged or a stored tensor that is an embedding", "listed from here on")
+METADATA_BYTES = Limit(256 << 20, "read", "bytes", "of the metadata of an embedding", "not read, a notice")
+METADATA_COLUMNS = Limit(64, "read", "columns", "of the metadata of an embedding", "left out, a notice")
+METADATA_LETTERS = Limit(500, "read", "letters", "of one text of the metadata of an embedding", "cut")
+SPRITE_BYTES = Limit(64 << 20, "read", "bytes", "of the sprite image of an embedding", "not shown, a notice")
 GRAPH_NODES = Limit(200_000, "read", "nodes",
     "of any source, and one more for each 12 bytes: those of a name, an op and an input", "refused")
 GRAPH_INPUTS = Limit(2_000_000, "read", "inputs",
@@ -191,6 +202,14 @@ MODULES_COUNTED = Limit(32, "group", "modules",
     "of those that use each other in turn whose uses are counted, each along the whole flow", "the others are not")
 INPUTS_SEARCHED = Limit(1_000_000, "group", "inputs", "of one level searched for values used all over it: a second",
     "further values are not set apart")
+
+COMPONENTS = Limit(10, "project", "components", "of a principal component analysis", "not found")
+FITTED_POINTS = Limit(50_000, "project", "points",
+    "from which principal components are found", "projected on the components of an even choice of points")
+EXACT_SIDE = Limit(2_048, "project", "points or dimensions, whichever are fewer,",
+    "of which principal components are found: 10 seconds", "found from an even choice of so many points")
+NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
+LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")
 
 REMEMBERED_CALLS = Limit(20_000, "expand", "calls", "whose borders are remembered; some kB each", "found anew")
 RESULTS_JOINED = Limit(100_000, "expand", "ends",

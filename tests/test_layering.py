@@ -19,7 +19,7 @@ from tests.each import each
 PACKAGE = Path(__file__).parents[1] / "graphviz_tb"
 STAGES = (
     *("read", "flatten", "interpret", "group", "annotate", "expand", "arrange"),
-    *("color", "place", "render", "view", "chart", "join"),
+    *("color", "place", "render", "view", "chart", "join", "project"),
 )
 SHARED = {"model", "ops", "algorithms", "errors", "options", "limits"}
 MAY = {stage: SHARED | {stage} for stage in STAGES} | {
@@ -50,6 +50,8 @@ HOMES = {
     "asyncio": {"serve"},
     "google_crc32c": {"read"},
     "h5py": {"read/keras/hdf5_items.py"},
+    "sklearn": {"project/manifold.py"},
+    "umap": {"project/manifold.py"},
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

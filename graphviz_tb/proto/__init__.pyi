@@ -774,6 +774,41 @@ class HParamsPluginData(Message):
         session_end_info: HParamsPluginData.SessionEndInfo | None = ...,
     ) -> None: ...
 
+class SpriteMetadata(Message):
+    image_path: bytes
+    single_image_dim: RepeatedScalarFieldContainer[int]
+    def __init__(self, *, image_path: bytes | None = ..., single_image_dim: Iterable[int] | None = ...) -> None: ...
+
+class EmbeddingInfo(Message):
+    tensor_name: bytes
+    metadata_path: bytes
+    bookmarks_path: bytes
+    tensor_shape: RepeatedScalarFieldContainer[int]
+    sprite: SpriteMetadata
+    tensor_path: bytes
+    def __init__(
+        self,
+        *,
+        tensor_name: bytes | None = ...,
+        metadata_path: bytes | None = ...,
+        bookmarks_path: bytes | None = ...,
+        tensor_shape: Iterable[int] | None = ...,
+        sprite: SpriteMetadata | None = ...,
+        tensor_path: bytes | None = ...,
+    ) -> None: ...
+
+class ProjectorConfig(Message):
+    model_checkpoint_path: bytes
+    embeddings: RepeatedCompositeFieldContainer[EmbeddingInfo]
+    model_checkpoint_dir: bytes
+    def __init__(
+        self,
+        *,
+        model_checkpoint_path: bytes | None = ...,
+        embeddings: Iterable[EmbeddingInfo] | None = ...,
+        model_checkpoint_dir: bytes | None = ...,
+    ) -> None: ...
+
 class AllocationDescription(Message):
     requested_bytes: int
     allocated_bytes: int

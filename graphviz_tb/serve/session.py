@@ -24,6 +24,7 @@ from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, RunTag, Ser
 from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
 from graphviz_tb.serve.kept import KeptAnswers, KeptValues
@@ -68,6 +69,7 @@ class ServedSource:
         self.fault: tuple[str, str] | None = None  # why the log cannot be read, and what to do
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
+        self.embeddings = ServedEmbeddings(self.source)
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
@@ -107,6 +109,9 @@ class ServedSource:
         self._number()
         if self._forget_gone() or changes:
             self._say(changes, before)
+        if await self.embeddings.refresh(self.log, bool(changes)):
+            self.events.next_generation()
+            self.events.say("run", {"runs": []})
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
         self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
@@ -211,6 +216,10 @@ class ServedSource:
         """The id of a run."""
         return self._runs[name]
 
+    def run_id_or_none(self, name: str) -> int | None:
+        """The id of a run; None where a folder is none."""
+        return self._runs.get(name)
+
     def tag_id(self, series: Series) -> int:
         """The id of the tag of a series, which is that of all series of its name and kind."""
         return self._tags[series.tag, series.kind]
@@ -272,12 +281,12 @@ class ServedSource:
         whole = {
             "title": self.title,
             "generation": self.generation,
-            "ready": self.read_once and self.graphs_listed,
+            "ready": self.read_once and self.embeddings.read_once and self.graphs_listed,
             "dropped": self._dropped,
             "graphs": [one.told() for one in listed],
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
-        logged, gone = self.logged, dict(self._gone)
+        logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
@@ -286,9 +295,10 @@ class ServedSource:
             state = log_state(self.runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
+            state["kinds"].update({"projector": embeddings} if embeddings else {})
             return {**state, **whole}
 
-        return f"state {whole}", make
+        return f"state {embeddings} {whole}", make
 
     def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
         """All tags, of one kind or of all, with the series of each run: what they depend on, and what makes them."""
@@ -316,7 +326,7 @@ class ServedSource:
         return found[1]
 
     def _faults(self) -> Iterator[Mapping[str, Any]]:
-        if self.fault is not None and not self.graphs.listed:
+        if self.fault is not None and not self.graphs.listed and not self.embeddings.listed:
             yield {"code": "unread", "text": self.fault[0], "count": 1}
         if self.graphs.error is not None and not self.logged.series:
             yield {"code": "no-graph", "text": self.graphs.error.error, "count": 1}
@@ -325,5 +335,6 @@ class ServedSource:
         """End what goes on."""
         self.events.close()
         self.graphs.close()
+        self.embeddings.close()
         if self._listing is not None:
             self._listing.cancel()

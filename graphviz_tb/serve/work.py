@@ -8,6 +8,7 @@ from typing import Any
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.model.embeddings import Points
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.options import PictureOptions, ReadOptions
@@ -15,6 +16,7 @@ from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
+from graphviz_tb.project import positions
 from graphviz_tb.read import contents
 from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
@@ -48,6 +50,11 @@ def compared(told: ReportStage, source: str, old: Choices, new: Choices, picture
     told("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
     return as_page(*changes_data(Both(diff(source, source, **pairs)), PictureOptions(**picture)))
+
+
+def laid_out(told: ReportStage, values: Points, method: str, axes: int, near: int | None) -> Points:
+    """Where t-SNE or UMAP puts points."""
+    return positions(values, method, axes, near, lambda done, whole: told(method, done, whole))
 
 
 def reported(told: ReportStage) -> Report:

@@ -94,3 +94,48 @@ def test_numbers_in_words(require: Callable[..., None]) -> None:
     assert asked([("shortNumber", [value]) for value in values]) == [number(value) for value in values]
     times = [0, 0.5, 90, 5400, 172800]
     assert asked([("durationWord", [value]) for value in times]) == [duration(value) for value in times]
+
+
+CHART = """
+const line = {x: Array.from({length: POINTS}, (_, at) => at)};
+const y = line.x.map((at) => at === 7 ? 99 : (at % 2) * HEIGHT);
+const chart = Object.assign(Object.create(LineChart.prototype), {
+  width: 200 + PLOT.left + PLOT.right, height: 100, right: PLOT.right, x: {}, y: {},
+  left: (x) => PLOT.left + x / POINTS * 200, top: (y) => y,
+});
+const at = [];
+const pen = {
+  beginPath() {}, stroke() {}, rect() {}, setLineDash(dashes) { this.dashes = dashes; },
+  moveTo(x, y) { at.push(["M", x, y]); }, lineTo(x, y) { at.push(["L", x, y]); },
+};
+chart.outline(pen, line, y, () => true, [6, 4]);
+console.log(JSON.stringify({at, dashes: pen.dashes}));
+"""
+
+
+def drawn(points: int, height: float) -> dict[str, Any]:
+    """What a chart of 200 × 100 pixels draws of a line that goes up and down by some pixels with each point."""
+    code = f"const POINTS = {points}, HEIGHT = {height};{source('logs/plot.js')}{source('logs/chart.js')}{CHART}"
+    done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_dense_line_is_drawn_as_the_band_that_it_covers(require: Callable[..., None]) -> None:
+    """One stroke upright a pixel column, however many points there are: long strokes on each other take seconds."""
+    require("node")
+    dense = drawn(10_000, 50)
+    strokes = list(zip(dense["at"][::2], dense["at"][1::2], strict=True))
+    assert len(strokes) == 200
+    assert dense["dashes"] == []
+    assert all(low[0] == "M" and high[0] == "L" and low[1] == high[1] for low, high in strokes)
+    assert [high[2] for _, high in strokes] == [99, *[50] * 199]  # the extremes of the whole are those of what is drawn
+    assert [low[2] for low, _ in strokes] == pytest.approx([0] * 200, abs=1e-9)
+
+
+def test_a_line_that_is_not_dense_keeps_its_points_and_dashes(require: Callable[..., None]) -> None:
+    require("node")
+    for points, height in ((150, 50), (10_000, 0.1)):
+        calm = drawn(points, height)
+        assert len(calm["at"]) == points
+        assert calm["dashes"] == [6, 4]

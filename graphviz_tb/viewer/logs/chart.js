@@ -6,6 +6,7 @@
  */
 
 const FAINT = 0.25;
+const DENSE = 12; // times the width of the chart: a line longer than that, with points in each pixel column, is a band of noise
 
 class LineChart extends Plot {
   /** @param {HTMLElement} place @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
@@ -73,8 +74,6 @@ class LineChart extends Plot {
   faint(g, line) {
     g.globalAlpha = FAINT;
     g.strokeStyle = line.colour;
-    g.lineWidth = 1.5;
-    g.setLineDash([]);
     if (this.look.restarts) this.outline(g, line, line.raw, (at) => !!line.superseded?.[at]);
     if (line.raw !== line.y) this.outline(g, line, line.raw, (at) => !line.superseded?.[at]);
     g.globalAlpha = 1;
@@ -83,32 +82,72 @@ class LineChart extends Plot {
   /** @param {CanvasRenderingContext2D} g @param {ChartLine} line */
   clear(g, line) {
     g.strokeStyle = g.fillStyle = line.colour;
-    g.lineWidth = 1.5;
-    g.setLineDash(line.dashes);
-    this.outline(g, line, line.y, (at) => !line.superseded?.[at]);
+    this.outline(g, line, line.y, (at) => !line.superseded?.[at], line.dashes);
     g.setLineDash([]);
     for (let at = 0; at < line.x.length; at++) if (!Number.isFinite(line.raw[at]) && !line.superseded?.[at]) this.triangle(g, line.x[at], line.raw[at] > 0);
   }
 
-  /** A line through the points that count, broken where a value cannot be shown. @param {CanvasRenderingContext2D} g @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
-  outline(g, line, y, counts) {
+  /** A line through the points that count, broken where a value cannot be shown. @param {CanvasRenderingContext2D} g @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts @param {number[]} [dashes] */
+  outline(g, line, y, counts, dashes = []) {
+    const parts = this.parts(line, y, counts);
+    const points = parts.reduce((sum, part) => sum + part.length / 2, 0);
+    // Strokes of a dense line, its joins and dashes, lie on each other and take hundreds of times as long as the band that they make.
+    if (points > this.inner.width && lengthOf(parts) > DENSE * this.inner.width) return this.band(g, parts);
+    g.lineWidth = 1.5;
+    g.setLineDash(dashes);
     g.beginPath();
-    let points = 0;
-    let last = [0, 0];
-    const dot = () => points === 1 && g.rect(last[0] - 1, last[1] - 1, 2, 2);
+    for (const part of parts) {
+      if (part.length === 2) g.rect(part[0] - 1, part[1] - 1, 2, 2);
+      for (let at = 0; at < part.length; at += 2) at ? g.lineTo(part[at], part[at + 1]) : g.moveTo(part[0], part[1]);
+    }
+    g.stroke();
+  }
+
+  /** Pixels of the points that count, x and y in turns, without a gap in each part. @param {ChartLine} line @param {ArrayLike<number>} y @param {(at: number) => boolean} counts */
+  parts(line, y, counts) {
+    const parts = /** @type {number[][]} */ ([]);
+    let part = /** @type {number[]} */ ([]);
     for (let at = 0; at < line.x.length; at++) {
       if (!counts(at)) continue;
       const good = Number.isFinite(y[at]) && Number.isFinite(line.x[at]) && !(this.y.log && y[at] <= 0) && !(this.x.log && line.x[at] <= 0);
-      if (!good) {
-        dot();
-        points = 0;
-        continue;
-      }
-      last = [this.left(line.x[at]), this.top(y[at])];
-      points ? g.lineTo(last[0], last[1]) : g.moveTo(last[0], last[1]);
-      points++;
+      if (!good) part = [];
+      else if (part.push(this.left(line.x[at]), this.top(y[at])) === 2) parts.push(part);
     }
-    dot();
+    return parts;
+  }
+
+  /** What a dense line covers of each pixel column: from its least to its greatest point. @param {CanvasRenderingContext2D} g @param {number[][]} parts */
+  band(g, parts) {
+    const [from, count] = [Math.floor(PLOT.left), Math.ceil(this.inner.width) + 1];
+    const low = new Float64Array(count).fill(Infinity);
+    const high = new Float64Array(count).fill(-Infinity);
+    const cover = (/** @type {number} */ column, /** @type {number} */ y) => {
+      if (y < low[column]) low[column] = y;
+      if (y > high[column]) high[column] = y;
+    };
+    for (const part of parts) {
+      for (let at = 0; at < part.length; at += 2) {
+        const column = Math.floor(part[at]) - from;
+        cover(column, part[at + 1]);
+        if (!at) continue;
+        const [before, step] = [Math.floor(part[at - 2]) - from, (part[at + 1] - part[at - 1]) / (part[at] - part[at - 2])];
+        // Where the line goes from one column to the next, both reach that place.
+        for (let edge = Math.max(0, before + 1); edge <= Math.min(column, count - 1); edge++) {
+          const y = part[at - 1] + step * (from + edge - part[at - 2]);
+          cover(edge, y);
+          cover(edge - 1, y);
+        }
+      }
+    }
+    g.setLineDash([]);
+    g.lineWidth = 1;
+    g.beginPath();
+    for (let column = 0; column < count; column++) {
+      if (low[column] > high[column]) continue;
+      const more = Math.max(0, 1.5 - high[column] + low[column]) / 2; // a line is that thick where it does not rise
+      g.moveTo(from + column + 0.5, low[column] - more);
+      g.lineTo(from + column + 0.5, high[column] + more);
+    }
     g.stroke();
   }
 
@@ -241,4 +280,11 @@ class LineChart extends Plot {
   fit() {
     this.setZoom(null);
   }
+}
+
+/** Pixels that lines are long. @param {number[][]} parts x and y in turns */
+function lengthOf(parts) {
+  let sum = 0;
+  for (const part of parts) for (let at = 2; at < part.length; at += 2) sum += Math.abs(part[at] - part[at - 2]) + Math.abs(part[at + 1] - part[at - 1]);
+  return sum;
 }

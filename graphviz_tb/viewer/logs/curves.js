@@ -79,15 +79,25 @@ function decimated(x, y, pixels) {
  * @param {number[]} values @param {boolean} log @param {boolean} [outliers] @returns {Extent}
  */
 function rangeOf(values, log, outliers = true) {
-  const finite = Float64Array.from(values.filter((value) => Number.isFinite(value) && (!log || value > 0))).sort();
+  const finite = Float64Array.from(values.filter((value) => Number.isFinite(value) && (!log || value > 0)));
+  if (!outliers) finite.sort();
   if (!finite.length) return log ? { low: 0.1, high: 1, log } : { low: 0, high: 1, log };
   const last = finite.length - 1;
-  const first = outliers ? 0 : Math.ceil(0.05 * last);
-  const low = finite[first];
-  const high = finite[Math.max(first, outliers ? last : Math.floor(0.95 * last))];
+  const first = Math.ceil(0.05 * last);
+  const [low, high] = outliers ? extremes(finite) : [finite[first], finite[Math.max(first, Math.floor(0.95 * last))]];
   if (low < high) return { low, high, log };
   if (log) return { low: low / 2, high: high * 2, log };
   return { low: low - (Math.abs(low) / 2 || 0.5), high: high + (Math.abs(high) / 2 || 0.5), log };
+}
+
+/** The least and the greatest of some values. @param {ArrayLike<number>} values */
+function extremes(values) {
+  let [low, high] = [Infinity, -Infinity];
+  for (let at = 0; at < values.length; at++) {
+    if (values[at] < low) low = values[at];
+    if (values[at] > high) high = values[at];
+  }
+  return [low, high];
 }
 
 /** A range with room beyond its ends. @param {Extent} range @param {number} [share] @returns {Extent} */

@@ -1,0 +1,77 @@
+"""Embeddings as a page or a server tells them: the list and the metadata in JSON, points in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.model.embeddings import Embedding, PointColumn, Points, Projection
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.page.blobs import UNKNOWN, kind_of
+from graphviz_tb.page.columns import packed
+
+AXES_SENT = 10  # of a projection
+
+
+def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, Any]:
+    """One embedding of the list; `run` is the id of its run, if it is one of the log."""
+    return {
+        "id": number,
+        "run": run,
+        "folder": one.run,
+        "name": one.name,
+        "form": one.form.value,
+        "points": one.points,
+        "dims": one.dimensions,
+        "metadata": one.metadata is not None,
+        "sprite": None if one.sprite is None else list(one.sprite.size),
+        "step": one.step,
+    }
+
+
+def projection_columns(made: Projection, more: Iterable[Notice] = (), values: Points | None = None) -> bytes:
+    """Points on the axes of a projection, a block each: "axis.0", …; with `values` the points themselves, by rows."""
+    axes = made.axes[:, :AXES_SENT]
+    blocks: list[tuple[str, NDArray[Any]]] = [
+        (f"axis.{at}", np.ascontiguousarray(axes[:, at])) for at in range(axes.shape[1])
+    ]
+    if values is not None:
+        blocks.append(("values", values.reshape(-1)))
+    head = {
+        "method": made.method,
+        "variance": [round(share, 6) for share in made.variance],
+        "fitted": made.fitted,
+        "settings": dict(made.settings),
+        "notices": notices_told((*more, *made.notices)),
+    }
+    return packed(len(axes), blocks, head)
+
+
+def metadata_told(columns: Iterable[PointColumn], notices: Iterable[Notice]) -> dict[str, Any]:
+    """What is known of points: for each column a table of texts, and which of them each point has."""
+    return {"columns": [column_told(one) for one in columns], "notices": notices_told(notices)}
+
+
+def column_told(one: PointColumn) -> Mapping[str, Any]:
+    """One column; texts are numbered in the order in which they come first."""
+    numbers: dict[str, int] = {}
+    at = [numbers.setdefault(text, len(numbers)) for text in one.texts]
+    return {"name": one.name, "numeric": one.numeric, "texts": list(numbers), "at": at}
+
+
+def notices_told(notices: Iterable[Notice]) -> list[dict[str, Any]]:
+    """Notices in words."""
+    return [{"code": one.code, "text": one.message} for one in notices]
+
+
+def image_kind(data: bytes) -> str:
+    """The type of an image that a browser may show; "" for anything else.
+
+    >>> image_kind(b"GIF89a"), image_kind(b"<svg>")
+    ('image/gif', '')
+    """
+    kind = kind_of(data)
+    return kind if kind != UNKNOWN and kind.startswith("image/") else ""

@@ -1,0 +1,145 @@
+"""t-SNE and UMAP, by scikit-learn and umap-learn, which the extra `projector` brings.
+
+Both are seeded: the same points give the same picture on one machine. Both are given at most `LAID_OUT_POINTS`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.errors import RequestError, ToolMissing, UnknownChoice
+from graphviz_tb.limits import LAID_OUT_POINTS
+from graphviz_tb.model.embeddings import Points, Projection
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.project.pca import even, pca
+
+SEED = 20
+FEWEST = 4  # points
+ROUNDS = 1000  # of t-SNE, as scikit-learn has it
+MANY = 50  # dimensions beyond which t-SNE is given so many principal components, as its authors advise
+EXTRA = "pip install 'graphviz_tb[projector]'"
+LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
+NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
+METHODS = tuple(NAMES)
+ITERATION = re.compile(r"Iteration (\d+)")
+Told = Callable[[int, int | None], None]  # rounds done, and all there are where that is known
+
+
+def missing(method: str) -> str:
+    """What to say where the library of a method is not installed; "" where it is."""
+    library = LIBRARIES.get(method)
+    return "" if library is None or find_spec(library) else f"{NAMES[method]} needs a library: {EXTRA}"
+
+
+def lay_out(
+    values: Points, method: str, axes: int = 2, near: int | None = None, told: Told = lambda done, whole: None
+) -> Projection:
+    """The points on 2 or 3 axes that a method finds. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
+
+    Points that were not chosen, and those with values that are not finite, are on no axis: NaN. `told` is called while
+    t-SNE goes on. Raises UnknownChoice for another method, ToolMissing without its library, RequestError where there
+    are too few points.
+    """
+    if method == "pca":
+        return pca(values)
+    rows = chosen(values, method)
+    return placed(len(values), rows, method, axes, near, positions(values[rows], method, axes, near, told))
+
+
+def chosen(values: Points, method: str) -> NDArray[np.intp]:
+    """The points that a method is given. Raises as `lay_out`, before anything is worked out."""
+    if method not in RUNS:
+        raise UnknownChoice.among("method", method, METHODS)
+    if why := missing(method):
+        raise ToolMissing(why)
+    rows = np.flatnonzero(np.isfinite(values).all(axis=1))
+    if len(rows) < FEWEST:
+        raise RequestError(f"{NAMES[method]} needs at least {FEWEST} points that are finite; there are {len(rows)}")
+    return rows[even(len(rows), LAID_OUT_POINTS)]
+
+
+def positions(values: Points, method: str, axes: int, near: int | None, told: Told) -> Points:
+    """Where a method puts points, all of which are finite."""
+    return RUNS[method](values, SETTINGS[method](len(values), axes, near), told)
+
+
+def placed(points: int, rows: NDArray[np.intp], method: str, axes: int, near: int | None, found: Points) -> Projection:
+    """The projection of all points, of which those in `rows` were laid out."""
+    whole = np.full((points, axes), np.nan, np.float32)
+    whole[rows] = found
+    notices: tuple[Notice, ...] = ()
+    if len(rows) < points:
+        notices = (Notice("fitted", f"{NAMES[method]} is of {len(rows):,} of {points:,} points: an even choice"),)
+    settings = SETTINGS[method](len(rows), axes, near)
+    return Projection(method, whole, (), len(rows), notices, tuple(settings.items()))
+
+
+def settings_of_tsne(points: int, axes: int, near: int | None) -> dict[str, Any]:
+    """What scikit-learn is given."""
+    perplexity = min(30 if near is None else near, (points - 1) / 3)
+    return {"n_components": axes, "perplexity": float(perplexity), "init": "pca", "random_state": SEED}
+
+
+def settings_of_umap(points: int, axes: int, near: int | None) -> dict[str, Any]:
+    """What umap-learn is given. One thread: with a seed it uses no more."""
+    neighbours = max(2, min(15 if near is None else near, points - 1))
+    return {"n_components": axes, "n_neighbors": neighbours, "random_state": SEED, "n_jobs": 1}
+
+
+def reduced(values: Points) -> Points:
+    """The points on their first principal components, where they have many dimensions."""
+    return values if values.shape[1] <= MANY else pca(values, MANY).axes
+
+
+def tsne(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
+    """Positions by scikit-learn."""
+    from sklearn.manifold import TSNE
+
+    with heard(told):
+        found: Points = TSNE(**settings, verbose=2).fit_transform(reduced(values)).astype(np.float32)
+    told(ROUNDS, ROUNDS)
+    return found
+
+
+def umap(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
+    """Positions by umap-learn, which does not say how far it is."""
+    from umap import UMAP
+
+    told(0, None)
+    found: Points = UMAP(**settings).fit_transform(values).astype(np.float32)
+    return found
+
+
+class Listener:
+    """Takes what a library prints, and passes on how many rounds it has done."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    def write(self, text: str) -> int:
+        """Look for the number of a round."""
+        found = ITERATION.search(text)
+        if found:
+            self._told(min(int(found[1]), ROUNDS), ROUNDS)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+
+@contextlib.contextmanager
+def heard(told: Told) -> Iterator[None]:
+    """Hear what is printed meanwhile; nothing of it is shown."""
+    with contextlib.redirect_stdout(Listener(told)):
+        yield
+
+
+SETTINGS = {"tsne": settings_of_tsne, "umap": settings_of_umap}
+RUNS = {"tsne": tsne, "umap": umap}

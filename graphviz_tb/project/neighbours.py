@@ -1,0 +1,58 @@
+"""The nearest points of a point, exactly: its distance to every other one."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.limits import NEIGHBOURS
+from graphviz_tb.model.embeddings import DistanceMetric, Points
+from graphviz_tb.project.pca import blocks
+
+METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
+
+
+def nearest(
+    values: Points, row: int, count: int, metric: DistanceMetric
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The `count` nearest points of the point `row`, nearest first, and their distances; of equal ones the first rows.
+
+    The cosine distance is one less the cosine, 1 to or from a point at the origin. Points with values that are not
+    finite are nobody's neighbours. Raises RequestError for a point that is not there, too many, or another metric.
+
+    >>> nearest(np.array([[1, 0], [2, 0], [0, 1]], np.float32), 0, 2, "cosine")[0].tolist()
+    [1, 2]
+    """
+    if metric not in METRICS:
+        raise UnknownChoice.among("metric", metric, METRICS)
+    if not 0 <= row < len(values):
+        raise RequestError(f"there are {len(values):,} points; none has the number {row}")
+    if not 1 <= count <= NEIGHBOURS:
+        raise RequestError(f"{count:,} neighbours; from 1 to {NEIGHBOURS:,} can be asked for")
+    far = distances(values, row, metric)
+    far[row] = np.inf
+    there = np.flatnonzero(np.isfinite(far))
+    if len(there) > count:
+        border = np.partition(far[there], count - 1)[count - 1]
+        there = there[far[there] <= border]
+    order = there[np.argsort(far[there], kind="stable")][:count]
+    return order, far[order]
+
+
+def distances(values: Points, row: int, metric: DistanceMetric) -> NDArray[np.float64]:
+    """The distance of a point to every point; not finite where it has none."""
+    own = values[row].astype(np.float64)
+    out = np.empty(len(values))
+    with np.errstate(invalid="ignore", over="ignore"):
+        for part in blocks(np.arange(len(values)), values.shape[1]):
+            block = values[part].astype(np.float64)
+            if metric == "cosine":
+                long = np.linalg.norm(block, axis=1) * np.linalg.norm(own)
+                share = np.where(long > 0, (block @ own) / np.where(long > 0, long, 1), 0)
+                out[part] = np.where(np.isfinite(long), np.maximum(0, 1 - share), np.nan)
+            else:
+                out[part] = np.linalg.norm(block - own, axis=1)
+    return out

@@ -1,0 +1,117 @@
+"""Principal components of points.
+
+centre      the mean of the points from which components are found
+components  eigenvectors of the smaller of two products: of dimensions, or of points
+signs       of each component the largest weight is positive, so that no picture is mirrored by chance
+project     all points, block by block
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS
+from graphviz_tb.model.embeddings import Points, Projection
+from graphviz_tb.model.notice import Notice
+
+BLOCK = 1 << 22  # numbers that are worked on at once
+Matrix = NDArray[np.float64]
+
+
+def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> Projection:
+    """The points on their principal components, at most `most` of them.
+
+    Components are found from at most `fitted` points, an even choice where there are more, and all points are projected
+    on them. Where both sides are long, fewer points are chosen (`EXACT_SIDE`). A point with a value that is not finite
+    is on no axis: NaN. Axes that the points do not have are zero.
+
+    >>> made = pca(np.array([[0, 0], [2, 0], [4, 0], [6, 0]], np.float32))
+    >>> made.axes[:, 0].tolist(), made.variance
+    ([-3.0, -1.0, 1.0, 3.0], (1.0, 0.0))
+    """
+    finite = np.isfinite(values).all(axis=1)
+    rows = np.flatnonzero(finite)
+    chosen = rows[even(len(rows), most_fitted(len(rows), values.shape[1], fitted))]
+    count = min(most, values.shape[1])
+    axes = np.full((len(values), count), np.nan, np.float32)
+    if not len(chosen):
+        return Projection("pca", axes, (0.0,) * count, 0, notices_of(len(values), 0, 0))
+    mean = mean_of(values, chosen)
+    components, shares = components_of(values, chosen, mean, count)
+    for part in blocks(rows, values.shape[1]):
+        axes[part] = (values[part].astype(np.float64) - mean) @ components
+    return Projection("pca", axes, shares, len(chosen), notices_of(len(values), len(rows), len(chosen)))
+
+
+def most_fitted(points: int, dimensions: int, fitted: int) -> int:
+    """From how many points components are found."""
+    return min(points, fitted) if dimensions <= EXACT_SIDE else min(points, fitted, int(EXACT_SIDE))
+
+
+def even(count: int, most: int) -> NDArray[np.intp]:
+    """At most `most` of `count` places, evenly spread, the first among them.
+
+    >>> even(10, 4).tolist()
+    [0, 2, 5, 7]
+    """
+    return np.arange(count) if count <= most else (np.arange(most) * count) // most
+
+
+def blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp]]:
+    """Rows in parts that are worked on at once."""
+    step = max(1, BLOCK // max(1, dimensions))
+    return [rows[at : at + step] for at in range(0, len(rows), step)]
+
+
+def mean_of(values: Points, rows: NDArray[np.intp]) -> Matrix:
+    """The mean of some points."""
+    total = np.zeros(values.shape[1])
+    for part in blocks(rows, values.shape[1]):
+        total += values[part].sum(axis=0, dtype=np.float64)
+    return total / len(rows)
+
+
+def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: int) -> tuple[Matrix, tuple[float, ...]]:
+    """Unit vectors as columns, the one of the largest variance first, and the share of the variance of each."""
+    dimensions = values.shape[1]
+    if dimensions <= EXACT_SIDE:
+        product = np.zeros((dimensions, dimensions))
+        for part in blocks(rows, dimensions):
+            centred = values[part].astype(np.float64) - mean
+            product += centred.T @ centred
+        found, vectors = np.linalg.eigh(product)
+        vectors = vectors[:, ::-1][:, :count]
+    else:  # the rows are fewer: their products have the same eigenvalues
+        centred = values[rows].astype(np.float64) - mean
+        product = centred @ centred.T
+        found, left = np.linalg.eigh(product)
+        vectors = centred.T @ left[:, ::-1][:, :count]
+        vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
+        long = np.linalg.norm(vectors, axis=0)
+        vectors = np.where(
+            long > 1e-12 * max(1.0, float(np.max(long, initial=0))), vectors / np.where(long, long, 1), 0
+        )
+    eigenvalues = np.pad(np.maximum(found[::-1], 0), (0, max(0, count - len(found))))[:count]
+    whole = float(np.trace(product))
+    shares = eigenvalues / whole if whole > 0 else np.zeros(count)
+    return signed(vectors), tuple(float(share) for share in shares)
+
+
+def signed(vectors: Matrix) -> Matrix:
+    """The vectors, each turned so that its largest weight, the first of equal ones, is positive."""
+    size = np.abs(vectors)
+    at = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs, signs, 1)
+
+
+def notices_of(points: int, finite: int, fitted: int) -> tuple[Notice, ...]:
+    """What a reader must know of how the axes were found."""
+    out = []
+    if finite < points:
+        odd = points - finite
+        out.append(Notice("not-finite", f"{odd:,} of {points:,} points have values that are not finite: not shown"))
+    if fitted < finite:
+        out.append(Notice("fitted", f"components are found from {fitted:,} of {points:,} points"))
+    return tuple(out)

@@ -1,0 +1,106 @@
+"""Values of one tensor of a checkpoint, read from its file by their offset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import prod
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.algorithms.constants import values
+from graphviz_tb.errors import MalformedProto, ReadError, UnknownNode
+from graphviz_tb.model.dtypes import DTYPES
+from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
+from graphviz_tb.read.checkpoint.table import Table
+from graphviz_tb.read.opened import unreadable
+from graphviz_tb.read.pb import decode
+
+FLOATS = frozenset(("float32", "float64", "float16", "bfloat16"))
+DATA = "{prefix}.data-{shard:05d}-of-{shards:05d}"
+BIG_ENDIAN = 1
+
+
+class Slice(NamedTuple):
+    """Rows that lie together: `rows` of them at `offset` in the file of a `shard`."""
+
+    rows: int
+    shard: int
+    offset: int
+
+
+def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
+    """The first rows of a tensor with two axes, as float32.
+
+    Raises ReadError where a file is gone, cut or damaged, UnknownNode where the tensor is not there.
+    """
+    shards, entry, slices = placed(index, name)
+    dtype, (_, columns) = DTYPES[entry.dtype], [dim.size for dim in entry.shape.dim]
+    parts, left, prefix = [], rows, str(index).removesuffix(".index")
+    for each in slices:
+        take = min(left, each.rows)
+        if take <= 0:
+            break
+        path = Path(DATA.format(prefix=prefix, shard=each.shard, shards=shards))
+        count = take * columns
+        raw = bytes_of(path, index.parent, each.offset, count * dtype.size)
+        elements = values(np.frombuffer(raw, dtype.form), entry.dtype)
+        with np.errstate(over="ignore"):
+            parts.append(elements.astype(np.float32).reshape(take, columns))
+        left -= take
+    return np.concatenate(parts) if parts else np.zeros((0, columns), np.float32)
+
+
+def placed(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Slice]]:
+    """The number of shards, the entry of a tensor, and where its rows are."""
+    try:
+        entries = Table(index.read_bytes(), str(index)).entries()
+    except OSError as error:
+        raise unreadable(index, error) from None
+    header = decode(next(entries, (b"", b""))[1], BundleHeaderProto, str(index))
+    if header.endianness == BIG_ENDIAN:
+        raise ReadError(f"{index} was written by a big-endian machine", hint="save the checkpoint again")
+    wanted, parts = name.encode(), []
+    start = b"\0" + wanted.replace(b"\xff", b"\xff\0") + b"\0\1"  # of the keys of its slices, in their order
+    found: BundleEntryProto | None = None
+    for key, value in entries:
+        if key == wanted:
+            found = decode(value, BundleEntryProto, str(index))
+        elif key.startswith(start):
+            parts.append(decode(value, BundleEntryProto, str(index)))
+    if found is None or found.dtype not in DTYPES:
+        raise UnknownNode(f"no tensor '{name[:80]}' in {index}")
+    return header.num_shards, found, list(slices_of(found, parts, str(index)))
+
+
+def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[Slice]:
+    """Where the rows of a tensor are. Raises MalformedProto where its parts do not make it."""
+    shape = [dim.size for dim in entry.shape.dim]
+    each = parts if entry.slices else [entry]
+    shapes = [[dim.size for dim in one.shape.dim] for one in each]
+    if len(shape) != 2 or any(len(one) != 2 or one[1] != shape[1] for one in shapes):
+        raise MalformedProto(f"a tensor of {name} is not stored in rows")
+    if sum(one[0] for one in shapes) != shape[0]:
+        raise MalformedProto(f"the parts of a tensor of {name} do not have the rows of the whole")
+    for one, (rows, columns) in zip(each, shapes, strict=True):
+        if one.offset < 0 or one.size != prod((rows, columns, DTYPES[entry.dtype].size)):
+            raise MalformedProto(f"the place of a tensor of {name} does not fit its shape")
+        yield Slice(rows, one.shard_id, one.offset)
+
+
+def bytes_of(path: Path, folder: Path, offset: int, size: int) -> bytes:
+    """Bytes of a file beside the index. Raises ReadError where it is gone or cut, or a link to elsewhere."""
+    try:
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+            raise ReadError(f"{path} is a link out of its folder: it is not read")
+        with path.open("rb") as handle:
+            handle.seek(offset)
+            data = handle.read(size)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if len(data) < size:
+        raise ReadError(f"{path} is shorter than its index says", hint="copy the checkpoint again")
+    return data

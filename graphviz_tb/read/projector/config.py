@@ -1,0 +1,33 @@
+"""projector_config.pbtxt, as TensorFlow, torch and tensorboardX write it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graphviz_tb.errors import ReadError
+from graphviz_tb.limits import CONFIG_OF_PROJECTOR
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
+from graphviz_tb.read.pbtxt import parse_message
+
+NAME = "projector_config.pbtxt"
+
+
+def read_config(path: Path, where: str) -> tuple[ProjectorConfig, tuple[Notice, ...]]:
+    """A configuration, and what is odd about it; an empty one where it cannot be read."""
+    try:
+        with path.open("rb") as handle:
+            data = handle.read(CONFIG_OF_PROJECTOR + 1)
+        if len(data) > CONFIG_OF_PROJECTOR:
+            return ProjectorConfig(), (Notice("projector", f"{where} has more than {CONFIG_OF_PROJECTOR:,} bytes"),)
+        config, notices = parse_message(data, ProjectorConfig)
+    except (OSError, ReadError) as error:
+        return ProjectorConfig(), (Notice("projector", f"{where} cannot be read: {error}", where),)
+    if any(each.bookmarks_path for each in config.embeddings):
+        notices = (*notices, Notice("bookmarks", f"bookmarks that {where} names are not read", where))
+    return config, notices
+
+
+def tensor_name(info: EmbeddingInfo) -> str:
+    """The name of a tensor, without the number of its output."""
+    return info.tensor_name.decode("utf-8", "replace").removesuffix(":0")

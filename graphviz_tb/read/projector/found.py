@@ -1,0 +1,200 @@
+"""Which embeddings a source has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+
+from graphviz_tb.errors import ReadError
+from graphviz_tb.limits import EMBEDDING_DIMENSIONS, EMBEDDINGS_LISTED, FEWEST_POINTS
+from graphviz_tb.model.checkpoint import Checkpoint, StoredTensor
+from graphviz_tb.model.embeddings import Embedding, EmbeddingForm, Embeddings, Sprite
+from graphviz_tb.model.notice import Notice
+from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
+from graphviz_tb.read.checkpoint import SUFFIX, index_files, is_index, read_checkpoint
+from graphviz_tb.read.projector.config import NAME, read_config, tensor_name
+from graphviz_tb.read.projector.inside import FileRefused, inside
+from graphviz_tb.read.projector.values import READABLE, extent_of_text
+from graphviz_tb.read.walk import files_below
+
+TENSORS, METADATA = "tensors.tsv", "metadata.tsv"  # as torch calls them
+# State of optimizers, which has the shape of a variable and is none: of tf.train.Checkpoint, and of Keras 3.
+OPTIMIZER = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
+SLOTS = ("/Adam", "/Adam_1", "/Momentum", "/Adagrad", "/RMSProp", "/RMSProp_1", "/Adadelta", "/Ftrl", "/Ftrl_1")
+
+
+def find_embeddings(source: Path) -> Embeddings:
+    """The embeddings of a log directory, or of one checkpoint (an index, or the prefix of its files).
+
+    Tensors that event files hold are not among them. Raises ReadError where the source cannot be listed.
+    """
+    if not source.is_dir():
+        indexes = index_files(source)
+        return Embeddings(tuple(of_checkpoint(".", indexes[-1])) if indexes else ())
+    return Finder(source).found()
+
+
+class Finder:
+    """Looks through the folders of a source."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.notices: list[Notice] = []
+        self.files: dict[str, list[Path]] = {}
+        for run, path in files_below(top).files:
+            self.files.setdefault(run, []).append(path)
+        self.used: set[Path] = set()  # files that a configuration names
+
+    def found(self) -> Embeddings:
+        """All of them; a folder with a configuration before those that it names files in."""
+        configured = {run: self.configured(run, paths) for run, paths in self.files.items()}
+        every: list[Embedding] = []
+        for run, paths in self.files.items():
+            named = configured[run]
+            known = {each.name for each in named}
+            every += [*named, *(each for each in self.unnamed(run, paths) if each.name not in known)]
+        if len(every) > EMBEDDINGS_LISTED:
+            self.notices.append(Notice("embeddings", f"{len(every) - EMBEDDINGS_LISTED:,} embeddings are left out"))
+        return Embeddings(tuple(every[:EMBEDDINGS_LISTED]), tuple(self.notices))
+
+    def configured(self, run: str, paths: list[Path]) -> list[Embedding]:
+        """The tensors that the configuration of a folder names, and all of the checkpoint that it means."""
+        path = next((path for path in paths if path.name == NAME), None)
+        if path is None:
+            folder = next((path.parent for path in paths if path.name.endswith(SUFFIX)), None)
+            return list(self.stored(run, self.latest((folder,)))) if folder is not None else []
+        where = f"{run}/{NAME}" if run != "." else NAME
+        config, notices = read_config(path, where)
+        self.notices += notices
+        infos = {tensor_name(info): info for info in config.embeddings}
+        stored = {each.name: each for each in self.stored(run, self.checkpoint_of(config, path.parent, where))}
+        # An entry without a name is about all tensors of the checkpoint, as TensorBoard has it.
+        whole = infos.pop("", None) if stored else None
+        out = []
+        for name, info in infos.items():
+            one = self.named(run, name, info, path.parent, where, stored.pop(name, None))
+            out += [one] if one is not None else []
+        for one in stored.values():
+            out.append(one if whole is None else self.with_more(one, whole, path.parent, where))
+        return out
+
+    def named(
+        self, run: str, name: str, info: EmbeddingInfo, folder: Path, where: str, stored: Embedding | None
+    ) -> Embedding | None:
+        """One tensor that a configuration names."""
+        one = stored
+        if info.tensor_path:
+            try:
+                path = inside(self.top, folder, info.tensor_path, where)
+                one = of_file(run, name or path.name, path, tuple(info.tensor_shape))
+                self.used.add(path)
+            except FileRefused as refused:
+                self.notices.append(refused.notice)
+                return None
+            except ReadError as error:
+                self.notices.append(Notice("embedding", f"'{name[:80]}' cannot be read: {error}", where))
+                return None
+        if one is None:
+            text = f"{where} names the tensor '{name[:80]}', which no checkpoint of the log holds"
+            self.notices.append(Notice("embedding", text, where))
+            return None
+        return self.with_more(one, info, folder, where)
+
+    def with_more(self, one: Embedding, info: EmbeddingInfo, folder: Path, where: str) -> Embedding:
+        """An embedding with the metadata and the sprite that a configuration names."""
+        metadata, sprite = None, None
+        try:
+            metadata = inside(self.top, folder, info.metadata_path, where) if info.metadata_path else None
+        except FileRefused as refused:
+            self.notices.append(refused.notice)
+        try:
+            if info.sprite.image_path:
+                width, height, *_ = [*info.sprite.single_image_dim, 0, 0]
+                path = inside(self.top, folder, info.sprite.image_path, where)
+                sprite = Sprite(path, (width, height or width)) if width else None
+        except FileRefused as refused:
+            self.notices.append(refused.notice)
+        return replace(one, metadata=metadata, sprite=sprite)
+
+    def unnamed(self, run: str, paths: list[Path]) -> Iterator[Embedding]:
+        """A file of the name that torch gives to tensors, which no configuration names."""
+        names = {path.name: path for path in paths}
+        if TENSORS not in names or Path(names[TENSORS]).resolve() in self.used:
+            return
+        try:
+            path = inside(self.top, names[TENSORS].parent, TENSORS.encode(), run)
+            metadata = inside(self.top, path.parent, METADATA.encode(), run) if METADATA in names else None
+            yield replace(of_file(run, TENSORS, path, ()), metadata=metadata)
+        except FileRefused as refused:
+            self.notices.append(refused.notice)
+        except ReadError as error:
+            self.notices.append(Notice("embedding", str(error), run))
+
+    def latest(self, folders: Iterable[Path]) -> Path | None:
+        """The index of the latest checkpoint of the first folder that has one."""
+        return next((found[-1] for folder in folders if (found := index_files(folder))), None)
+
+    def checkpoint_of(self, config: ProjectorConfig, folder: Path, where: str) -> Path | None:
+        """The checkpoint that a configuration names; else the latest of its folder, or of the one above it."""
+        if config.model_checkpoint_path:
+            try:
+                path = inside(self.top, folder, config.model_checkpoint_path + SUFFIX.encode(), where)
+            except FileRefused as refused:
+                self.notices.append(refused.notice)
+            else:
+                if is_index(path):
+                    return path
+        above = folder.parent if folder != self.top else folder
+        return self.latest((folder, above))
+
+    def stored(self, run: str, index: Path | None) -> Iterator[Embedding]:
+        """The tensors of a checkpoint."""
+        if index is not None:
+            try:
+                yield from of_checkpoint(run, inside(self.top, index.parent, index.name.encode(), run))
+            except FileRefused as refused:
+                self.notices.append(refused.notice)
+            except ReadError as error:
+                self.notices.append(Notice("checkpoint", str(error), run))
+
+
+def of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embedding:
+    """The embedding of a file: float32 where it has as many bytes as its shape says, else text. Raises ReadError."""
+    size = path.stat().st_size
+    if len(shape) == 2 and shape[0] and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
+        check_dimensions(shape[1], name)
+        return Embedding(run, name, EmbeddingForm.BINARY, *shape, path)
+    points, dimensions = extent_of_text(path)
+    check_dimensions(dimensions, name)
+    return Embedding(run, name, EmbeddingForm.TEXT, points, dimensions, path)
+
+
+def check_dimensions(dimensions: int, name: str) -> None:
+    """Refuse what has too many dimensions. Raises ReadError."""
+    if dimensions > EMBEDDING_DIMENSIONS:
+        raise ReadError(f"'{name[:80]}' has {dimensions:,} dimensions; {EMBEDDING_DIMENSIONS:,} are read")
+
+
+def of_checkpoint(run: str, index: Path) -> list[Embedding]:
+    """The variables of a checkpoint that have two axes and are no state of an optimizer. Raises ReadError."""
+    checkpoint: Checkpoint = read_checkpoint(index)
+    return [
+        Embedding(run, each.name, EmbeddingForm.CHECKPOINT, each.shape[0], each.shape[1], index)
+        for each in checkpoint.tensors
+        if is_embedding(each)
+    ]
+
+
+def is_embedding(tensor: StoredTensor) -> bool:
+    """Whether the rows of a stored tensor may be points."""
+    name, shape = tensor.name, tensor.shape
+    return (
+        tensor.dtype in READABLE
+        and len(shape) == 2
+        and shape[0] >= FEWEST_POINTS
+        and 2 <= shape[1] <= EMBEDDING_DIMENSIONS
+        and not any(word in name for word in OPTIMIZER)
+        and not name.endswith(SLOTS)
+    )

@@ -1,0 +1,78 @@
+"""What is known of the points of an embedding: a line for each, tabs between columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+
+from graphviz_tb.limits import METADATA_BYTES, METADATA_COLUMNS, METADATA_LETTERS
+from graphviz_tb.model.embeddings import PointColumn
+from graphviz_tb.model.notice import Notice
+
+LABEL = "label"  # what the only column is called, as TensorBoard has it
+
+
+def read_metadata(path: Path, points: int, read: int) -> tuple[tuple[PointColumn, ...], tuple[Notice, ...]]:
+    """The columns of a file about `points` points, of which the first `read` were read; and what is odd about it.
+
+    The first line names the columns where there is one line more than points; where the numbers of lines and points do
+    not fit together otherwise, it does if it has several columns. Missing texts are empty.
+    """
+    name = path.name
+    try:
+        with path.open("rb") as handle:
+            data = handle.read(METADATA_BYTES + 1)
+    except OSError as error:
+        return (), (Notice("metadata", f"{name} cannot be read: {error.strerror}", name),)
+    if len(data) > METADATA_BYTES:
+        return (), (Notice("metadata", f"{name} has more than {METADATA_BYTES:,} bytes: it is not read", name),)
+    lines = data.decode("utf-8-sig", "replace").split("\n")
+    lines = [line.removesuffix("\r") for line in lines]
+    while lines and not lines[-1] and len(lines) != points:
+        lines.pop()
+    headed = len(lines) == points + 1 or (len(lines) != points and "\t" in (lines or [""])[0])
+    notices = []
+    if len(lines) - headed != points:
+        text = f"{name} has {len(lines) - headed:,} lines for {points:,} points"
+        notices.append(Notice("metadata", text, name))
+    rows = [line.split("\t") for line in lines[headed : headed + read]]
+    heads = lines[0].split("\t") if headed else []
+    wide = max([len(heads), *map(len, rows)], default=0)
+    if wide > METADATA_COLUMNS:
+        text = f"{name} has {wide:,} columns: {METADATA_COLUMNS} of them are shown"
+        notices.append(Notice("metadata", text, name))
+    columns = [column(title(heads, at, wide), rows, at, read) for at in range(min(wide, METADATA_COLUMNS))]
+    return tuple(columns), tuple(notices)
+
+
+def title(heads: Sequence[str], at: int, wide: int) -> str:
+    """The name of a column."""
+    if at < len(heads) and heads[at].strip():
+        return cut(heads[at])
+    return LABEL if wide == 1 else f"column {at + 1}"
+
+
+def column(name: str, rows: Sequence[Sequence[str]], at: int, read: int) -> PointColumn:
+    """One column, a text for each point."""
+    texts = [cut(row[at]) if at < len(row) else "" for row in rows]
+    texts += [""] * (read - len(texts))
+    return PointColumn(name, tuple(texts), numeric(texts))
+
+
+def numeric(texts: Sequence[str]) -> bool:
+    """Whether all texts that are not empty are numbers, and there are any.
+
+    >>> numeric(["1", "", "2.5"]), numeric(["1", "nan"]), numeric(["", ""]), numeric(["1_0"])
+    (True, False, False, False)
+    """
+    said = {text.strip() for text in texts} - {""}
+    try:
+        return bool(said) and all(isfinite(float(text)) and "_" not in text for text in said)
+    except ValueError:
+        return False
+
+
+def cut(text: str) -> str:
+    """A text that is not longer than it may be."""
+    return text if len(text) <= METADATA_LETTERS else f"{text[: METADATA_LETTERS - 1]}…"

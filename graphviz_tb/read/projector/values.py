@@ -1,0 +1,121 @@
+"""The numbers of an embedding, as float32."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from graphviz_tb.errors import MalformedText, ReadError, TooLarge
+from graphviz_tb.limits import EMBEDDING_NUMBERS, EMBEDDING_POINTS, EMBEDDING_TEXT, SPRITE_BYTES
+from graphviz_tb.model.embeddings import Embedding, EmbeddingForm, Points
+from graphviz_tb.read.checkpoint.values import FLOATS, stored_rows
+from graphviz_tb.read.opened import unreadable
+
+READABLE = FLOATS
+LINES = 4_096  # that are parsed at once
+
+
+def read_values(embedding: Embedding) -> Points:
+    """The first points of an embedding that is a file, at most as many as limits allow. Raises ReadError."""
+    if embedding.values is None:
+        raise ReadError(f"'{embedding.name}' is in no file of its own")
+    rows = rows_read(embedding)
+    try:
+        if embedding.form is EmbeddingForm.CHECKPOINT:
+            return stored_rows(embedding.values, embedding.name, rows)
+        if embedding.form is EmbeddingForm.BINARY:
+            return binary(embedding, rows)
+        return text(embedding.values, rows, embedding.dimensions)
+    except OSError as error:
+        raise unreadable(embedding.values, error) from None
+
+
+def rows_read(embedding: Embedding) -> int:
+    """How many points of an embedding are read."""
+    return min(embedding.points, EMBEDDING_POINTS, EMBEDDING_NUMBERS // max(1, embedding.dimensions))
+
+
+def binary(embedding: Embedding, rows: int) -> Points:
+    """Rows of float32."""
+    assert embedding.values is not None
+    count = rows * embedding.dimensions
+    values = np.fromfile(embedding.values, "<f4", count)
+    if len(values) < count:
+        raise ReadError(f"{embedding.values} is shorter than its shape says", hint="write it again")
+    return values.astype(np.float32, copy=False).reshape(rows, embedding.dimensions)
+
+
+def extent_of_text(path: Path) -> tuple[int, int]:
+    """How many lines and columns a TSV file has. Raises ReadError where it is too large, or empty."""
+    try:
+        if path.stat().st_size > EMBEDDING_TEXT:
+            raise TooLarge(f"{path} has more than {EMBEDDING_TEXT:,} bytes", hint="write it as .bytes")
+        with path.open("rb") as handle:
+            columns, lines = 0, 0
+            for line in handle:
+                if line.strip():
+                    columns = columns or line.rstrip(b"\r\n").count(b"\t") + 1
+                    lines += 1
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if not lines:
+        raise ReadError(f"{path} holds no numbers")
+    return lines, columns
+
+
+def text(path: Path, rows: int, dimensions: int) -> Points:
+    """The numbers of the lines of a file, tabs between them. Raises MalformedText where one is no number."""
+    out = np.empty((rows, dimensions), np.float32)
+    done = 0
+    for numbers, lines in pieces(path, rows):
+        wrong = next((at for at, line in enumerate(lines) if line.count(b"\t") != dimensions - 1), None)
+        if wrong is not None:
+            columns = lines[wrong].count(b"\t") + 1
+            raise MalformedText(f"{columns} numbers, not {dimensions}", line=numbers[wrong], column=1, name=path.name)
+        try:
+            parsed = np.array(b"\t".join(lines).split(b"\t")).astype(np.float64)
+        except ValueError:
+            raise no_number(path, numbers, lines) from None
+        with np.errstate(over="ignore"):
+            out[done : done + len(lines)] = parsed.reshape(-1, dimensions)
+        done += len(lines)
+    return out[:done]
+
+
+def pieces(path: Path, rows: int) -> Iterator[tuple[list[int], list[bytes]]]:
+    """The lines of a file that are not blank, some at a time, with their numbers (from 1)."""
+    with path.open("rb") as handle:
+        numbered = ((number, line.rstrip(b"\r\n")) for number, line in enumerate(handle, 1) if line.strip())
+        wanted = islice(numbered, rows)
+        while some := list(islice(wanted, LINES)):
+            yield [number for number, _ in some], [line for _, line in some]
+
+
+def no_number(path: Path, numbers: list[int], lines: list[bytes]) -> MalformedText:
+    """The error that says which word of which line is no number."""
+    for at, line in zip(numbers, lines, strict=True):
+        for column, word in enumerate(line.split(b"\t"), 1):
+            try:
+                float(word)
+            except ValueError:
+                said = word.decode("utf-8", "replace")[:40]
+                return MalformedText(f"{said!r} is no number", line=at, column=column, name=path.name)
+    return MalformedText("this is no row of numbers", line=numbers[0], column=1, name=path.name)
+
+
+def read_sprite(embedding: Embedding) -> bytes:
+    """The bytes of the sprite image, whatever they are. Raises ReadError where there is none, or too much of it."""
+    if embedding.sprite is None:
+        raise ReadError(f"'{embedding.name}' has no sprite")
+    path = embedding.sprite.path
+    try:
+        with path.open("rb") as handle:
+            data = handle.read(SPRITE_BYTES + 1)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if len(data) > SPRITE_BYTES:
+        raise TooLarge(f"{path} has more than {SPRITE_BYTES:,} bytes", hint="write smaller pictures")
+    return data

@@ -1,0 +1,162 @@
+"""The embeddings of a served source: their ids, and the layouts that are worked out for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from graphviz_tb.errors import TbGraphError
+from graphviz_tb.log import Log
+from graphviz_tb.model.embeddings import Embedding, Projection
+from graphviz_tb.page.projector import embedding_entry, notices_told
+from graphviz_tb.project import METHODS, NAMES, chosen, missing, placed
+from graphviz_tb.projector import Projector
+from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.loading import Job, NotLoaded
+from graphviz_tb.serve.threads import in_thread
+from graphviz_tb.serve.work import laid_out
+
+AGAIN = 5.0  # seconds after which files are looked for again, at the least
+AGAIN_SHARE = 20  # times as long as that took
+KEPT = 6  # layouts
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLayout:
+    """A layout: of which embedding, by which method, on how many axes; `near` as the method has it (None: its own)."""
+
+    number: int
+    method: str
+    axes: int
+    near: int | None
+
+
+class LayoutWork:
+    """One layout under way, or its result."""
+
+    def __init__(self) -> None:
+        self.done, self.total = 0, 0
+        self.made: Projection | None = None
+        self.error: tuple[str, str] | None = None
+        self.stamp: tuple[int, ...] = ()
+        self.job: Job | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.cancelled = False
+
+    @property
+    def going(self) -> bool:
+        """Whether it is still worked on."""
+        return self.made is None and self.error is None and not self.cancelled
+
+    def cancel(self) -> None:
+        """End it, whatever it does."""
+        self.cancelled = self.going
+        if self.job is not None and self.cancelled:
+            self.job.stop()
+
+
+class ServedEmbeddings:
+    """The embeddings of a source. Used in the loop of the server, but for `projector`."""
+
+    def __init__(self, source: Path) -> None:
+        self.projector = Projector(source)
+        self.listed: dict[int, Embedding] = {}
+        self._ids: dict[tuple[str, str], int] = {}
+        self._works: OrderedDict[AskedLayout, LayoutWork] = OrderedDict()
+        self._listed_at, self._took = -1e9, 0.0
+        self.read_once = False
+
+    async def refresh(self, log: Log | None, changed: bool) -> bool:
+        """Look which embeddings there are, unless that was done a moment ago; whether there are others now."""
+        self.projector.log = log
+        wait = AGAIN_SHARE * self._took if not self.read_once or changed else max(AGAIN, AGAIN_SHARE * self._took)
+        if self.read_once and monotonic() - self._listed_at < wait:
+            return False
+        begun, before = monotonic(), self.listed
+        try:
+            found = (await in_thread(self.projector.refresh)).found
+        except TbGraphError:  # the source is gone, or no folder
+            found = ()
+        self._listed_at, self._took = monotonic(), monotonic() - begun
+        self.listed = {self._ids.setdefault(one.key, len(self._ids)): one for one in found}
+        self.read_once = True
+        return self.listed != before
+
+    def get(self, number: int) -> Embedding:
+        """An embedding by its id. Raises Refused."""
+        if number not in self.listed:
+            raise Refused(404, f"no embedding {number}", "/api/projector lists them")
+        return self.listed[number]
+
+    def told(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
+        """The list, with the methods that there are."""
+        methods = [{"name": name, "title": NAMES[name], "missing": missing(name)} for name in METHODS]
+        return {
+            "tensors": [embedding_entry(one, number, run_id(one.run)) for number, one in self.listed.items()],
+            "methods": methods,
+            "notices": notices_told(self.projector.embeddings.notices),
+        }
+
+    async def start(self, asked: AskedLayout) -> LayoutWork:
+        """Begin to lay out an embedding, unless that is done already. Raises Refused where another one is under way."""
+        one = self.get(asked.number)
+        stamp = await in_thread(self.projector.stamp, one)
+        work = self._works.get(asked)
+        if work is not None and work.stamp == stamp and (work.going or work.made is not None):
+            return work
+        if any(other.going for other in self._works.values()):
+            raise Refused(429, "another layout is being worked out", "cancel it, or wait for it")
+        work = self._works[asked] = LayoutWork()
+        work.stamp = stamp
+        while len(self._works) > KEPT:
+            self._works.popitem(last=False)
+        work.task = asyncio.create_task(self._run(asked, one, work))
+        return work
+
+    async def _run(self, asked: AskedLayout, one: Embedding, work: LayoutWork) -> None:
+        method, axes, near = asked.method, asked.axes, asked.near
+        try:
+            values = await in_thread(self.projector.values, one)
+            rows = await in_thread(chosen, values, method)
+            if work.cancelled:
+                return
+            work.job = await in_thread(Job, laid_out, values[rows], method, axes, near)
+
+            def told(stage: str, done: int, total: int | None) -> None:
+                work.done, work.total = done, total or 0
+
+            found = await work.job.result(told)
+            if not work.cancelled:
+                work.made = placed(len(values), rows, method, axes, near, found)
+        except NotLoaded as error:
+            work.error = error.error, error.hint
+        except TbGraphError as error:
+            work.error = error.message, error.hint or ""
+
+    def layout(self, asked: AskedLayout) -> LayoutWork:
+        """A layout that was asked for. Raises Refused where it was not, is not done yet, or failed."""
+        work = self._works.get(asked)
+        if work is None or work.cancelled:
+            raise Refused(409, "this layout was not asked for", "POST .../layout begins it", more={"state": "none"})
+        if work.error is not None:
+            raise Refused(409, *work.error, more={"state": "failed"})
+        if work.made is None:
+            more = {"state": "working", "done": work.done, "total": work.total}
+            raise Refused(409, "this layout is not done yet", "ask again", more=more)
+        return work
+
+    def cancel(self, number: int) -> None:
+        """End the layouts of an embedding that are under way."""
+        for asked, work in self._works.items():
+            if asked.number == number:
+                work.cancel()
+
+    def close(self) -> None:
+        """End what goes on."""
+        for work in self._works.values():
+            work.cancel()
