@@ -73,7 +73,7 @@ def opened_by(
 
 def metagraph_for(model: OpenableModel, options: PictureOptions) -> Callable[[Path], Metagraph]:
     """What groups hold where stacks show one member alone, if they may."""
-    return model.members.metagraph if shows_one(options) else model.metagraph
+    return model.member_metagraph if shows_one(options) else model.metagraph
 
 
 def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
@@ -92,7 +92,7 @@ def laid_out(model: OpenableModel, options: PictureOptions, second: Second, open
     hierarchy, report = model.hierarchy, model.report
     alone = members_alone(hierarchy, opened, options)
     members = alone or {}
-    metagraph = model.members.metagraph if members else model.metagraph
+    metagraph = model.member_metagraph if members else model.metagraph
     with report.stage("arrange"):
         lay = Laying(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements)
         skeletons = arrange_levels(hierarchy, metagraph, opened, lay, members)

@@ -129,20 +129,27 @@ class OpenableModel(ExploredModel):
 
         Raises UnknownNode for a path that is not in the graph.
         """
+        return self._opened(self.expander, path)
+
+    def member_metagraph(self, path: Path) -> Metagraph:
+        """The same where each open stack shows one member alone."""
+        return self._opened(self.members, path)
+
+    def _opened(self, expander: Expander, path: Path) -> Metagraph:
         # Only work is a stage: a look into the cache would fill the progress bar with "expand".
         demand("path", path, tuple)
         try:
-            known = self.expander.known(path)
+            known = expander.known(path)
         except TypeError:  # values that are not rows cannot be looked up
             known = None
         if known is not None:
             return known
         # In an open call only the last step is new: paths through thousands of calls are not gone along each time.
-        opened = path[:-1] and self.expander.known(path[:-1]) is not None
+        opened = path[:-1] and expander.known(path[:-1]) is not None
         if not is_place(self.hierarchy, path[-2:] if opened else path):
             raise UnknownNode(f"no place {path!r} in this graph", hint="model.names.find('NAME') gives places")
         with self.report.stage("expand"):
-            return self.expander.metagraph(path)
+            return expander.metagraph(path)
 
     def skeleton(self, path: Path = (0,), engine: str = "layered") -> Skeleton:
         """The order in which the group at `path` is drawn when nothing around it is turned."""

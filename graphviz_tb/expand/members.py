@@ -67,6 +67,10 @@ class MemberExpander(Expander):
         """Return the metagraph of the group at `path`."""
         return super().metagraph(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
 
+    def known(self, path: Path) -> Metagraph | None:
+        """The metagraph of a group that was opened before."""
+        return super().known(path) if self.inside[list(path)].any() else self.plain.known(path)
+
     def expect_all(self) -> None:
         """Find the lines of all groups that are in no stack in one pass."""
         self.plain.expect_all()

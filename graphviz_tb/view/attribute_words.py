@@ -56,10 +56,10 @@ def value_word(value: AttrValue) -> str:
     >>> value_word(AttrValue(type=1)), value_word(AttrValue(list={"i": [1, 2]})), value_word(AttrValue(b=True))
     ('float32', '[1, 2]', 'true')
     """
-    for field, held in value.ListFields():  # one at most
+    for field, content in value.ListFields():  # one at most
         if field.name != "list":
-            return item_word(field.name, held)
-        items = [(kind.name, item) for kind, many in held.ListFields() for item in many[:VALUE_OF_CARD]]
+            return item_word(field.name, content)
+        items = [(kind.name, item) for kind, many in content.ListFields() for item in many[:VALUE_OF_CARD]]
         return f"[{', '.join(item_word(*pair) for pair in items)}]"
     return ""
 

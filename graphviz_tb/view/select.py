@@ -104,8 +104,9 @@ class RowFinder:
     def _in_main(self, name: str) -> int:
         if not name:  # the whole graph is no part of itself
             return -1
-        rows = [path[0] for path in self._places(name) if path[1:] == () and path[0] < self.hierarchy.end[0]]
-        return rows[0] if rows else self.index(0).get(name, -1)
+        if found := self._places(name):  # an address means its place, in a function, too
+            return next((path[0] for path in found if path[1:] == () and path[0] < self.hierarchy.end[0]), -1)
+        return self.index(0).get(name, -1)
 
     def _find(self, pattern: str) -> list[Path]:
         if not pattern:  # a scope without a name is a backslash

@@ -133,6 +133,7 @@ def test_an_address_opens_that_place_and_what_is_around_it(seed: int) -> None:
 
 @examples(25)
 @given(st.integers(0, 10**6), st.sampled_from([graphs.odd_names, graphs.numbered, addressed.named_as_addresses]))
+@example(618025, addressed.named_as_addresses)  # a node of the main graph that is called like an address in a function
 def test_the_addresses_of_the_json_are_found_and_open_that_group(seed: int, make: graphs.Maker) -> None:
     """A diff with itself finds the graph the same."""
     graph = without_twins(make(Random(seed)))
