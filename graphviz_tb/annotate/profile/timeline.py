@@ -23,7 +23,7 @@ from graphviz_tb.ops.roles import INPUT_PIPELINE
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
 
-Slice = tuple[int, int, int, int, int, int]  # start, end, name, node, kind, waited
+SliceValues = tuple[int, int, int, int, int, int]  # start, end, name, node, kind, waited
 Places = Mapping[str, ExecutionPath]
 FIELDS = 6
 
@@ -89,7 +89,7 @@ def kind_of(hierarchy: Hierarchy, path: Path, measured_inside: set[Path]) -> Sli
 
 def as_slice(
     each: Execution, how: str, places: Places, kinds: Mapping[Path, SliceKind], numbers: Numbers, origin: int
-) -> Slice:
+) -> SliceValues:
     """One execution as a slice."""
     place = places.get(each.name)
     name = each.label if each.label and each.label != COMPILED else each.name
@@ -104,12 +104,12 @@ def as_slice(
     return start, start + each.time, number, node, kind, each.waited
 
 
-def over_kernels(slices: list[Slice], numbers: Numbers, places: Places) -> list[Slice]:
+def over_kernels(slices: list[SliceValues], numbers: Numbers, places: Places) -> list[SliceValues]:
     """A slice for each op on a stream, from the first of its kernels that follow one another to the last."""
     names = list(numbers.names)
     paths = {number: path for path, number in numbers.nodes.items()}
     op_names = {place.path: bare(name) for name, place in places.items()}
-    spans: list[Slice] = []
+    spans: list[SliceValues] = []
     first = 0  # of the kernels that follow one another
     ordered = sorted(slices)
     for last in range(len(ordered)):
@@ -126,7 +126,7 @@ def over_kernels(slices: list[Slice], numbers: Numbers, places: Places) -> list[
     return spans
 
 
-def leveled(lane: int, slices: list[Slice], threaded: bool) -> Any:
+def leveled(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
     """The columns of one lane: lane, level, those of the slices, and the slice of this lane around each; by level and
     start."""
     times = [each[:2] for each in slices]
