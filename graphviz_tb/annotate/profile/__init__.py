@@ -63,7 +63,7 @@ def profile_of(hierarchy: Hierarchy, trace: RunMetadata, step: str = "", options
         shares=step_shares(timeline),
         memory=memory,
         timeline=timeline,
-        unmatched=sum(joined.unmatched.values()),
+        unmatched=sum(each.execution.time for each in counted if each.execution.name not in places),
         missing=tuple(missing(joined, timeline, memory, outside)),
     )
 
