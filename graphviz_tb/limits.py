@@ -185,6 +185,8 @@ WAYS_TO_READ = Limit(1000, "annotate", "ways",
     "of reading one name of a profile; only hostile names have more", "the first")
 PARTS_READ = Limit(1_000_000, "annotate", "parts",
     "of traced names that are looked up", "only a few readings of each further name are tried")
+LEVELS_OF_LANE = Limit(128, "annotate", "slices",
+    "of one thread or device at once that a timeline has rows for", "left out, and counted")
 FEW_WAYS = Limit(8, "annotate", "ways", "and functions of each name after that", "the first")
 
 REFINEMENTS = Limit(64, "group", "refinements",

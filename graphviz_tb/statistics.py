@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.annotate import StatsOptions, join_statistics
+from graphviz_tb.annotate import StatsOptions, join_statistics, profile_of
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
+from graphviz_tb.model.profile import Profile
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.proto import RunMetadata
@@ -48,6 +49,20 @@ def statistics_of_each(
     """Return the statistics of each step, by name; joined when asked for, as all rows of all steps may fill memory."""
     chosen = traces(source, loaded, options)
     return {name: partial(join_traces, hierarchy, {name: trace}, options) for name, trace in chosen.items()}
+
+
+def profiles_of_each(
+    source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options
+) -> dict[str, Callable[[], Profile]]:
+    """Return the profile of each step that was asked for, by name; where none was, of all that the source holds.
+
+    Raises `MissingFacts` where there are none.
+    """
+    chosen = traces(source, loaded, options) or dict(
+        of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
+    )
+    how = StatsOptions(options.flatten.tensorboard, options.read.keep_warm_up)
+    return {name: partial(profile_of, hierarchy, trace, name, how) for name, trace in chosen.items()}
 
 
 def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetadata]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from graphviz_tb.annotate.profile import profile_of
 from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.tensors import TensorDecoder, shapes_of
 from graphviz_tb.annotate.tops import Account, account, library
@@ -25,6 +26,7 @@ __all__ = [
     "costs_by_node",
     "join_statistics",
     "library",
+    "profile_of",
     "shapes_of",
 ]
 

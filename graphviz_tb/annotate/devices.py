@@ -26,8 +26,9 @@ HOST = frozenset({"CPU", "XLA_CPU"})
 @dataclass(frozen=True, slots=True)
 class Execution:
     """One entry of a trace: the node's `name`, `start` and `time` in nanoseconds, the `bytes` it allocated, the
-    shapes of its outputs (None: the entry has no list of outputs), and whether it is of `compiled` code whose op nobody
-    knows."""
+    shapes of its outputs (None: the entry has no list of outputs), whether it is of `compiled` code whose op nobody
+    knows, the `thread` that ran it (0: not recorded), the `label` of a kernel, and how long it `waited` between being
+    scheduled and its start, in nanoseconds."""
 
     name: str
     start: int
@@ -35,6 +36,9 @@ class Execution:
     bytes: int = 0
     shapes: tuple[Shape, ...] | None = None
     compiled: bool = False
+    thread: int = 0
+    label: str = ""
+    waited: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate.columns import sum_up
-from graphviz_tb.annotate.devices import CANONICAL, CountedExecution, Execution, count_once, is_accelerator
+from graphviz_tb.annotate.devices import CANONICAL, PART, CountedExecution, Execution, count_once, is_accelerator
 from graphviz_tb.annotate.trace_names import ExecutionPath, TraceNames
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -119,7 +119,8 @@ def read_trace(trace: RunMetadata, options: StatsOptions) -> dict[str, list[Exec
     read = micros if options.tensorboard else nanos
     entries: dict[str, list[Execution]] = defaultdict(list)
     for device in trace.step_stats.dev_stats:
-        entries[device.device].extend(execution(entry, *read(entry)) for entry in device.node_stats)
+        kernels = bool(PART.match(device.device))
+        entries[device.device].extend(execution(entry, *read(entry), kernels) for entry in device.node_stats)
     return dict(entries)
 
 
@@ -135,8 +136,8 @@ def micros(entry: Any) -> tuple[int, int]:
     return 1000 * entry.all_start_micros, 1000 * entry.all_end_rel_micros
 
 
-def execution(entry: Any, start: int, time: int) -> Execution:
-    """One entry. Allocations that are not positive do not count."""
+def execution(entry: Any, start: int, time: int, kernel: bool = False) -> Execution:
+    """One entry. Allocations that are not positive do not count; of a `kernel` the label is its own name."""
     outputs = entry.output
     return Execution(
         name=entry.node_name,
@@ -145,6 +146,9 @@ def execution(entry: Any, start: int, time: int) -> Execution:
         bytes=min(sum(use.total_bytes for use in entry.memory if use.total_bytes > 0), LARGEST),
         compiled=entry.timeline_label == COMPILED,
         shapes=tuple(shape_of(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
+        thread=entry.thread_id,
+        label=entry.timeline_label if kernel else "",
+        waited=min(max(0, start - (entry.scheduled_nanos or 1000 * entry.scheduled_micros or start)), LONGEST),
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphviz_tb.commands.options import collect, fold_options, input_options
+from graphviz_tb.commands.options import collect, fold_options, input_options_with
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from graphviz_tb.options import Options
 
 VERSION = 1  # of the JSON, as docs/json.md describes it
+EVERY = "\0"  # `--profile` without a name
 SORTS = ("file", "parameters", "flops", "activations", "name")
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 4 graph, 5 machine.")
-@click.argument("model")
+@click.argument("model", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md) instead of text.")
 @click.option(
     "--top", type=click.IntRange(1), metavar="N", default=10, help="Longest list of op types and the like [10]."
@@ -37,10 +38,29 @@ SORTS = ("file", "parameters", "flops", "activations", "name")
     help="Order of the scopes by cost: file, parameters, flops, activations, name.",
 )
 @click.option("--joins", is_flag=True, help="List where in the graph the tags of the log belong, and why.")
+@click.option("--trace", metavar="FILE", help="Write the traced steps as trace JSON, for Perfetto: trace.json.")
 @fold_options
-@input_options
+@input_options_with(
+    click.option(
+        "--profile",
+        metavar="[NAME]",
+        is_flag=False,
+        flag_value=EVERY,
+        help="Print where the time of traced steps goes, by op, type and group; of several profiles, of NAME.",
+    )
+)
 @click.option("-q", "--quiet", is_flag=True, help="No notices, no progress bar.")
-def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: bool, **values: Any) -> None:
+def info(
+    model: str | None,
+    as_json: bool,
+    top: int,
+    sort: str,
+    joins: bool,
+    trace: str | None,
+    profile: str | None,
+    quiet: bool,
+    **values: Any,
+) -> None:
     """Say what MODEL holds.
 
     A source with several graphs (a log directory, a SavedModel) lists them all; with --run, --tag or --tag-set, or
@@ -54,6 +74,8 @@ def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: boo
     tbgraph info logdir
     tbgraph info logdir --run train
     tbgraph info logdir --run train --joins
+    tbgraph info logdir --run train --profile
+    tbgraph info logdir --run train --trace trace.json
     tbgraph info saved_model/ --json
     tbgraph info model.ckpt-1000.index
     """
@@ -63,13 +85,24 @@ def info(model: str, as_json: bool, top: int, sort: str, joins: bool, quiet: boo
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.read.inputs import check_once
 
+    if model is None:
+        if profile in (None, EVERY):
+            raise click.UsageError("Missing argument 'MODEL'.")
+        model, profile = profile, EVERY  # "--profile MODEL": the word behind the option is the model
+    if profile not in (None, EVERY):
+        values["profile"] = profile
     options = collect(values)
-    keep_inputs((model, *options.read.run_metadata), ["-"])
+    keep_inputs((model, *options.read.run_metadata), [trace or "-"])
     check_once((model, *options.read.run_metadata))
     if joins:
         from graphviz_tb.commands.joins_text import print_joins
 
         print_joins(model, options, as_json, quiet)
+        return
+    if profile is not None or trace is not None:
+        from graphviz_tb.commands.profile import put_profile
+
+        put_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
     checkpoints, alone = held_in(model)
     source = SourceArgument(model, model) if alone else source_of(model, options.read)

@@ -49,7 +49,13 @@ limit_option = click.option(
     "--max-bytes", metavar="N", type=click.IntRange(1), help="Largest graph or trace to read, in bytes."
 )
 
-input_options = together(
+
+def input_options_with(profile: Callable[[Any], Any]) -> Callable[[F], F]:
+    """What is read of a source, with the option of a command for profiles."""
+    return together(*BEFORE_PROFILE, profile, *AFTER_PROFILE)
+
+
+BEFORE_PROFILE = (
     click.option("--run", metavar="RUN", help="The run of a log directory."),
     click.option("--tag", metavar="TAG", help="The tag in a run that holds several graphs."),
     click.option("--kind", metavar="KIND", help="op (the ops) or conceptual (the Keras layers)."),
@@ -59,10 +65,14 @@ input_options = together(
     click.option("--show-variables", is_flag=True, help="Draw variables as ops, not as weights beside their users."),
     click.option("--run-metadata", metavar="FILE", multiple=True, help="A traced step (RunMetadata) of this graph."),
     click.option("--step", metavar="STEP", help="A traced step of the source itself: its tag, its number, or all."),
-    click.option("--profile", metavar="NAME", help="A profile of several, as info lists them."),
+)
+AFTER_PROFILE = (
     click.option("--keep-warm-up", is_flag=True, help="Count a first step that is much slower than the others."),
     limit_option,
     click.option("--strict", is_flag=True, help="Make every notice an error."),
+)
+input_options = input_options_with(
+    click.option("--profile", metavar="NAME", help="A profile of several, as info lists them.")
 )
 
 fold_options = together(

@@ -37,6 +37,7 @@ class Role(StrEnum):
     HAS_ELEMENT = "has-element"
     DATASET_SOURCE = "dataset-source"
     NEXT_ELEMENT = "next-element"
+    INPUT_PIPELINE = "input-pipeline"
     SUMMARY = "summary"
     SUMMARY_MERGE = "summary-merge"
     # Values handed on
@@ -136,6 +137,8 @@ OPTIONAL_VALUES = TYPES[Role.OPTIONAL_VALUE]
 """Take the element out of what an iterator gives in a loop over a dataset."""
 NEXT_ELEMENTS = TYPES[Role.NEXT_ELEMENT]
 """Give the next element of a dataset."""
+INPUT_PIPELINE = TYPES[Role.INPUT_PIPELINE]
+"""Fetch, read, decode or wait for the data of a step: iterators, datasets, queues, infeeds, readers, decoders."""
 PASS_THROUGH = TYPES[Role.PASS]
 """Output 0 is input 0: identities and copies."""
 TRACED_RESULTS = TYPES[Role.TRACED_RESULT]

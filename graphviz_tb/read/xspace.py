@@ -26,12 +26,13 @@ OP = re.compile(r"(?P<name>.+):(?P<type>[A-Za-z_]\w*)\Z", re.DOTALL)  # `dense/M
 STREAM = re.compile(r"Stream #(\d+)", re.ASCII)
 ACCELERATOR = re.compile(r"/device:(?!CPU)[A-Za-z_]+:\d+")
 XLA_LINE = "XLA Ops"  # of planes without streams, as those of TPUs
-ALLOCATION = "MemoryAllocation"
+ALLOCATION, DEALLOCATION = "MemoryAllocation", "MemoryDeallocation"
+ADDRESS = "addr"  # of what was allocated, until it is freed
 WHOLE = "whole"  # the one step of a trace that records none
 # The statistics that are read: of steps, of kernels, of allocations.
 OF_STEPS, OF_KERNELS = ("step_num", "group_id"), ("tf_op", "hlo_op", "hlo_module")
 SIZES, OUTPUTS = ("allocation_bytes", "requested_bytes"), ("allocator_name", "region_type", "shape", "data_type")
-USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS))
+USED = frozenset((*OF_STEPS, *OF_KERNELS, *SIZES, *OUTPUTS, ADDRESS))
 SHAPE = re.compile(r"\[([\d, ]*)\]\Z", re.ASCII)
 LATEST = 2**62  # nanoseconds, or bytes: beyond, times and sums would not fit in 64 bits
 DTYPES = 2**31 - 1  # the most that the number of a dtype may be
@@ -53,11 +54,13 @@ class Event:
 
 @dataclass(slots=True)
 class StepEvents:
-    """The events of one step: ops of the host, kernels by device, allocations by op."""
+    """The events of one step: ops of the host with their thread, kernels by device, allocations by op, and what was
+    freed."""
 
-    host: list[Event] = field(default_factory=list)
+    host: list[tuple[int, Event]] = field(default_factory=list)
     kernels: dict[str, list[tuple[str, Event]]] = field(default_factory=dict)
     allocations: dict[str, list[Event]] = field(default_factory=dict)
+    freed: list[Event] = field(default_factory=list)
 
 
 def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> dict[str, RunMetadata]:
@@ -76,18 +79,22 @@ def steps_of(space: XSpace, name: str = "the trace", bounded: bool = True) -> di
     bare = Bare()
     budget = MemoryBudget(space.ByteSize() if bounded else None, name)
     op_of_instruction = op_names(space, budget)
+    threads: dict[int, str] = {}
     for plane in space.planes:
         device = plane.name if ACCELERATOR.search(plane.name) else ""
         for line, found in events(plane, executions(plane) if device else plane.lines):
             stream = f"{device}/stream:{number(line)}" if device else ""
             budget.take(2 * len(stream))
+            thread = 0 if device else len(threads) + 1
+            threads.update({thread: line} if thread else {})
             for event in found:
                 # Kernels run later than the step that launched them: their group says which it was.
                 step = groups.get(event.stats.get("group_id")) if groups else None
                 tag = str(step) if step is not None else step_at(starts, event.start)
-                put(step_of.setdefault(tag, StepEvents()), stream, compiled(event, op_of_instruction), bare)
+                put(step_of.setdefault(tag, StepEvents()), stream, thread, compiled(event, op_of_instruction), bare)
     numbered = sorted(step_of, key=lambda tag: (not tag.isdecimal(), int(tag) if tag.isdecimal() else 0, tag))
-    return {tag: metadata(step_of[tag], bare, budget) for tag in numbered if step_of[tag].host or step_of[tag].kernels}
+    filled = [tag for tag in numbered if step_of[tag].host or step_of[tag].kernels]
+    return {tag: metadata(step_of[tag], bare, threads, budget) for tag in filled}
 
 
 def step_starts(space: XSpace) -> Iterator[tuple[int, int, Any]]:
@@ -170,15 +177,18 @@ def compiled(event: Event, op_of_instruction: Mapping[Instruction, str]) -> Even
     return Event(event.name, op or instruction, event.start, event.time, {**event.stats, **named})
 
 
-def put(step: StepEvents, stream: str, event: Event, bare: Bare) -> None:
-    """File an event: a kernel of a device's stream, an op of the host, or an allocation; others say nothing of ops."""
+def put(step: StepEvents, stream: str, thread: int, event: Event, bare: Bare) -> None:
+    """File an event: a kernel of a device's stream, an op of a thread of the host, an allocation or its end; others
+    say nothing of ops."""
     if stream:
         op = event.stats.get("tf_op") or event.stats.get("hlo_op") or event.name
         step.kernels.setdefault(stream, []).append((str(op), event))
     elif event.name == ALLOCATION and event.stats.get("tf_op"):
         step.allocations.setdefault(bare[str(event.stats["tf_op"])], []).append(event)
+    elif event.name == DEALLOCATION and ADDRESS in event.stats:
+        step.freed.append(event)
     elif event.op:
-        step.host.append(event)
+        step.host.append((thread, event))
 
 
 def number(line: str) -> str:
@@ -200,7 +210,7 @@ class Bare(dict[str, str]):
         return name
 
 
-def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
+def metadata(step: StepEvents, bare: Bare, threads: Mapping[int, str], budget: MemoryBudget) -> RunMetadata:
     """The step as the older profiler wrote it: the host's entry of an op with kernels is that of launching them."""
     found = RunMetadata()
     # Op ─▶ the device that its kernel ran on.
@@ -215,15 +225,21 @@ def metadata(step: StepEvents, bare: Bare, budget: MemoryBudget) -> RunMetadata:
         return devices[device].node_stats
 
     times = {name: [event.start for event in found] for name, found in by_time(step.allocations).items()}
-    for event in step.host:
+    ends = ends_of(step)
+    for thread, event in step.host:
         name = event.op
         budget.take(ENTRY + len(name))
         label = COMPILED if UNNAMED in event.stats else ""
-        entry = timed(entries(launching.get(name, "/host:CPU")).add(node_name=name, timeline_label=label), event)
+        device = launching.get(name, "/host:CPU")
+        entry = timed(entries(device).add(node_name=name, timeline_label=label, thread_id=thread), event)
         if name in times:
             # Allocations while this execution ran, not those of the op's other executions.
             first, stop = bisect_left(times[name], event.start), bisect_right(times[name], event.start + event.time)
-            allocated(entry, step.allocations[name][first:stop], budget)
+            allocated(entry, step.allocations[name][first:stop], ends, budget)
+    for device in devices.values():
+        for thread in {entry.thread_id for entry in device.node_stats} & threads.keys():
+            budget.take(len(threads[thread]))
+            device.thread_names[thread] = threads[thread]
     for device, kernels in step.kernels.items():
         for op, event in kernels:
             budget.take(ENTRY + len(op) + len(event.name))
@@ -239,6 +255,23 @@ def by_time(allocations: dict[str, list[Event]]) -> dict[str, list[Event]]:
     return allocations
 
 
+def ends_of(step: StepEvents) -> dict[int, int]:
+    """When allocations were freed, by the identity of their events: the next end at the same address."""
+    at: dict[int, Event] = {}
+    ends: dict[int, int] = {}
+    every = [*(event for allocated in step.allocations.values() for event in allocated), *step.freed]
+    # An address that is freed and taken again in one nanosecond is freed first.
+    for event in sorted(every, key=lambda event: (event.start, event.name == ALLOCATION)):
+        address = event.stats.get(ADDRESS)
+        if not isinstance(address, int):
+            continue
+        if event.name == ALLOCATION:
+            at[address] = event
+        elif (taken := at.pop(address, None)) is not None:
+            ends[id(taken)] = event.start
+    return ends
+
+
 def timed(entry: Any, event: Event) -> Any:
     """The times of an entry: microseconds, and nanoseconds beside them."""
     entry.all_start_micros, entry.all_start_nanos = event.start // 1000, event.start
@@ -246,13 +279,16 @@ def timed(entry: Any, event: Event) -> Any:
     return entry
 
 
-def allocated(entry: Any, allocations: Iterable[Event], budget: MemoryBudget) -> None:
-    """What an op allocated: bytes, and dtype and shape of each output in order."""
+def allocated(entry: Any, allocations: Iterable[Event], ends: Mapping[int, int], budget: MemoryBudget) -> None:
+    """What an op allocated: bytes, when they were taken and freed, and dtype and shape of each output in order."""
     for event in allocations:
         size = counted(event, "allocation_bytes") or counted(event, "requested_bytes")
         allocator, text = str(event.stats.get("allocator_name", "")), str(event.stats.get("shape", ""))
         budget.take(ENTRY + len(allocator) + len(text))
-        entry.memory.add(allocator_name=allocator, total_bytes=size)
+        used = entry.memory.add(allocator_name=allocator, total_bytes=size)
+        used.allocation_records.add(alloc_micros=event.start // 1000, alloc_bytes=size)
+        if id(event) in ends:
+            used.allocation_records.add(alloc_micros=ends[id(event)] // 1000, alloc_bytes=-size)
         if event.stats.get("region_type") == "output" and (shape := SHAPE.match(text)):
             output = entry.output.add(slot=len(entry.output))
             output.tensor_description.dtype = min(counted(event, "data_type"), DTYPES)

@@ -204,7 +204,14 @@ COMMANDS = {
     "render": INPUT | FOLD | PICTURE,
     "info": INPUT
     | FOLD
-    | {"--json": None, "--joins": None, "--sort": ["ops", "flops", "parameters", "x"], "--top": NUMBERS, "-q": None},
+    | {
+        "--json": None,
+        "--joins": None,
+        "--sort": ["ops", "flops", "parameters", "x"],
+        "--top": NUMBERS,
+        "--trace": ["out.json"],
+        "-q": None,
+    },
     "find": INPUT | FOLD | {"--json": None, "--count": None, "--names": None, "-q": None},
     "tree": INPUT
     | FOLD

@@ -1,0 +1,58 @@
+"""Levels of the slices of one lane: on each level none overlap.
+
+nested    a thread or a stream runs one thing inside another: a slice is one level below what it runs inside of
+packed    of a device whose threads are not recorded: a slice is on the first level that is free
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+
+from graphviz_tb.limits import LEVELS_OF_LANE
+
+Times = Iterable[tuple[int, int]]  # start and end, sorted by start, then the longest first
+NO_LEVEL = -1  # too many slices at once
+
+
+def nested(times: Times) -> tuple[list[int], list[int]]:
+    """The level of each slice and the slice around it, -1 for none.
+
+    >>> nested([(0, 10), (1, 4), (2, 3), (5, 6), (8, 12)])
+    ([0, 1, 2, 1, 1], [-1, 0, 1, 0, -1])
+    """
+    levels: list[int] = []
+    parents: list[int] = []
+    open_now: list[tuple[int, int, int]] = []  # end, level, slice; the deepest last
+    most: int = LEVELS_OF_LANE
+    for number, (start, end) in enumerate(times):
+        open_now = [each for each in open_now if each[0] > start]
+        level = open_now[-1][1] + 1 if open_now else 0
+        parent = next((each[2] for each in reversed(open_now) if each[0] >= end), -1)
+        if level >= most:
+            level, parent = NO_LEVEL, -1
+        else:
+            open_now.append((end, level, number))
+        levels.append(level)
+        parents.append(parent)
+    return levels, parents
+
+
+def packed(times: Times) -> list[int]:
+    """The level of each slice.
+
+    >>> packed([(0, 10), (1, 4), (4, 6), (11, 12)])
+    [0, 1, 1, 0]
+    """
+    levels: list[int] = []
+    free = list(range(LEVELS_OF_LANE))
+    heapify(free)
+    taken: list[tuple[int, int]] = []  # end, level
+    for start, end in times:
+        while taken and taken[0][0] <= start:
+            heappush(free, heappop(taken)[1])
+        level = heappop(free) if free else NO_LEVEL
+        if level != NO_LEVEL:
+            heappush(taken, (end, level))
+        levels.append(level)
+    return levels

@@ -1,0 +1,36 @@
+"""Memory over a step: what its ops took and gave back, where the trace records both."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.model.columns import freeze
+from graphviz_tb.model.profile import MemoryCurve
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import RunMetadata
+
+LARGEST = 2**53  # bytes, or microseconds until the year 2255: beyond, a file has written nonsense
+
+
+def memory_curves(trace: RunMetadata, origin: int) -> tuple[MemoryCurve, ...]:
+    """A curve for each allocator, by its name; what a record gives back at a time comes before what is taken then."""
+    records: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for device in trace.step_stats.dev_stats:
+        for entry in device.node_stats:
+            for used in entry.memory:
+                found = records[used.allocator_name]
+                found.extend((each.alloc_micros, each.alloc_bytes) for each in used.allocation_records)
+    return tuple(curve(name, records[name], origin) for name in sorted(records) if records[name])
+
+
+def curve(allocator: str, records: list[tuple[int, int]], origin: int) -> MemoryCurve:
+    """The curve of one allocator, one value for each time."""
+    sound = [each for each in records if 0 <= each[0] < LARGEST and abs(each[1]) < LARGEST]
+    times, sizes = np.array(sorted(sound), np.int64).reshape(-1, 2).T
+    held = np.cumsum(sizes.astype(np.float64)).astype(np.int64)  # a hostile sum would not fit in 64 bits: it is rounded
+    last = np.concatenate((times[1:] != times[:-1], [True]))[: len(times)]
+    return MemoryCurve(allocator, freeze(np.maximum(times[last] * 1000 - origin, 0)), freeze(held[last]))

@@ -1,0 +1,129 @@
+"""Tables of ops: by place, by type, by group. The self times of each add up to the time of the step."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+from graphviz_tb.annotate.tops import op_of
+from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.profile import OpTime
+from graphviz_tb.model.samples import Sample
+from graphviz_tb.model.stats import median
+
+OpTables = tuple[tuple[OpTime, ...], tuple[OpTime, ...], tuple[OpTime, ...]]
+
+
+class SumsBelow:
+    """Time, executions and bytes below any path: paths that begin alike are a run of all paths in their order."""
+
+    def __init__(self, hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> None:
+        self.hierarchy = hierarchy
+        self.paths = sorted(samples)
+        each = [samples[path] for path in self.paths]
+        self._time = [0, *accumulate(sample.time for sample in each)]
+        self._count = [0, *accumulate(sample.executions for sample in each)]
+        self._bytes = [0, *accumulate(sample.bytes for sample in each)]
+
+    def under(self, path: Path) -> tuple[int, int, int]:
+        """Time in nanoseconds, executions and bytes of all that lies in a group or call, itself too."""
+        first = bisect_left(self.paths, path)
+        stop = bisect_left(self.paths, (*path[:-1], int(self.hierarchy.end[path[-1]])), first)
+        columns = (self._time, self._count, self._bytes)
+        time, count, size = (column[stop] - column[first] for column in columns)
+        return time, count, size
+
+
+def op_tables(hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> OpTables:
+    """The tables by op, by type and by group, the most self time first; a call has the executions of its own."""
+    sums = SumsBelow(hierarchy, samples)
+    ops = []
+    for path, sample in samples.items():
+        total = sums.under(path)[0] if path[-1] in hierarchy.calls else sample.time
+        name, op = address(hierarchy, path), op_of(hierarchy, path[-1])
+        ops.append(OpTime(name, op, path, sample.time, total, sample.executions, sample.bytes))
+    return ranked(ops), by_type(ops), ranked(by_group(hierarchy, sums, samples))
+
+
+def ranked(rows: Iterable[OpTime]) -> tuple[OpTime, ...]:
+    """The rows, the most self time first, then the most in all; ties by their place in the graph."""
+    return tuple(sorted(rows, key=lambda row: (-row.self_time, -row.total, row.path, row.name)))
+
+
+def over_steps(tables: Sequence[Sequence[OpTime]]) -> tuple[OpTime, ...]:
+    """One table of several steps: medians of each row. A step without a row counts as 0 for it, so medians need not
+    add up.
+
+    >>> one, other = (OpTime("x", "Relu", (1,), time, time, 2) for time in (10, 30))
+    >>> over_steps([[one], [other], [other]]) == (other,), over_steps([[one], []])[0].self_time
+    (True, 5)
+    """
+    rows: dict[tuple[Path, str], list[OpTime]] = {}
+    for table in tables:
+        for row in table:
+            rows.setdefault((row.path, row.name), []).append(row)
+
+    def middle(values: Iterable[int]) -> int:
+        return round(median(values, len(tables)))
+
+    return ranked(
+        replace(
+            found[0],
+            self_time=middle(row.self_time for row in found),
+            total=middle(row.total for row in found),
+            count=middle(row.count for row in found),
+            bytes=middle(row.bytes for row in found),
+        )
+        for found in rows.values()
+    )
+
+
+def by_type(ops: Sequence[OpTime]) -> tuple[OpTime, ...]:
+    """A row for each op type."""
+    sums: dict[str, list[int]] = {}
+    for row in ops:
+        known = sums.setdefault(row.op, [0, 0, 0, 0])
+        for place, value in enumerate((row.self_time, row.total, row.count, row.bytes)):
+            known[place] += value
+    return ranked(OpTime(op, op, (), *values) for op, values in sums.items())
+
+
+def by_group(hierarchy: Hierarchy, sums: SumsBelow, samples: Mapping[Path, Sample]) -> list[OpTime]:
+    """A row for each scope, call and function that holds what was measured; its self time is that of the ops which are
+    in no group inside of it."""
+    own: dict[Path, list[int]] = {}
+    for path, sample in samples.items():
+        group = nearest(hierarchy, path)
+        known = own.setdefault(group, [0])
+        known[0] += sample.time
+    for group in list(own):
+        # Groups around are walked until one is known: each is walked once.
+        around = outside(hierarchy, group)
+        while around is not None and around not in own:
+            own[around] = [0]
+            around = outside(hierarchy, around)
+    rows = []
+    for group, (time,) in own.items():
+        total, count, size = sums.under(group)
+        rows.append(OpTime(address(hierarchy, group), op_of(hierarchy, group[-1]), group, time, total, count, size))
+    return rows
+
+
+def nearest(hierarchy: Hierarchy, path: Path) -> Path:
+    """The group that an op is in; a call is in itself, for the time of its machinery is its own."""
+    return path if path[-1] in hierarchy.calls else outside(hierarchy, path) or (0,)
+
+
+def outside(hierarchy: Hierarchy, path: Path) -> Path | None:
+    """The scope, call or function around a path; None for the whole graph, and for a function outside of any call."""
+    row = int(hierarchy.parent[path[-1]])
+    while row >= 0 and hierarchy.kind[row] not in (SCOPE, FUNCTION) and row:
+        row = int(hierarchy.parent[row])
+    if row < 0:
+        return None
+    if hierarchy.kind[row] == FUNCTION and len(path) > 1:
+        return path[:-1]
+    return (*path[:-1], row)

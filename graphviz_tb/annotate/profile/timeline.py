@@ -1,0 +1,173 @@
+"""Executions become slices: each on the lane of its thread or stream, kernels under the op that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.algorithms.calls import leading_on
+from graphviz_tb.annotate.devices import PART, CountedExecution, Execution, bare, is_accelerator
+from graphviz_tb.annotate.profile.lanes import nested, packed
+from graphviz_tb.annotate.tops import op_of
+from graphviz_tb.annotate.trace_names import ExecutionPath
+from graphviz_tb.model.columns import freeze, ints
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.paths import Path, address
+from graphviz_tb.model.profile import Lane, SliceKind, Timeline
+from graphviz_tb.model.stats import COMPILED
+from graphviz_tb.ops.roles import INPUT_PIPELINE
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import RunMetadata
+
+SliceValues = tuple[int, int, int, int, int, int]  # start, end, name, node, kind, waited
+Places = Mapping[str, ExecutionPath]
+FIELDS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What slices refer to by number: names, and paths of nodes; the number of each."""
+
+    names: dict[str, int]
+    nodes: dict[Path, int]
+
+
+def timeline_of(
+    hierarchy: Hierarchy,
+    trace: RunMetadata,
+    read: Mapping[str, Sequence[Execution]],
+    counted: Sequence[CountedExecution],
+    places: Places,
+) -> Timeline:
+    """The slices of a step: one for each execution that counts, and one for each op that has kernels on a stream."""
+    how = {id(each.execution): each.how for each in counted}
+    paths = sorted({place.path for place in places.values() if not place.within})
+    measured_inside = leading_on(sorted({place.path for place in places.values()}))
+    kinds = {path: kind_of(hierarchy, path, measured_inside) for path in paths}
+    numbers = Numbers({}, {})
+    origin = min((each.execution.start for each in counted), default=0)
+    lanes: list[Lane] = []
+    made: list[Any] = []
+    for device, thread, executions in by_lane(trace, read, how):
+        slices = [as_slice(each, how[id(each)], places, kinds, numbers, origin) for each in executions]
+        if PART.match(device):
+            slices += over_kernels(slices, numbers, places)
+        slices.sort(key=lambda each: (each[0], -each[1], -each[4]))  # what contains before what it contains
+        columns = leveled(len(lanes), slices, bool(thread))
+        levels = int(np.max(columns[1])) + 1 if columns.shape[1] else 0
+        lanes.append(Lane(device, thread, is_accelerator(PART.sub(r"\g<base>", device)), levels))
+        made.append(columns)
+    return assembled(hierarchy, lanes, made, numbers, origin)
+
+
+def by_lane(
+    trace: RunMetadata, read: Mapping[str, Sequence[Execution]], how: Mapping[int, str]
+) -> Iterator[tuple[str, str, list[Execution]]]:
+    """The executions of each lane: its device and thread, accelerators last, in the order of the trace."""
+    threads = {device.device: dict(device.thread_names) for device in trace.step_stats.dev_stats}
+    for device in sorted(read, key=lambda device: PART.match(device) is not None):
+        lanes: dict[int, list[Execution]] = {}
+        for each in read[device]:
+            if id(each) in how:  # others only repeat one
+                lanes.setdefault(each.thread, []).append(each)
+        stream = PART.match(device)
+        for thread in sorted(lanes):
+            named = threads.get(device, {}).get(thread) or (f"thread {thread}" if thread else "")
+            yield device, stream["part"] if stream else named, lanes[thread]
+
+
+def kind_of(hierarchy: Hierarchy, path: Path, measured_inside: set[Path]) -> SliceKind:
+    """How the time of a node counts."""
+    if path in measured_inside:
+        return SliceKind.CALL
+    return SliceKind.INPUT if op_of(hierarchy, path[-1]) in INPUT_PIPELINE else SliceKind.COMPUTE
+
+
+def as_slice(
+    each: Execution, how: str, places: Places, kinds: Mapping[Path, SliceKind], numbers: Numbers, origin: int
+) -> SliceValues:
+    """One execution as a slice."""
+    place = places.get(each.name)
+    name = each.label if each.label and each.label != COMPILED else each.name
+    number = numbers.names.setdefault(name, len(numbers.names))
+    kind = SliceKind.LAUNCH if how == "enqueue" else SliceKind.COMPUTE
+    node = -1
+    if place is not None:
+        node = numbers.nodes.setdefault(place.path, len(numbers.nodes))
+        if how != "enqueue" and not place.within:
+            kind = kinds[place.path]
+    start = each.start - origin
+    return start, start + each.time, number, node, kind, each.waited
+
+
+def over_kernels(slices: list[SliceValues], numbers: Numbers, places: Places) -> list[SliceValues]:
+    """A slice for each op on a stream, from the first of its kernels that follow one another to the last."""
+    names = list(numbers.names)
+    paths = {number: path for path, number in numbers.nodes.items()}
+    op_names = {place.path: bare(name) for name, place in places.items()}
+    spans: list[SliceValues] = []
+    first = 0  # of the kernels that follow one another
+    ordered = sorted(slices)
+    for last in range(len(ordered)):
+        node = ordered[last][3]
+        if last + 1 < len(ordered) and ordered[last + 1][3] == node:
+            continue
+        run = ordered[first : last + 1]
+        first = last + 1
+        name = op_names.get(paths[node], "") if node >= 0 else ""
+        if name and (len(run) > 1 or names[run[0][2]] != name):
+            number = numbers.names.setdefault(name, len(numbers.names))
+            end = max(each[1] for each in run)
+            spans.append((run[0][0], end, number, node, SliceKind.KERNELS, 0))
+    return spans
+
+
+def leveled(lane: int, slices: list[SliceValues], threaded: bool) -> Any:
+    """The columns of one lane: lane, level, those of the slices, and the slice of this lane around each; by level and
+    start."""
+    times = [each[:2] for each in slices]
+    levels, parents = nested(times) if threaded else (packed(times), [-1] * len(slices))
+    columns = np.empty((3 + FIELDS, len(slices)), np.int64)
+    columns[0], columns[1], columns[-1] = lane, levels, parents
+    columns[2:-1] = np.array(slices, np.int64).reshape(-1, FIELDS).T
+    order = np.argsort(columns[1], kind="stable")
+    place = np.empty(len(order) + 1, np.int64)
+    place[order], place[-1] = np.arange(len(order)), -1  # -1 is the last one
+    columns = columns[:, order]
+    columns[-1] = place[columns[-1]]
+    return columns
+
+
+def assembled(hierarchy: Hierarchy, lanes: list[Lane], made: list[Any], numbers: Numbers, origin: int) -> Timeline:
+    """All lanes as one table."""
+    columns: Any = np.concatenate([np.zeros((3 + FIELDS, 0), np.int64), *made], axis=1)
+    sizes = np.cumsum([0, *(each.shape[1] for each in made)])
+    begins = np.repeat(sizes[:-1], np.diff(sizes))
+    columns[-1] = np.where(columns[-1] >= 0, columns[-1] + begins, -1)
+    shown = columns[1] >= 0
+    place = np.cumsum(shown) - 1
+    columns = columns[:, shown]
+    columns[-1] = np.where(columns[-1] >= 0, place[columns[-1]], -1)  # what is around a slice is shown
+    lane, level, start, end, name, node, kind, waited, parent = columns
+    nodes = tuple(numbers.nodes)
+    return Timeline(
+        lanes=tuple(lanes),
+        names=tuple(numbers.names),
+        nodes=nodes,
+        addresses=tuple(address(hierarchy, path) for path in nodes),
+        lane=ints(lane),
+        level=ints(level),
+        start=freeze(start),
+        duration=freeze(end - start),
+        name=ints(name),
+        node=ints(node),
+        kind=freeze(kind.astype(np.uint8)),
+        parent=ints(parent),
+        waited=freeze(waited),
+        origin=origin,
+        left_out=int(np.count_nonzero(~shown)),
+    )

@@ -1,0 +1,145 @@
+"""Where the time of traced steps goes, for `tbgraph info --profile` and `--trace`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.annotate.profile.tables import over_steps
+from graphviz_tb.commands.bars import bar_width, colored, percent
+from graphviz_tb.commands.session import open_model
+from graphviz_tb.commands.table import TextStyle, bar, clip, columns_of_terminal, style, table, tell, wrap
+from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.model.profile import OpTime, Profile
+from graphviz_tb.model.stats import median, number
+from graphviz_tb.model.units import format_bytes, format_micros
+from graphviz_tb.output import write
+from graphviz_tb.render.trace_json import trace_json
+from graphviz_tb.statistics import profiles_of_each
+
+if TYPE_CHECKING:
+    from graphviz_tb.options import Options
+
+VERSION = 1  # of the JSON, as docs/json.md describes it
+TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
+SHARES = ("compute", "input", "launch", "idle")
+SAID = {
+    "compute": "an op that is not of the input pipeline runs",
+    "input": "only the input pipeline runs: the step waits for data",
+    "launch": "the host only hands kernels to an accelerator",
+    "idle": "nothing that the trace records runs",
+}
+
+
+def put_profile(
+    source: str, options: Options, as_json: bool, told: bool, target: str | None, top: int, quiet: bool
+) -> None:
+    """Print the tables of the traced steps if they are to be `told`, and write their trace to `target`."""
+    with open_model(source, options, quiet=quiet) as session:
+        model = session.model
+        assert model.loaded is not None  # it was read
+        each = profiles_of_each(source, model.loaded, model.hierarchy, options)
+        profiles = [make() for make in each.values()]
+        if target is not None:
+            write(target, trace_json(profiles))
+        if told and as_json:
+            print(json.dumps(profile_document(model.name, profiles), indent=1))
+        elif told:
+            tell(profile_lines(model.name, profiles, top, columns_of_terminal(), style()))
+
+
+def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
+    """The profiles for JSON: times in microseconds, the tables whole."""
+    tables = {field: rows_of(profiles, field) for _, field in TABLES}
+    return {
+        "format": "tbgraph-profile",
+        "version": VERSION,
+        "label": label,
+        "steps": [step_values(each) for each in profiles],
+        "compute_us_sum": number(whole_of(profiles)),
+        **{field: [row_values(row) for row in rows] for field, rows in tables.items()},
+    }
+
+
+def step_values(profile: Profile) -> dict[str, Any]:
+    """One step: its times in microseconds, how it was spent, its memory, and what the trace does not tell."""
+    return {
+        "step": profile.step,
+        "step_us": number(profile.shares.length / 1000),
+        "compute_us_sum": number(profile.whole / 1000),
+        "outside_us": number(profile.outside / 1000),
+        "unmatched_us": number(profile.unmatched / 1000),
+        "shares_us": {name: number(getattr(profile.shares, name) / 1000) for name in SHARES},
+        "memory": [{"allocator": each.allocator, "peak_bytes": each.peak} for each in profile.memory],
+        "slices": len(profile.timeline),
+        "missing": list(profile.missing),
+    }
+
+
+def row_values(row: OpTime) -> dict[str, Any]:
+    """One row of a table."""
+    times = {"self_us": number(row.self_time / 1000), "total_us": number(row.total / 1000)}
+    return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
+
+
+def rows_of(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
+    """A table of one step, or of several the medians."""
+    tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
+    return tables[0] if len(tables) == 1 else over_steps(tables)
+
+
+def whole_of(profiles: Sequence[Profile]) -> float:
+    """The time of a step, median over several, in microseconds: the sum that `info` says."""
+    return median(each.whole for each in profiles) / 1000
+
+
+def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
+    """Steps and how they were spent, then the tables, then what the traces do not tell."""
+    lines = [look.head(clip(one_line(label), width)), "", look.head("Steps"), *step_lines(profiles, top, width, look)]
+    whole = whole_of(profiles)
+    for title, field in TABLES:
+        rows = rows_of(profiles, field)
+        more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
+        medians = ", medians over the steps" if len(profiles) > 1 else ""
+        lines += ["", look.head(clip(title + more + medians, width)), *table_lines(rows[:top], whole, width, look)]
+    said = list(dict.fromkeys(line for each in profiles for line in each.missing))
+    if said:
+        lines += ["", look.head("Partial")]
+        lines += [line for text in said for line in wrap(text, width, 2, 4)]
+    return lines
+
+
+def step_lines(profiles: Sequence[Profile], top: int, width: int, look: TextStyle) -> list[str]:
+    """A line for each step; of one step a line for each part of it."""
+    rows: list[tuple[str, ...]] = [
+        ("step", "from first start to last end", "sum over ops", *SHARES[:2], "idle", "peak memory")
+    ]
+    for each in profiles[:top]:
+        shares = each.shares
+        parts = [percent(part / (shares.length or 1)) for part in (shares.compute, shares.input, shares.idle)]
+        peak = " + ".join(format_bytes(curve.peak) for curve in each.memory) or "–"
+        times = format_micros(shares.length / 1000), format_micros(each.whole / 1000)
+        rows.append((one_line(each.step.rpartition("/")[2].removesuffix(":run")), *times, *parts, peak))
+    lines = table(rows, width, (1, 2, 3, 4, 5), (0, 1), header=True, look=look)
+    if len(profiles) > top:
+        lines.append(f"  … and {len(profiles) - top:,} more")
+    if len(profiles) == 1:
+        shares = profiles[0].shares
+        spent = [(name, getattr(shares, name)) for name in SHARES]
+        told = [(name, format_micros(time / 1000), SAID[name]) for name, time in spent if time]
+        lines += ["", *table(told, width, (1,), (2,))]
+    return lines
+
+
+def table_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyle) -> list[str]:
+    """One table: self time, its share, the time with all that ran inside, executions."""
+    cells: list[tuple[str, ...]] = [("self", "share", "total", "count", "name", "op", "")]
+    for row in rows:
+        share = row.self_time / 1000 / (whole or 1)
+        times = format_micros(row.self_time / 1000), percent(share), format_micros(row.total / 1000)
+        op = "" if row.op == row.name else one_line(row.op)
+        cells.append(
+            (*times, f"{row.count:,}", one_line(row.name) or "(whole graph)", op, bar(share, bar_width(width) // 2))
+        )
+    return colored(table(cells, width, (0, 1, 2, 3), (4, 5), header=True, look=look), look)

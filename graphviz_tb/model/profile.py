@@ -1,0 +1,147 @@
+"""The profile of one traced step: its slices on lanes, where its time goes, and the memory that it holds.
+
+slice    one execution on a thread or stream: start, duration, and the node that it is of
+lane     a thread of the host, a stream of an accelerator, or a device of which no threads are recorded
+level    slices of one lane that run at once, or one inside the other, are on levels: on one level none overlap
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from enum import IntEnum
+
+import numpy as np
+
+from graphviz_tb.model.columns import Bytes, Ints, Longs
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.paths import Path
+
+
+class SliceKind(IntEnum):
+    """What a slice is: how its time counts."""
+
+    COMPUTE = 0
+    """Work of an op, or of a kernel."""
+    INPUT = 1
+    """Work of the input pipeline, or waiting for it."""
+    LAUNCH = 2
+    """The host hands kernels to an accelerator: beside the time of the op."""
+    CALL = 3
+    """A call of which what is inside was measured: that counts."""
+    KERNELS = 4
+    """An op on a stream, from its first kernel to its last: the kernels count."""
+
+
+COUNTED = (SliceKind.COMPUTE, SliceKind.INPUT)  # their durations add up to the time of the step's ops
+MEASURED = (*COUNTED, SliceKind.LAUNCH, SliceKind.CALL)  # executions that the trace has
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One lane: its device, the name of its thread or stream ("" for a device without), and how many levels it has."""
+
+    device: str
+    thread: str
+    accelerator: bool
+    levels: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """Slices in columns, in the order of lane, level, start; times in nanoseconds, starts since `origin`.
+
+    `name` is a number in `names`, `node` one in `nodes` (paths in the graph) and `addresses`, -1 where no op of
+    the graph has the name; `kind` is a `SliceKind`; `parent` is the slice that this one runs inside of, -1 for none;
+    `waited` is how long the op was scheduled before it began. `left_out` slices have no level to be on.
+    """
+
+    lanes: tuple[Lane, ...]
+    names: tuple[str, ...] = field(repr=False)
+    nodes: tuple[Path, ...] = field(repr=False)
+    addresses: tuple[str, ...] = field(repr=False)
+    lane: Ints = field(repr=False)
+    level: Ints = field(repr=False)
+    start: Longs = field(repr=False)
+    duration: Longs = field(repr=False)
+    name: Ints = field(repr=False)
+    node: Ints = field(repr=False)
+    kind: Bytes = field(repr=False)
+    parent: Ints = field(repr=False)
+    waited: Longs = field(repr=False)
+    origin: int = 0
+    left_out: int = 0
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def end(self) -> int:
+        """When the last slice ends, in nanoseconds since `origin`."""
+        return int(np.max(self.start + self.duration)) if len(self) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpTime:
+    """One row of a table of ops: `self_time` is that of its own executions, `total` with all that ran inside, both in
+    nanoseconds; `count` executions, `bytes` that they allocated. `path` is empty for a type of ops."""
+
+    name: str
+    op: str
+    path: Path
+    self_time: int
+    total: int
+    count: int
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StepShares:
+    """How a step of `length` nanoseconds, from its first start to its last end, was spent; the parts add up to it.
+
+    `compute`: an op that is not of the input pipeline runs somewhere; `input`: only ops of the input pipeline run;
+    `launch`: the host only hands kernels over; `idle`: nothing that the trace records runs.
+    """
+
+    length: int
+    compute: int
+    input: int
+    launch: int
+    idle: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryCurve:
+    """The bytes that the ops of a step hold of one allocator, beyond what was held before: `bytes[i]` from `time[i]` on
+    (nanoseconds since the origin of the timeline)."""
+
+    allocator: str
+    time: Longs = field(repr=False)
+    bytes: Longs = field(repr=False)
+
+    @property
+    def peak(self) -> int:
+        """The most that was held."""
+        return max(0, int(np.max(self.bytes))) if len(self.bytes) else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The profile of one step: its `ops`, `types` and `groups` (self times of each add up to `whole` and `outside`),
+    its slices, shares and memory; `missing` says in words what the trace does not tell.
+
+    `whole` is the time of all ops of the main graph, with what they call, in nanoseconds; `outside` that of functions
+    whose call the trace does not name; `unmatched` that of names which no op of the graph has: it is in no table.
+    """
+
+    step: str
+    whole: int
+    ops: Sequence[OpTime] = field(repr=False)
+    types: Sequence[OpTime] = field(repr=False)
+    groups: Sequence[OpTime] = field(repr=False)
+    shares: StepShares
+    memory: tuple[MemoryCurve, ...]
+    timeline: Timeline
+    outside: int = 0
+    unmatched: int = 0
+    missing: tuple[str, ...] = ()

@@ -1,0 +1,87 @@
+"""Profiles as a trace in JSON, as Perfetto and chrome://tracing read it (the "Trace Event Format").
+
+A process for each device, a thread for each lane; slices that overlap without one being inside the other are on rows of
+their own, which viewers show as further threads. A counter for the memory of each allocator.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.model.profile import Profile, SliceKind, Timeline
+
+TraceEvent = dict[str, Any]
+
+
+def trace_json(profiles: Sequence[Profile]) -> bytes:
+    """The steps of one run, one after the other on the clock of the trace; the same profiles give the same bytes."""
+    origin = min((each.timeline.origin for each in profiles), default=0)
+    processes: dict[str, int] = {}
+    threads: dict[tuple[int, str, int], int] = {}
+    events: list[TraceEvent] = []
+    for profile in profiles:
+        shift = profile.timeline.origin - origin
+        events += slices(profile, shift, processes, threads)
+        events += counters(profile, shift, processes)
+    events = [*described(processes, threads), *events]
+    lines = b",\n".join(json.dumps(event, ensure_ascii=True, separators=(",", ":")).encode() for event in events)
+    return b'{"displayTimeUnit":"ns","traceEvents":[\n' + lines + b"\n]}\n"
+
+
+def slices(
+    profile: Profile, shift: int, processes: dict[str, int], threads: dict[tuple[int, str, int], int]
+) -> Iterator[TraceEvent]:
+    """An event for each slice."""
+    timeline = profile.timeline
+    names = [sound(name) for name in timeline.names]
+    nodes = [sound(name) for name in timeline.addresses]
+    columns = (timeline.lane, rows_apart(timeline), timeline.start, timeline.duration, timeline.name, timeline.node)
+    more = (timeline.kind, timeline.waited)
+    every = zip(*(column.tolist() for column in (*columns, *more)), strict=True)
+    for lane, row, start, duration, name, node, kind, waited in every:
+        device = timeline.lanes[lane].device
+        process = processes.setdefault(device, len(processes) + 1)
+        thread = threads.setdefault((process, timeline.lanes[lane].thread, row), len(threads) + 1)
+        args: dict[str, Any] = {"node": nodes[node]} if node >= 0 else {}
+        args |= {"step": sound(profile.step)} if profile.step else {}
+        args |= {"waited_us": waited / 1000} if waited else {}
+        times = {"ts": (shift + start) / 1000, "dur": duration / 1000}
+        kind_name = SliceKind(kind).name.lower()
+        yield {"ph": "X", "name": names[name], "cat": kind_name, "pid": process, "tid": thread, **times, "args": args}
+
+
+def rows_apart(timeline: Timeline) -> Any:
+    """The row of each slice: what runs inside another is on its row; others on the row of their level."""
+    row = timeline.level.astype(np.int64)
+    for level in range(1, int(np.max(row, initial=0)) + 1):  # what is around is on a level above
+        inside = np.flatnonzero((timeline.level == level) & (timeline.parent >= 0))
+        row[inside] = row[timeline.parent[inside]]
+    return row
+
+
+def counters(profile: Profile, shift: int, processes: dict[str, int]) -> Iterator[TraceEvent]:
+    """A counter for each allocator."""
+    for curve in profile.memory:
+        process = processes.setdefault("memory", len(processes) + 1)
+        for time, held in zip(curve.time.tolist(), curve.bytes.tolist(), strict=True):
+            name = f"memory: {sound(curve.allocator)}"
+            yield {"ph": "C", "name": name, "pid": process, "ts": (shift + time) / 1000, "args": {"bytes": held}}
+
+
+def described(processes: dict[str, int], threads: dict[tuple[int, str, int], int]) -> Iterator[TraceEvent]:
+    """The names of processes and threads."""
+    for device, process in processes.items():
+        yield {"ph": "M", "name": "process_name", "pid": process, "args": {"name": sound(device)}}
+        yield {"ph": "M", "name": "process_sort_index", "pid": process, "args": {"sort_index": process}}
+    for (process, name, row), thread in threads.items():
+        shown = sound(name) + (f" ({row + 1})" if row else "")
+        yield {"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": shown or "ops"}}
+
+
+def sound(text: str) -> str:
+    """A text that is Unicode: readers refuse half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode()
