@@ -28,6 +28,7 @@ from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
 from graphviz_tb.serve.kept import KeptAnswers, KeptValues
+from graphviz_tb.serve.profiles import Profiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
@@ -70,9 +71,11 @@ class ServedSource:
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
         self.embeddings = ServedEmbeddings(self.source)
+        self.profiles = Profiles(settings.source, room)
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
+        self._traces: TraceStamps = {}
         self._runs: dict[str, int] = {}
         self._series: dict[RunTag, int] = {}
         self._tags: dict[RunTag, int] = {}  # by name and kind: a tag may be of another kind in another run
@@ -115,6 +118,8 @@ class ServedSource:
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
         self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
+        before_traces, self._traces = self._traces, await in_thread(trace_stamps, self.source)
+        self._graphs_wanted |= self._traces != before_traces
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._list_graphs())
         return bool(changes)
@@ -156,8 +161,9 @@ class ServedSource:
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
         # A log without a graph is not read once more to find none.
-        runs = None if self.log is None else self._with_graphs(self.logged)
+        runs = None if self.log is None else self._with_graphs(self.logged) | self._traces.keys()
         others = await self.graphs.refresh(changed, runs)
+        others |= self.profiles.take(self.graphs.entries)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
         first, self.graphs_listed = not self.graphs_listed, True
         if others or first:
@@ -287,6 +293,7 @@ class ServedSource:
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
+        traced = len(self.profiles.listed)
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
@@ -296,9 +303,10 @@ class ServedSource:
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
             state["kinds"].update({"projector": embeddings} if embeddings else {})
+            state["kinds"].update({"profile": traced} if traced else {})
             return {**state, **whole}
 
-        return f"state {embeddings} {whole}", make
+        return f"state {embeddings} {traced} {whole}", make
 
     def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
         """All tags, of one kind or of all, with the series of each run: what they depend on, and what makes them."""
@@ -336,5 +344,6 @@ class ServedSource:
         self.events.close()
         self.graphs.close()
         self.embeddings.close()
+        self.profiles.close()
         if self._listing is not None:
             self._listing.cancel()
