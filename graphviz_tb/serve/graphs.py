@@ -201,7 +201,8 @@ class Graphs:
     def _job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
             return Job(compared, self.source, *map(chosen, one.pair), self._picture)
-        steps = {"step": "all"} if one.entry.profile else {}
+        traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
+        steps = {"step": "all"} if traced else {}
         return Job(page, self.source, {**chosen(one.entry), **steps}, self._picture, tuple(self._tags()))
 
     def _keep(self, one: ListedGraph, made: ServedPage) -> None:

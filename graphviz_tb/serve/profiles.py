@@ -36,7 +36,7 @@ class ListedProfile:
     version: int = 0  # grows whenever the log holds another trace or graph in its place
 
 
-class Profiles:
+class ServedProfiles:
     """All traced steps of one source by their ids, which stay as long as the server runs."""
 
     def __init__(self, source: str, room: int) -> None:

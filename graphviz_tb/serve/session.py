@@ -28,7 +28,7 @@ from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
 from graphviz_tb.serve.kept import KeptAnswers, KeptValues
-from graphviz_tb.serve.profiles import Profiles, TraceStamps, trace_stamps
+from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
@@ -71,7 +71,7 @@ class ServedSource:
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
         self.embeddings = ServedEmbeddings(self.source)
-        self.profiles = Profiles(settings.source, room)
+        self.profiles = ServedProfiles(settings.source, room)
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
