@@ -31,8 +31,9 @@ class ThinnedSlices:
 
 def rows_of(timeline: Timeline) -> Longs:
     """The row of each slice: lanes one after the other, each with its levels."""
-    levels = np.cumsum([0, *(lane.levels for lane in timeline.lanes)])
-    return (levels[timeline.lane] if len(timeline) else timeline.lane) + timeline.level.astype(np.int64)
+    first = np.cumsum([0, *(lane.levels for lane in timeline.lanes)], dtype=np.int64)  # of each lane
+    rows: Longs = first[timeline.lane] + timeline.level
+    return rows
 
 
 def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bools | None = None) -> ThinnedSlices:

@@ -19,11 +19,11 @@ from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
 from graphviz_tb.project import positions
-from graphviz_tb.proto import GraphDef
 from graphviz_tb.read import contents, profiles
 from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
 
+NO_GRAPH = b'node { name: "" op: "NoOp" }'  # what no name of a trace is in
 FEW_RUNS = 20  # that are read one by one: each walks through the folders anew
 
 Choices = Mapping[str, Any]
@@ -38,7 +38,7 @@ def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tupl
 
 def traced_step(told: ReportStage, source: str, traced: Entry, graph: Entry | None) -> Profile:
     """The profile of a traced step, joined with a graph, or with none."""
-    model = load(GraphDef(node=[{"name": "", "op": "NoOp"}]) if graph is None else source, **chosen(graph))
+    model = load(NO_GRAPH if graph is None else source, **chosen(graph))
     told("annotate", 0, None)
     tag = traced.tag or ""
     return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
