@@ -4,7 +4,7 @@ const CLOUD_VERTEX = `
 attribute vec3 place; attribute vec4 colour; attribute float look; attribute float number;
 uniform mat3 turn; uniform vec3 centre; uniform vec2 pan; uniform vec2 side; uniform float unit; uniform float size; uniform float only;
 uniform vec2 grid;
-varying vec4 shown; varying vec2 corner; varying float ring;
+varying vec4 shown; varying vec2 corner; varying float ring; varying float back;
 void main() {
   vec3 p = turn * (place - centre);
   float k = unit * 3.0 / max(0.3, 3.0 - p.z);
@@ -12,7 +12,7 @@ void main() {
   bool hidden = colour.a == 0.0 || (only > 0.5 && look < 1.5);
   gl_Position = hidden ? vec4(9.0, 9.0, 9.0, 1.0) : vec4(2.0 * at.x / side.x, -2.0 * at.y / side.y, clamp(-p.z * 0.4 - (only > 0.5 ? 0.1 : 0.0), -1.0, 1.0), 1.0);
   gl_PointSize = size * (look > 2.5 ? 2.6 : look > 1.5 ? 1.7 : 1.0) * clamp(3.0 / max(0.3, 3.0 - p.z), 0.75, 1.6);
-  shown = colour; ring = look > 1.5 ? 1.0 : 0.0;
+  shown = colour; ring = look > 1.5 ? 1.0 : 0.0; back = look < 0.5 ? 1.0 : 0.0;
   corner = vec2(mod(number, grid.x), floor(number / grid.x));
 }`;
 const CLOUD_FRAGMENT = `
@@ -21,14 +21,15 @@ precision highp float;
 #else
 precision mediump float;
 #endif
-varying vec4 shown; varying vec2 corner; varying float ring;
+varying vec4 shown; varying vec2 corner; varying float ring; varying float back;
 uniform vec4 edge; uniform vec2 grid; uniform float pictures; uniform sampler2D sprite; uniform vec2 share;
 void main() {
   if (pictures > 0.5) {
     vec4 own = texture2D(sprite, (corner + gl_PointCoord) * share);
     vec2 side = abs(gl_PointCoord - 0.5);
-    bool rim = ring > 0.5 && max(side.x, side.y) > 0.44;
-    gl_FragColor = rim ? edge : vec4(mix(own.rgb, own.rgb * (0.35 + 0.65 * shown.rgb), 0.5), 1.0);
+    float rim = max(side.x, side.y);
+    vec3 inner = back > 0.5 ? mix(own.rgb, shown.rgb, 0.75) : own.rgb;
+    gl_FragColor = ring > 0.5 && rim > 0.43 ? edge : vec4(rim > 0.43 ? shown.rgb : inner, 1.0);
     return;
   }
   float far = length(gl_PointCoord - 0.5);
@@ -39,7 +40,7 @@ void main() {
 const CLOUD_SWELL = [1, 1, 1.7, 2.6]; // how much larger a point is that stands out, as the shader has it
 
 /**
- * How points look: a colour of four bytes (alpha 0: not shown), and 2 for those that stand out, 3 for the chosen one.
+ * How points look: a colour of four bytes (alpha 0: not shown); 0 for those that step back, 1, 2 for those that stand out, 3 for the chosen one.
  * @typedef {{colours: Uint8Array, looks: Float32Array, size: number, edge: number[], sprite: CloudSprite | null}} CloudLook
  * @typedef {{image: HTMLImageElement, columns: number, width: number, height: number}} CloudSprite pictures of points, in rows
  */
@@ -212,16 +213,18 @@ class PixelPainter {
   pictures(view, ratio, look, { image, columns, width, height }) {
     const { canvas, pen } = this;
     pen.clearRect(0, 0, canvas.width, canvas.height);
-    const order = [...view.depth.keys()].filter((row) => view.cellOf[row] >= 0 && look.colours[4 * row + 3]).sort((a, b) => view.depth[a] - view.depth[b]);
-    const side = look.size * ratio;
+    const order = [...view.depth.keys()].filter((row) => view.cellOf[row] >= 0 && look.colours[4 * row + 3]).sort((a, b) => Number(look.looks[a] > 1) - Number(look.looks[b] > 1) || view.depth[a] - view.depth[b]);
     for (const row of order) {
+      const side = look.size * ratio * CLOUD_SWELL[look.looks[row]];
       const [x, y] = [view.screen[2 * row] * ratio - side / 2, view.screen[2 * row + 1] * ratio - side / 2];
+      pen.globalAlpha = look.looks[row] ? 1 : 0.3;
       pen.drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, x, y, side, side);
-      if (look.looks[row] <= 1) continue;
-      pen.strokeStyle = `rgb(${look.edge.slice(0, 3).map((one) => 255 * one)})`;
-      pen.lineWidth = 2 * ratio;
+      const own = [...look.colours.subarray(4 * row, 4 * row + 3)];
+      pen.strokeStyle = `rgb(${look.looks[row] > 1 ? look.edge.slice(0, 3).map((one) => 255 * one) : own})`;
+      pen.lineWidth = (look.looks[row] > 1 ? 2.5 : 1.5) * ratio;
       pen.strokeRect(x, y, side, side);
     }
+    pen.globalAlpha = 1;
   }
 
   drop() {}

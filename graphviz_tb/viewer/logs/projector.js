@@ -1,7 +1,8 @@
 // The page of embeddings: a cloud of points on the axes of a projection, coloured, searched, chosen from.
 
 const CLOUD_WAIT = 500; // milliseconds between two looks at a layout that is worked out
-const CLOUD_SIZES = { dots: 6, pictures: 22 };
+const CLOUD_DOT = 6; // px across
+const CLOUD_PICTURE = [12, 22]; // px: the least and the most of a side
 const CLOUD_USUAL = { tsne: 30, umap: 15 }; // perplexity, and neighbours
 const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
 
@@ -104,6 +105,7 @@ class ProjectorPage {
       const asked = this.tensors.find((one) => embeddingKey(one) === this.wanted.cloud);
       if (same) this.chooser.value = String(same.id);
       else if (this.tensors.length) await this.open((asked ?? this.tensors.find((one) => one.name === this.tensor?.name) ?? this.tensors[0]).id);
+      else this.say(this.notices, true);
     } catch (error) {
       this.dirty = true;
       throw error;
@@ -241,18 +243,21 @@ class ProjectorPage {
     const colours = new Uint8Array(4 * n);
     for (let row = 0; row < n; row++) {
       const own = this.colouring.of(row);
-      const colour = back && looks[row] < 2 ? mixedRgb(own, this.ground, 0.72) : own;
+      if (back && looks[row] < 2) looks[row] = 0;
+      const colour = looks[row] ? own : mixedRgb(own, this.ground, 0.72);
       colours[4 * row] = colour >> 16;
       colours[4 * row + 1] = (colour >> 8) & 255;
       colours[4 * row + 2] = colour & 255;
       colours[4 * row + 3] = this.there && !this.there[row] ? 0 : 255;
     }
     const sprite = this.sprite && this.images.checked ? this.sprite : null;
+    const { width, height } = this.cloud.view;
+    const side = Math.max(CLOUD_PICTURE[0], Math.min(CLOUD_PICTURE[1], Math.min(width, height) / 28));
     const dot = n > 20_000 ? 0.6 : n > 3000 ? 0.8 : 1;
     const edge = [16, 8, 0].map((shift) => ((this.strong >> shift) & 255) / 255);
     const found = this.found;
     const labelled = strong.length ? strong : found ? [...found.keys()].filter((row) => found[row]).slice(0, 4 * CLOUD_LABELS) : [];
-    this.cloud.setLook({ colours, looks, size: sprite ? CLOUD_SIZES.pictures : CLOUD_SIZES.dots * dot, edge: [...edge, 1], sprite }, labelled);
+    this.cloud.setLook({ colours, looks, size: sprite ? side : CLOUD_DOT * dot, edge: [...edge, 1], sprite }, labelled);
     const { name = "" } = this.tensor ?? {};
     this.cloud.root.setAttribute("aria-label", t("log.cloud.words", { n: counted(n), name: brief(name, 80), chosen: counted(this.selected.length) }));
   }
