@@ -59,7 +59,10 @@ class ServedSource:
         self.events = Events(self.start)
         room = settings.memory // SHARE_OF_GRAPHS
         self.graphs = Graphs(
-            settings.source, room, self.events.say, tags=lambda: dict.fromkeys(self.tag_names().values())
+            settings.source,
+            room,
+            self.events.say,
+            tags=self.joined_names,
         )
         answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
         self.kept = KeptAnswers(answers)
@@ -233,6 +236,10 @@ class ServedSource:
     def tag_names(self) -> dict[int, str]:
         """The name of each tag that may belong to nodes, by its id."""
         return {number: tag for (tag, kind), number in self._tags.items() if kind != "graph"}
+
+    def joined_names(self) -> dict[str, None]:
+        """The names that may belong to nodes: of tags, and of the variables that embeddings are of."""
+        return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variables().values()))
 
     def all_series(self, kind: str | None = None) -> list[Series]:
         """Every series, of one kind or of all."""

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from graphviz_tb.proto import GraphDef
 from graphviz_tb.render.png_file import SIGNATURE, chunk
+from tests.serve.writing import Writer
 
 SIDE, DIMENSIONS = 14, 24  # pixels of a picture; columns of the embedding
 WRONG, TRUE, MANY = 9, 4, 18  # so many points are labelled 9 and lie, and look, among the fours
@@ -71,3 +73,16 @@ def write_digits(folder: Path, each: int = 60) -> np.ndarray:
         f"    single_image_dim: {SIDE}\n    single_image_dim: {SIDE}\n  }}\n}}\n"
     )
     return digits
+
+
+def write_looked_up(folder: Path, each: int = 60) -> np.ndarray:
+    """The same, and a run whose graph looks its rows up: default, ids ─▶ lookup ─▶ out."""
+    graph = GraphDef()
+    graph.node.add(name="default", op="VarHandleOp")
+    graph.node[0].attr["shared_name"].s = b"default"
+    graph.node[0].attr["dtype"].type = 1
+    graph.node.add(name="ids", op="Placeholder")
+    graph.node.add(name="model/lookup", op="ResourceGather", input=["default", "ids"])
+    graph.node.add(name="out", op="Relu", input=["model/lookup"])
+    Writer(folder / "run").graph(graph)
+    return write_digits(folder, each)

@@ -11,7 +11,7 @@ async function main() {
   };
   watched(tab);
   const address = await serve("0");
-  await tab.goto(`${address}#theme=${process.env.THEME || "light"}`);
+  await tab.goto(`${address}#page=projector&theme=${process.env.THEME || "light"}`);
   const cloud = tab.getByRole("application");
   const card = tab.getByRole("region", { name: "Selection" });
   const legend = tab.getByRole("region", { name: "Legend" });
@@ -124,7 +124,7 @@ async function main() {
       };
     });
     await other.setViewportSize({ width: 1440, height: 900 });
-    await other.goto(`${address}#cloudaxes=0,1`);
+    await other.goto(`${address}#page=projector&cloudaxes=0,1`);
     const images = other.getByRole("checkbox", { name: "Images" });
     await images.waitFor();
     await until(async () => (await inked(other)) > 50_000, "no pictures");
@@ -137,6 +137,30 @@ async function main() {
     await other.bringToFront();
     await until(async () => Math.abs((await inked(other)) / plain - 1) < 0.35, `not as many pixels as ${plain}`);
     ok(await other.evaluate(() => document.querySelector(".cloud-points").getContext("webgl") !== null), "not by WebGL");
+    await shot(other);
+    await other.close();
+  });
+
+  await test("7: from the cloud to the layer that looks it up, and back", async () => {
+    await bar.getByRole("button", { name: "Show in graph" }).click();
+    await until(async () => (await tab.evaluate(() => window.tbgraph.state())).select === "model/lookup", "the op is not chosen");
+    const details = tab.getByRole("complementary", { name: "Details" });
+    await details.getByRole("button", { name: "Open in Projector" }).click();
+    await cloud.waitFor();
+    await named("Cloud of 600 points");
+  });
+
+  await test("8: one file has the same points and finds the same neighbours", async () => {
+    await tab.evaluate((row) => (location.hash = `page=projector&point=${row}&cloudaxes=0,1`), ROW);
+    await tab.reload();
+    const near = (page) => page.locator(".cloud-near li").allTextContents();
+    await until(async () => (await near(tab)).length === 10, "the server finds no neighbours");
+    const other = await context.newPage();
+    watched(other);
+    await other.goto(`${process.env.PAGE}#page=projector&point=${ROW}&cloudaxes=0,1`);
+    await until(async () => (await near(other)).length === 10, "the file finds no neighbours");
+    ok(JSON.stringify(await near(other)) === JSON.stringify(await near(tab)), "other neighbours");
+    await other.getByRole("checkbox", { name: "Images" }).waitFor();
     await shot(other);
     await other.close();
   });

@@ -79,11 +79,12 @@ class ProjectorPage {
     this.tools = el("div", { class: "cloud-tools", role: "group", "aria-label": t("log.cloud.tools") }, ...["turn", "lasso", "box"].map(tool), el("button", { onclick: () => this.cloud.fit() }, t("fit")));
     this.nearBy = el("input", { type: "number", min: 2, max: 500, value: 30, "aria-label": t("log.cloud.perplexity") });
     this.run = el("button", { onclick: () => this.runLayout() }, t("log.cloud.run"));
+    this.toGraph = el("button", { hidden: true, onclick: () => this.tensor && this.logs.joined.showCloud(this.tensor.id) }, t("log.inGraph"));
     this.progress = el("progress", { max: 1, hidden: true });
     this.laying = el("span", { class: "cloud-laying", hidden: true }, el("label", { class: "check" }, (this.nearWord = el("span", {})), this.nearBy), this.run, this.progress);
     this.note = el("p", { class: "cloud-note", role: "status" });
     const check = (/** @type {string} */ key, /** @type {Node} */ field) => el("label", { class: "check" }, t(key), field);
-    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.projector") }, this.chooser, this.way, this.laying, ...this.axisLists, this.dims, check("log.colourBy", this.by), check("log.cloud.labelBy", this.labels), this.imagesLabel, this.find, this.count);
+    this.bar = el("div", { class: "log-bar", role: "toolbar", "aria-label": t("log.page.projector") }, this.chooser, this.toGraph, this.way, this.laying, ...this.axisLists, this.dims, check("log.colourBy", this.by), check("log.cloud.labelBy", this.labels), this.imagesLabel, this.find, this.count);
     this.legend = el("div", { class: "cloud-legend", role: "region", "aria-label": t("legend") });
     this.tip = el("div", { class: "chart-tip", role: "tooltip", hidden: true });
     this.place = el("div", { class: "cloud-place" }, this.cloud.root, this.tools, this.legend, this.note);
@@ -118,8 +119,12 @@ class ProjectorPage {
     if (!one) return;
     if (this.tensor) this.stopLayout();
     this.chooser.value = String(id);
+    this.asking = {}; // what was asked of the one before is not waited for
     Object.assign(this, { tensor: one, selected: [], neighbours: [], there: null, found: null, sprite: null, method: "pca" });
     this.way.value = "pca";
+    this.laying.hidden = true;
+    this.imagesLabel.hidden = true;
+    this.filtered();
     this.say([]);
     const { feed } = this.logs;
     try {
@@ -519,7 +524,10 @@ class ProjectorPage {
     if (this.tensor?.id !== id) await this.open(id);
   }
 
-  filtered() {}
+  /** Where embeddings belong may be known now. */
+  filtered() {
+    this.toGraph.hidden = !this.logs.joined.clouds.some((one) => one.id === this.tensor?.id);
+  }
 
   restored() {}
 
