@@ -92,6 +92,7 @@ KNOWN_HEADERS = Limit(4096, "read", "lengths", "of records whose checksums are r
 INDEX_BYTES = Limit(1 << 28, "read", "bytes", "of the index of a checkpoint; a tensor takes about fifty", "refused")
 INDEX_NAMES = Limit(1 << 28, "read", "letters",
     "of names in the index of a checkpoint: each may repeat what the one before begins with", "refused")
+OBJECTS_BYTES = Limit(64 << 20, "read", "bytes", "of the names of variables in a checkpoint", "without these names")
 INLINED_LETTERS = Limit(20_000_000, "read", "letters",
     "of names that opening wrapped calls writes anew", "further wrapped calls stay closed")
 INLINED_WAITS = Limit(100_000, "read", "control inputs",

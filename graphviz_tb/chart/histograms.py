@@ -44,19 +44,22 @@ def ridges(histograms: Sequence[tuple[Floats, Floats]], bins: int = BINS) -> tup
     """The borders of equal bins over the range of all histograms, and the counts of each histogram in them.
 
     A bucket's count is spread by its overlap. A bucket without width goes to the bin that contains it, at a border to
-    the right one. A range without width becomes ± 0.5.
+    the right one. A range without width becomes ± 0.5. Buckets with an end that is not finite are left out.
 
     >>> borders, counts = ridges([(np.array([[0.0, 1.0]]), np.array([3.0]))], bins=3)
     >>> counts.tolist()
     [[1.0, 1.0, 1.0]]
     """
-    filled = [edges for edges, _ in histograms if len(edges)]
+    placed = [
+        (edges[finite], count[finite]) for edges, count in histograms for finite in [np.isfinite(edges).all(axis=1)]
+    ]
+    filled = [edges for edges, _ in placed if len(edges)]
     low = min((float(np.min(edges[:, 0])) for edges in filled), default=0.0)
     high = max((float(np.max(edges[:, 1])) for edges in filled), default=0.0)
     if high <= low:
         low, high = low - 0.5, low + 0.5
     borders = low + (high - low) * np.arange(bins + 1) / bins
-    return borders, np.array([_rebinned(edges, count, borders) for edges, count in histograms]).reshape(-1, bins)
+    return borders, np.array([_rebinned(edges, count, borders) for edges, count in placed]).reshape(-1, bins)
 
 
 def _rebinned(edges: Floats, count: Floats, borders: Floats) -> Floats:

@@ -139,9 +139,9 @@ def log_pages(source: str, formats: list[str], options: Options) -> list[bytes] 
         return None
     from graphviz_tb.page.logged import log_html, log_of, named
 
-    log = log_of(source)
-    if log is None:
+    held = log_of(source)
+    if held is None:
         return None
     title = options.picture.title
-    page = log_html(log, named(source) if title is None else title, int(options.picture.page_max * 1e6))
+    page = log_html(held, named(source) if title is None else title, int(options.picture.page_max * 1e6))
     return [page] * len(formats)

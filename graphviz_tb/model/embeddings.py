@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 
+ADDED = re.compile(r"/\.ATTRIBUTES/VARIABLE_VALUE$|:\d{5}$| \(logged\)$")  # behind the name of a variable
 Points = NDArray[np.float32]  # [points, dimensions]
 DistanceMetric = Literal["cosine", "euclidean"]
 
@@ -38,7 +40,8 @@ class Embedding:
     """A tensor of `points` rows and `dimensions` columns.
 
     `run` is its folder, from the source; `name` is that of the tensor, unique in its run. `values` is the file with the
-    numbers: of a checkpoint its index, of a logged tensor none: then `step` says when it was logged.
+    numbers: of a checkpoint its index, of a logged tensor none: then `step` says when it was logged. `full_name` is
+    that of its variable, where a checkpoint of objects says it.
     """
 
     run: str
@@ -50,6 +53,16 @@ class Embedding:
     metadata: Path | None = None
     sprite: Sprite | None = None
     step: int | None = None
+    full_name: str = ""
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable that it is of, as a graph may have it: without what checkpoints and torch add.
+
+        >>> Embedding(".", "words:00003", EmbeddingForm.TEXT, 9, 2).variable
+        'words'
+        """
+        return ADDED.sub("", self.full_name or self.name)
 
     @property
     def key(self) -> tuple[str, str]:

@@ -51,11 +51,11 @@ READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: OpenableModel, options: PictureOptions) -> bytes:
     """The whole page as one file."""
-    log = log_of(model.source)
-    if log is None:
+    held = log_of(model.source)
+    if held is None:
         head, blocks = data(model, options)
         return document(head, blocks, head["title"] or "graph")
-    part = log_part(log, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE), model.joins)
+    part = log_part(held, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE), model.joins)
     used = weight(part.blocks) / 1e6
     head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
     return document({**head, "log": True}, [*blocks, *part.blocks], head["title"] or "log")

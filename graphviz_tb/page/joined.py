@@ -22,3 +22,14 @@ def joins_told(names: Mapping[int, str], joins: Mapping[str, Join]) -> dict[str,
         else:
             apart.append([number, join.rule.value, list(join.rows)])
     return {"joins": found, "apart": apart}
+
+
+def clouds_joined(variables: Mapping[int, str], joins: Mapping[str, Join]) -> list[list[Any]]:
+    """[embedding, row, rule] for each row of each embedding that is joined. `variables` are the names of their
+    variables, by the ids of the embeddings."""
+    return [
+        [number, row, join.rule.value]
+        for number, name in variables.items()
+        if (join := joins.get(name)) is not None and join.joined
+        for row in join.rows
+    ]

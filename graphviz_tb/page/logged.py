@@ -18,16 +18,19 @@ from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
+from graphviz_tb.model.embeddings import Embedding
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.joins import Join
-from graphviz_tb.model.logged import Histograms, Kind, Place, Run, Series
+from graphviz_tb.model.logged import Histograms, Kind, Logged, Place, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
+from graphviz_tb.page.clouds import belongs, cloud_blocks, clouds_told
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.hparams import trials_table
-from graphviz_tb.page.joined import joins_told
+from graphviz_tb.page.joined import clouds_joined, joins_told
 from graphviz_tb.page.numbers import finite, whole
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
+from graphviz_tb.projector import Projector, projector_of
 from graphviz_tb.render.html import document
 
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
@@ -47,28 +50,46 @@ class LogPart:
     left: int
 
 
-def log_of(source: Any) -> Log | None:
-    """Read the log of a source; None where it is no log directory or event file, or has no data for a page."""
+@dataclass(frozen=True, slots=True)
+class HeldLog:
+    """What a source holds beside a graph: its log, if it has one, and its embeddings, if there are any."""
+
+    log: Log | None
+    projector: Projector | None
+
+    @property
+    def logged(self) -> Logged:
+        """All that was logged."""
+        return Logged((), ()) if self.log is None else self.log.logged
+
+
+def log_of(source: Any) -> HeldLog | None:
+    """What a source has for the pages of a log; None where it has nothing of that kind."""
     if not isinstance(source, str | os.PathLike) or str(source) == "-":
         return None
     try:
         log = open_log(source)
     except TbGraphError:
-        return None
-    return log if any(series.kind in KINDS for series in log.logged.series) else None
+        log = None
+    projector = projector_of(source, log) if Path(source).is_dir() else None
+    if projector is not None and not any(map(belongs, projector.embeddings.found)):
+        projector = None
+    shown = log is not None and any(series.kind in KINDS for series in log.logged.series)
+    return HeldLog(log, projector) if shown or projector is not None else None
 
 
-def log_html(log: Log, title: str, room: int) -> bytes:
+def log_html(held: HeldLog, title: str, room: int) -> bytes:
     """A page of a log without a graph, of `room` bytes at most for its points."""
-    part = log_part(log, title, room)
+    part = log_part(held, title, room)
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def log_part(log: Log, title: str, room: int, join: JoinTags | None = None) -> LogPart:
-    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last. `join` says
-    where tags belong in the graph of the page."""
-    runs = {run.name: number for number, run in enumerate(log.logged.runs)}
-    every = [series for kind in KINDS for series in log.logged.series if series.kind == kind]
+def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None) -> LogPart:
+    """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last, behind it
+    the embeddings. `join` says where tags belong in the graph of the page."""
+    logged = held.logged
+    runs = {run.name: number for number, run in enumerate(logged.runs)}
+    every = [series for kind in KINDS for series in logged.series if series.kind == kind]
     numbers = {(series.run, series.tag): number for number, series in enumerate(every)}
     tag_ids: dict[TagKind, int] = {}
     tags = tag_entries(
@@ -78,28 +99,34 @@ def log_part(log: Log, title: str, room: int, join: JoinTags | None = None) -> L
         lambda one: numbers[one.run, one.tag],
     )
     tags.sort(key=lambda entry: KINDS.index(entry["kind"]))  # stable: groups stay in their order
-    packer, kept = LogPacker(log, room), []
+    packer, kept = LogPacker(held.log, room), []
     for entry in tags:
         if packer.put(entry["id"], entry["kind"], {one[1]: every[one[1]] for one in entry["runs"]}):
             kept.append(entry)
     left = len(tags) - len(kept)
-    state = {**log_state(enumerate(log.logged.runs), log.logged.series), "title": title, "left": left}
+    state = {**log_state(enumerate(logged.runs), logged.series), "title": title, "left": left}
     kinds = Counter(entry["kind"] for entry in kept)
-    table = trials_table(log.logged)
+    table = trials_table(logged)
     if packer.put_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
         kinds["hparams"] += 1
+    clouds = {}
+    if held.projector is not None:
+        clouds = packer.put_clouds(held.projector, runs)
+        kinds["projector"] += max(1, len(clouds))  # where none fits, the page says so
     state["kinds"] = kinds
     blocks = [words("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
         names = {entry["id"]: entry["name"] for entry in kept}
-        blocks.append(words("log/joins", joins_told(names, {each.tag: each for each in join(names.values())})))
+        variables = {number: one.variable for number, one in clouds.items()}
+        joins = {each.tag: each for each in join(dict.fromkeys((*names.values(), *variables.values())))}
+        blocks.append(words("log/joins", {**joins_told(names, joins), "clouds": clouds_joined(variables, joins)}))
     return LogPart(tuple(blocks), left)
 
 
 class LogPacker:
     """Packs the points of tags into blocks while there is room for them."""
 
-    def __init__(self, log: Log, room: int) -> None:
+    def __init__(self, log: Log | None, room: int) -> None:
         self.log, self.room = log, room
         self.blocks: list[DataBlock] = []
         self._blobs: dict[tuple[str, Place], int] = {}
@@ -118,9 +145,31 @@ class LogPacker:
         """Pack the table of hyperparameters and metrics; whether there is one, and room for it."""
         return bool(table["rows"]) and self._fits(words("log/hparams", table))
 
-    def _fits(self, *blocks: DataBlock) -> bool:
+    def put_clouds(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
+        """Pack the embeddings that there is room for, and the list of them; those that are here, by their numbers."""
+        held: dict[int, Embedding] = {}
+        left: list[Notice] = []
+        found = [one for one in projector.embeddings.found if belongs(one)]
+        if others := len(projector.embeddings.found) - len(found):
+            text = f"{others:,} variables of checkpoints are not in this file: tbgraph serve shows them"
+            left.append(Notice("embedding", text))
+        for number, one in enumerate(found):
+            try:
+                blocks = tuple(cloud_blocks(projector, one, number))
+            except TbGraphError as error:
+                left.append(Notice("embedding", str(error), one.name))
+                continue
+            if self._fits(*blocks, strict=True):
+                held[number] = one
+            else:
+                text = f"'{one.name[:80]}' is not in this file: write it with a larger --page-max"
+                left.append(Notice("embedding", text, one.name))
+        self.blocks.append(clouds_told(projector, held, left, runs))
+        return held
+
+    def _fits(self, *blocks: DataBlock, strict: bool = False) -> bool:
         size = sum(len(block.packed) for block in blocks)
-        if self.blocks and size > self.room:
+        if (self.blocks or strict) and size > self.room:
             return False
         self.room -= size
         self.blocks += blocks
@@ -149,6 +198,8 @@ class LogPacker:
 
     def _point(self, series: Series, point: int) -> Any:
         """One point, of which the samples are in blocks now; None where there is no room for them."""
+        if self.log is None:
+            return None
         new = [key for place in samples_of(series, point) if (key := (series.run, place)) not in self._blobs]
         if sum(place.length for _, place in new) > self.room:
             return None

@@ -16,11 +16,23 @@ from graphviz_tb.errors import TbGraphError
 from graphviz_tb.serve.answers import Refused, refusal
 from graphviz_tb.serve.guard import App, Guard
 from graphviz_tb.serve.live import watching
-from graphviz_tb.serve.routes import events, export, graphs, hparams, media, numbers, projector, series, state, viewer
+from graphviz_tb.serve.routes import (
+    events,
+    export,
+    graphs,
+    hparams,
+    media,
+    numbers,
+    profile,
+    projector,
+    series,
+    state,
+    viewer,
+)
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-FAMILIES = (viewer, state, series, numbers, hparams, media, projector, export, graphs, events)
+FAMILIES = (viewer, state, series, numbers, hparams, media, projector, profile, export, graphs, events)
 ROUTES = [route for family in FAMILIES for route in family.ROUTES]
 
 

@@ -93,6 +93,10 @@ class ServedEmbeddings:
             raise Refused(404, f"no embedding {number}", "/api/projector lists them")
         return self.listed[number]
 
+    def variables(self) -> dict[int, str]:
+        """The name of the variable of each embedding, by which it belongs to nodes."""
+        return {number: one.variable for number, one in self.listed.items()}
+
     def told(self, run_id: Callable[[str], int | None]) -> dict[str, Any]:
         """The list, with the methods that there are."""
         methods = [{"name": name, "title": NAMES[name], "missing": missing(name)} for name in METHODS]

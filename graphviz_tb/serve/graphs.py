@@ -15,7 +15,7 @@ from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.joined import JoinedTags
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.logged import LoggedColours
-from graphviz_tb.serve.work import compared, joined, listed, page
+from graphviz_tb.serve.work import chosen, compared, joined, listed, page
 
 MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
 MOST_JOBS = 2  # processes that load graphs at once
@@ -75,6 +75,7 @@ class Graphs:
         self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
         self._tags = tags
         self.listed: dict[str, ListedGraph] = {}
+        self.entries: tuple[Entry, ...] = ()  # all that the source holds, traced steps too
         self._next = 0
         self.error: NotLoaded | None = None  # why graphs could not be listed
         self._pages: OrderedDict[str, ServedPage] = OrderedDict()  # the least recently used first
@@ -93,6 +94,8 @@ class Graphs:
             self.error = None
         except NotLoaded as error:
             entries, self.error = (), error
+        self.entries = entries
+        entries = tuple(entry for entry in entries if entry.kind != "profile")
         others = False
         known = {key_of(one.entry): one for one in self.listed.values() if one.pair is None}
         for entry in entries:
@@ -168,7 +171,7 @@ class Graphs:
         page = self.page(one)
         found = self._joined.get(one.id)
         if found is None or found.page is not page:
-            choices = choices_of(one.entry)
+            choices = chosen(one.entry)
             found = JoinedTags(page, lambda tags: Job(joined, self.source, choices, tags))
             self._joined[one.id] = found
         return await found.of(self._tags())
@@ -197,9 +200,10 @@ class Graphs:
 
     def _job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
-            return Job(compared, self.source, *map(choices_of, one.pair), self._picture)
-        steps = {"step": "all"} if one.entry.profile else {}
-        return Job(page, self.source, {**choices_of(one.entry), **steps}, self._picture, tuple(self._tags()))
+            return Job(compared, self.source, *map(chosen, one.pair), self._picture)
+        traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
+        steps = {"step": "all"} if traced else {}
+        return Job(page, self.source, {**chosen(one.entry), **steps}, self._picture, tuple(self._tags()))
 
     def _keep(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made
@@ -229,10 +233,3 @@ class Graphs:
 def key_of(entry: Entry) -> tuple[str | None, ...]:
     """What tells an entry from the others of its source."""
     return entry.kind, entry.run, entry.tag, entry.tag_set
-
-
-def choices_of(entry: Entry) -> dict[str, Any]:
-    """The options that choose an entry."""
-    named = {"run": entry.run, "tag": entry.tag, "tag_set": entry.tag_set}
-    chosen: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-    return {**chosen, "kind": entry.kind} if chosen else chosen

@@ -28,6 +28,7 @@ from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
 from graphviz_tb.serve.kept import KeptAnswers, KeptValues
+from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread
 
@@ -58,7 +59,10 @@ class ServedSource:
         self.events = Events(self.start)
         room = settings.memory // SHARE_OF_GRAPHS
         self.graphs = Graphs(
-            settings.source, room, self.events.say, tags=lambda: dict.fromkeys(self.tag_names().values())
+            settings.source,
+            room,
+            self.events.say,
+            tags=self.joined_names,
         )
         answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
         self.kept = KeptAnswers(answers)
@@ -70,9 +74,11 @@ class ServedSource:
         self.read_once = False
         self.log: Log | None = None  # until there is a log to be read
         self.embeddings = ServedEmbeddings(self.source)
+        self.profiles = ServedProfiles(settings.source, room)
         self._lock = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None  # of the server, when it runs
         self._stamp: tuple[int, int] | None = None
+        self._traces: TraceStamps = {}
         self._runs: dict[str, int] = {}
         self._series: dict[RunTag, int] = {}
         self._tags: dict[RunTag, int] = {}  # by name and kind: a tag may be of another kind in another run
@@ -115,6 +121,8 @@ class ServedSource:
         grown = (self._by_id[self._series[key]] for key in changes.points if key in self._series)
         self._graphs_changed.update(changes.graphs, (one.run for one in grown if one.kind == "graph"))
         self._graphs_wanted |= bool(self._graphs_changed) or bool(changes.gone) or self._replaced()
+        before_traces, self._traces = self._traces, await in_thread(trace_stamps, self.source)
+        self._graphs_wanted |= self._traces != before_traces
         if self._listing is None or self._listing.done():
             self._listing = asyncio.create_task(self._list_graphs())
         return bool(changes)
@@ -156,8 +164,9 @@ class ServedSource:
         self._graphs_wanted = self._all_changed = False
         self._graphs_changed.clear()
         # A log without a graph is not read once more to find none.
-        runs = None if self.log is None else self._with_graphs(self.logged)
+        runs = None if self.log is None else self._with_graphs(self.logged) | self._traces.keys()
         others = await self.graphs.refresh(changed, runs)
+        others |= self.profiles.take(self.graphs.entries)
         self._listed_at, self._listing_took = monotonic(), monotonic() - begun
         first, self.graphs_listed = not self.graphs_listed, True
         if others or first:
@@ -228,6 +237,10 @@ class ServedSource:
         """The name of each tag that may belong to nodes, by its id."""
         return {number: tag for (tag, kind), number in self._tags.items() if kind != "graph"}
 
+    def joined_names(self) -> dict[str, None]:
+        """The names that may belong to nodes: of tags, and of the variables that embeddings are of."""
+        return dict.fromkeys((*self.tag_names().values(), *self.embeddings.variables().values()))
+
     def all_series(self, kind: str | None = None) -> list[Series]:
         """Every series, of one kind or of all."""
         return [series for series in self.logged.series if kind in (None, series.kind)]
@@ -287,6 +300,7 @@ class ServedSource:
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
+        traced = len(self.profiles.listed)
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
@@ -296,9 +310,10 @@ class ServedSource:
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
             state["kinds"].update({"projector": embeddings} if embeddings else {})
+            state["kinds"].update({"profile": traced} if traced else {})
             return {**state, **whole}
 
-        return f"state {embeddings} {whole}", make
+        return f"state {embeddings} {traced} {whole}", make
 
     def tags(self, kind: str | None) -> tuple[str, Callable[[], dict[str, Any]]]:
         """All tags, of one kind or of all, with the series of each run: what they depend on, and what makes them."""
@@ -336,5 +351,6 @@ class ServedSource:
         self.events.close()
         self.graphs.close()
         self.embeddings.close()
+        self.profiles.close()
         if self._listing is not None:
             self._listing.cancel()

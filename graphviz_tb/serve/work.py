@@ -6,32 +6,49 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphviz_tb.annotate import profile_of
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.model.embeddings import Points
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.profile import Profile
 from graphviz_tb.options import PictureOptions, ReadOptions
 from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
 from graphviz_tb.pipeline import load
 from graphviz_tb.project import positions
-from graphviz_tb.read import contents
+from graphviz_tb.read import contents, profiles
 from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
 
+NO_GRAPH = b'node { name: "" op: "NoOp" }'  # what no name of a trace is in
 FEW_RUNS = 20  # that are read one by one: each walks through the folders anew
 
 Choices = Mapping[str, Any]
 
 
 def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tuple[Entry, ...]:
-    """Every graph of a source, or of some of its runs, before one is chosen."""
+    """Every graph and traced step of a source, or of some of its runs, before one is chosen."""
     told("read", 0, None)
     few = sorted(runs) if runs is not None and len(runs) <= FEW_RUNS else [None]
-    entries = [entry for run in few for entry in contents(source, ReadOptions(run=run))]
-    return tuple(entry for entry in entries if entry.kind != "profile")
+    return tuple(entry for run in few for entry in contents(source, ReadOptions(run=run)))
+
+
+def traced_step(told: ReportStage, source: str, traced: Entry, graph: Entry | None) -> Profile:
+    """The profile of a traced step, joined with a graph, or with none."""
+    model = load(NO_GRAPH if graph is None else source, **chosen(graph))
+    told("annotate", 0, None)
+    tag = traced.tag or ""
+    return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
+
+
+def chosen(entry: Entry | None) -> dict[str, Any]:
+    """The options that choose an entry."""
+    named = {"run": entry.run, "tag": entry.tag, "tag_set": entry.tag_set} if entry is not None else {}
+    said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+    return {**said, "kind": entry.kind} if said and entry is not None else said
 
 
 def page(told: ReportStage, source: str, choices: Choices, picture: Choices, tags: Sequence[str]) -> ServedPage:

@@ -36,6 +36,18 @@ def test_no_buckets_at_all() -> None:
     assert ridges([])[1].shape == (0, 30)
 
 
+def test_buckets_without_a_place_are_left_out() -> None:
+    """Values that are NaN have no place on an axis: they neither count nor take the range of the others."""
+    good = (np.array([[0.0, 3.0]]), np.array([3.0]))
+    lost = (np.full((2, 2), np.nan), np.array([4.0, 5.0]))
+    partly = (np.array([[np.nan, 1.0], [0.0, 1.0], [2.0, np.inf]]), np.array([1.0, 2.0, 4.0]))
+    borders, counts = ridges([good, lost, partly], bins=3)
+    assert borders.tolist() == [0, 1, 2, 3]
+    assert counts.tolist() == [[1, 1, 1], [0, 0, 0], [2, 0, 0]]
+    borders, counts = ridges([lost], bins=1)
+    assert (borders.tolist(), counts.tolist()) == ([-0.5, 0.5], [[0]])
+
+
 def test_empty_buckets_are_stepped_over() -> None:
     edges = np.array([[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]])
     assert percentiles(edges, np.array([1.0, 0.0, 1.0])) == [

@@ -14,7 +14,11 @@ import pytest
 
 from graphviz_tb import load, open_log
 from graphviz_tb.commands import run
-from graphviz_tb.page.logged import KINDS, log_html, log_part
+from graphviz_tb.page.logged import KINDS, HeldLog, log_html, log_of, log_part
+from graphviz_tb.project import pca
+from graphviz_tb.projector import Projector
+from tests.project.digits import write_digits
+from tests.read.test_embeddings import stored
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOGS = FIXTURES / "logged"
@@ -39,7 +43,7 @@ def columns(data: bytes) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_it_holds_every_point_of_a_short_log() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    held = blocks(log_html(log, "log", 10**7))
+    held = blocks(log_html(HeldLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     assert {run["name"] for run in told["state"]["runs"]} == set(log.runs)
     names = {run["id"]: run["name"] for run in told["state"]["runs"]}
@@ -74,7 +78,7 @@ def test_a_log_without_a_graph_is_a_page_of_its_scalars(tmp_path: Path) -> None:
 
 def test_tags_without_room_are_counted() -> None:
     log = open_log(LOGS / "tf1_filewriter")
-    told = json.loads(blocks(log_html(log, "log", 500))["log"])
+    told = json.loads(blocks(log_html(HeldLog(log, None), "log", 500))["log"])
     shown = {(one.tag, one.kind) for one in log.logged.series if one.kind in KINDS}
     assert told["tags"]
     assert told["state"]["left"] == len(shown) - len(told["tags"])
@@ -83,7 +87,7 @@ def test_tags_without_room_are_counted() -> None:
 
 def test_histograms_images_and_texts_are_in_it() -> None:
     log = open_log(LOGS / "torch_writer")
-    held = blocks(log_html(log, "log", 10**7))
+    held = blocks(log_html(HeldLog(log, None), "log", 10**7))
     told = json.loads(held["log"])
     tags = {kind: [tag for tag in told["tags"] if tag["kind"] == kind] for kind in ("histogram", "image", "text")}
     series = tags["histogram"][0]["runs"][0][1]
@@ -101,17 +105,17 @@ def test_histograms_images_and_texts_are_in_it() -> None:
 
 def test_images_without_room_are_left_out_first() -> None:
     log = open_log(LOGS / "torch_writer")
-    whole = log_part(log, "log", 10**7)
+    whole = log_part(HeldLog(log, None), "log", 10**7)
     images = [block for block in whole.blocks if block.name.startswith("log/blob/")]
     room = sum(len(block.packed) for block in whole.blocks) - sum(len(block.packed) for block in images)
-    less = log_part(log, "log", room)
+    less = log_part(HeldLog(log, None), "log", room)
     assert less.left
     assert len([block for block in less.blocks if block.name.startswith("log/blob/")]) < len(images)
     assert sum(len(block.packed) for block in less.blocks[1:]) <= room
 
 
 def test_hostile_names_stay_in_their_blocks() -> None:
-    page = log_html(open_log(LOGS / "odd_names"), "</script><script>alert(1)", 10**7).decode()
+    page = log_html(HeldLog(open_log(LOGS / "odd_names"), None), "</script><script>alert(1)", 10**7).decode()
     assert page.count("<script") == page.count("</script>")
     assert "<script>alert" not in page
 
@@ -119,3 +123,37 @@ def test_hostile_names_stay_in_their_blocks() -> None:
 def test_a_page_of_a_graph_alone_has_nothing_of_logs() -> None:
     page = load(FIXTURES / "real" / "xor.pbtxt").render("html")
     assert b"class ScalarPage" not in page
+
+
+def test_a_log_with_an_embedding_and_nothing_else(tmp_path: Path) -> None:
+    """The page holds its points, its metadata and its pictures; what does not fit is said."""
+    log = tmp_path / "log"
+    write_digits(log, 5)
+    target = tmp_path / "run.html"
+    assert run(["render", "-q", str(log), "-o", str(target)]) == 0
+    held = blocks(target.read_bytes())
+    assert json.loads(held["log"])["state"]["kinds"] == {"projector": 1}
+    [told] = json.loads(held["log/projector"])["tensors"]
+    assert (told["name"], told["points"], told["sprite"]) == ("default:00000", 50, [14, 14])
+    points = columns(held["log/projector/0"])
+    projector = Projector(log)
+    [one] = projector.refresh().found
+    assert np.array_equal(points["values"].reshape(50, -1), projector.values(one))
+    assert np.array_equal(points["axis.2"], pca(projector.values(one)).axes[:, 2])
+    assert held["log/projector/0/sprite"] == projector.sprite(one)
+    assert [each["name"] for each in json.loads(held["log/projector/0/metadata"])["columns"]] == [
+        "digit",
+        "name",
+        "ink",
+    ]
+    small = log_part(HeldLog(None, projector), "log", 3_000)
+    listed = json.loads(next(block.data for block in small.blocks if block.name == "log/projector"))
+    assert (listed["tensors"], listed["notices"][0]["text"]) == (
+        [],
+        "'default:00000' is not in this file: write it with a larger --page-max",
+    )
+
+
+def test_variables_that_nobody_described_are_not_in_a_page(tmp_path: Path) -> None:
+    stored(tmp_path, "model", {"kernel": np.ones((9, 4), np.float32)})
+    assert log_of(tmp_path) is None

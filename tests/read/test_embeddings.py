@@ -15,7 +15,8 @@ from graphviz_tb.model.embeddings import Embedding, EmbeddingForm
 from graphviz_tb.projector import Projector
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
 from graphviz_tb.read.projector import read_metadata
-from tests.event_files import event, record, tensor
+from graphviz_tb.read.projector.found import stored_in
+from tests.event_files import event, field, record, tensor, varint
 from tests.read.test_checkpoints import block, index
 
 VALUES = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
@@ -223,3 +224,27 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert projector.values(one).tolist() == VALUES[:2].tolist()
     assert projector.columns(one)[0][0].texts == ("a", "b")
     assert projector.notices(one)[0].message == "the first 2 of 4 points are read"
+
+
+def test_the_name_that_the_program_gave_to_a_variable(tmp_path: Path) -> None:
+    """A checkpoint of objects has it in a text of its own: lengths, a checksum, the message."""
+    key = "model/layer_with_weights-0/embeddings/.ATTRIBUTES/VARIABLE_VALUE"
+    attribute = field(1, b"VARIABLE_VALUE") + field(2, b"embedding/embeddings") + field(3, key.encode())
+    message = field(1, field(1, b"\x08\x01")) + field(1, field(2, attribute))
+    text = varint(len(message)) + b"\0\0\0\0" + message
+    stored(tmp_path, "ckpt-1", {key: VALUES})
+    (tmp_path / "ckpt-1.data-00000-of-00001").write_bytes(VALUES.tobytes() + text)
+    whole = BundleEntryProto(dtype=1, size=VALUES.nbytes)
+    for size in VALUES.shape:
+        whole.shape.dim.add(size=size)
+    graph = BundleEntryProto(dtype=7, offset=VALUES.nbytes, size=len(text))
+    entries = [(b"", BundleHeaderProto(num_shards=1).SerializeToString())]
+    entries += [(b"_CHECKPOINTABLE_OBJECT_GRAPH", graph.SerializeToString()), (key.encode(), whole.SerializeToString())]
+    (tmp_path / "ckpt-1.index").write_bytes(index(block(entries)))
+    [one] = Projector(tmp_path).refresh().found
+    assert (one.name, one.full_name, one.variable) == (key, "embedding/embeddings", "embedding/embeddings")
+    (tmp_path / "ckpt-1.data-00000-of-00001").write_bytes(VALUES.tobytes())
+    (tmp_path / "ckpt-1.index").write_bytes(index(block(entries)))
+    stored_in.cache_clear()
+    [one] = Projector(tmp_path).refresh().found
+    assert one.variable == "model/layer_with_weights-0/embeddings"

@@ -146,6 +146,36 @@ async function main() {
     await shot();
   });
 
+  await test("on a small laptop that is four times as slow: every tab in sight, a group opens, a point comes, a zoom is drawn", async () => {
+    const slow = await context.newCDPSession(tab);
+    await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    await tab.setViewportSize({ width: 1024, height: 768 });
+    await tab.getByRole("tab", { name: "Graph" }).click();
+    await node("m").waitFor();
+    ok(await tab.getByRole("tablist").evaluate((tabs) => tabs.scrollWidth <= tabs.clientWidth), "a tab is cut");
+    ok(await tab.locator("#bar").evaluate((bar) => bar.scrollWidth <= bar.clientWidth), "the bar is cut");
+    await node("m").dblclick();
+    await node("m/a").waitFor();
+    await shot();
+    await tab.getByRole("tab", { name: "Scalars" }).click();
+    const card = tab.getByRole("figure", { name: /^loss/ });
+    const canvas = card.locator("canvas");
+    await canvas.scrollIntoViewIfNeeded();
+    const [had, drawn] = [await points("loss", "train"), () => canvas.evaluate((one) => one.toDataURL())];
+    write("train", 12, 0.1);
+    await until(async () => (await points("loss", "train")) === had + 1, "the point did not come");
+    const before = await drawn();
+    await canvas.hover();
+    await tab.keyboard.down("Control");
+    for (let turn = 0; turn < 10; turn++) await tab.mouse.wheel(0, -60);
+    await tab.keyboard.up("Control");
+    await until(async () => (await drawn()) !== before, "the zoom is not drawn");
+    await shot();
+    await canvas.dblclick();
+    await slow.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+    await slow.detach();
+  });
+
   await test("in the dark, and on a phone", async () => {
     await tab.getByRole("combobox", { name: "Theme" }).selectOption("dark");
     await until(() => tab.evaluate(() => document.documentElement.dataset.theme === "dark"), "it is not dark");

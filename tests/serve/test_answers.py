@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.each import each
 from tests.serve.serving import columns, until
@@ -82,6 +83,27 @@ def test_part_of_a_long_series(client: Callable[..., Any], tmp_path: Path) -> No
     assert len(whole[f"{number}.smoothed"]) == len(steps)
     _, part = columns(asked.get(f"/api/series/{number}?px=50&from=100.5&to=120").content)
     assert part[f"{number}.step"].tolist() == list(range(100, 122))  # one more on either side
+
+
+def test_a_zoom_smooths_a_long_series_once(
+    client: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from graphviz_tb.serve.routes import series
+
+    writer, calls, smoothed = Writer(tmp_path / "run"), [], series.smoothed
+    values = np.sin(np.arange(3000) / 7)
+    writer.raw(b"".join(record_of(writer, step, float(value)) for step, value in enumerate(values)))
+    asked = client(tmp_path)
+    [number] = ids_of(asked, "x").values()
+    monkeypatch.setattr(series, "smoothed", lambda *given: calls.append(1) or smoothed(*given))
+    expected = smoothed(np.float32(values).astype(float), 0.6)
+    for start, end in ((0, 2999), (0, 1000), (500, 600)):
+        way = f"/api/series/{number}?px=50&smooth=0.6&from={start}&to={end}"
+        _, part = columns(asked.get(way).content)
+        assert np.array_equal(part[f"{number}.smoothed"], expected[part[f"{number}.step"]])
+    assert calls == [1]
+    asked.get(f"/api/series/{number}?px=50&smooth=0.5")
+    assert calls == [1, 1]
 
 
 def record_of(writer: Writer, step: int, value: float) -> bytes:

@@ -12,7 +12,9 @@ import pytest
 
 from graphviz_tb.project import nearest, pca
 from graphviz_tb.serve import embeddings
+from tests.project.digits import write_looked_up
 from tests.serve.serving import columns, until
+from tests.serve.test_served_joins import loaded
 
 HEADERS = {"x-tbgraph": "1"}
 VALUES = np.random.default_rng(1).normal(size=(40, 6)).astype(np.float32)
@@ -63,6 +65,14 @@ def test_the_list(client: Callable[..., Any], log: Path) -> None:
     assert [one["code"] for one in told["notices"]] == ["outside"]
     assert [one["name"] for one in told["methods"]] == ["pca", "tsne", "umap"]
     assert str(log) not in asked.get("/api/projector").text
+
+
+def test_an_embedding_is_joined_to_the_op_that_looks_it_up(client: Callable[..., Any], tmp_path: Path) -> None:
+    write_looked_up(tmp_path)
+    asked = client(tmp_path)
+    loaded(asked)
+    [hit] = asked.get("/api/graphs/0/find?text=lookup").json()["hits"]
+    assert asked.get("/api/graphs/0/joins").json()["clouds"] == [[0, hit["row"], "variable"]]
 
 
 def test_points_neighbours_and_metadata(client: Callable[..., Any], log: Path) -> None:

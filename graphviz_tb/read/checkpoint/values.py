@@ -37,16 +37,16 @@ def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
 
     Raises ReadError where a file is gone, cut or damaged, UnknownNode where the tensor is not there.
     """
-    shards, entry, slices = placed(index, name)
-    dtype, (_, columns) = DTYPES[entry.dtype], [dim.size for dim in entry.shape.dim]
-    parts, left, prefix = [], rows, str(index).removesuffix(".index")
+    shards, entry, own = entry_of(index, name)
+    dtype, slices = DTYPES[entry.dtype], list(slices_of(entry, own, str(index)))
+    columns = entry.shape.dim[1].size
+    parts, left = [], rows
     for each in slices:
         take = min(left, each.rows)
         if take <= 0:
             break
-        path = Path(DATA.format(prefix=prefix, shard=each.shard, shards=shards))
         count = take * columns
-        raw = bytes_of(path, index.parent, each.offset, count * dtype.size)
+        raw = bytes_of(data_file(index, each.shard, shards), index.parent, each.offset, count * dtype.size)
         elements = values(np.frombuffer(raw, dtype.form), entry.dtype)
         with np.errstate(over="ignore"):
             parts.append(elements.astype(np.float32).reshape(take, columns))
@@ -54,8 +54,13 @@ def stored_rows(index: Path, name: str, rows: int) -> NDArray[np.float32]:
     return np.concatenate(parts) if parts else np.zeros((0, columns), np.float32)
 
 
-def placed(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Slice]]:
-    """The number of shards, the entry of a tensor, and where its rows are."""
+def data_file(index: Path, shard: int, shards: int) -> Path:
+    """The file with the values of one shard."""
+    return Path(DATA.format(prefix=str(index).removesuffix(".index"), shard=shard, shards=shards))
+
+
+def entry_of(index: Path, name: str) -> tuple[int, BundleEntryProto, list[BundleEntryProto]]:
+    """The number of shards, the entry of a tensor, and those of its slices. Raises as `stored_rows`."""
     try:
         entries = Table(index.read_bytes(), str(index)).entries()
     except OSError as error:
@@ -73,7 +78,7 @@ def placed(index: Path, name: str) -> tuple[int, BundleEntryProto, list[Slice]]:
             parts.append(decode(value, BundleEntryProto, str(index)))
     if found is None or found.dtype not in DTYPES:
         raise UnknownNode(f"no tensor '{name[:80]}' in {index}")
-    return header.num_shards, found, list(slices_of(found, parts, str(index)))
+    return header.num_shards, found, parts
 
 
 def slices_of(entry: BundleEntryProto, parts: list[BundleEntryProto], name: str) -> Iterator[Slice]:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 
 from graphviz_tb.errors import ReadError
 from graphviz_tb.limits import EMBEDDING_DIMENSIONS, EMBEDDINGS_LISTED, FEWEST_POINTS
-from graphviz_tb.model.checkpoint import Checkpoint, StoredTensor
+from graphviz_tb.model.checkpoint import StoredTensor
 from graphviz_tb.model.embeddings import Embedding, EmbeddingForm, Embeddings, Sprite
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
 from graphviz_tb.read.checkpoint import SUFFIX, index_files, is_index, read_checkpoint
+from graphviz_tb.read.checkpoint.full_names import full_names
 from graphviz_tb.read.projector.config import NAME, read_config, tensor_name
 from graphviz_tb.read.projector.inside import FileRefused, inside
 from graphviz_tb.read.projector.values import READABLE, extent_of_text
 from graphviz_tb.read.walk import files_below
 
+REMEMBERED = 256  # indexes of checkpoints; a log is looked through again and again
 TENSORS, METADATA = "tensors.tsv", "metadata.tsv"  # as torch calls them
 # State of optimizers, which has the shape of a variable and is none: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
@@ -166,7 +169,7 @@ def of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embeddin
     if len(shape) == 2 and shape[0] and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
         check_dimensions(shape[1], name)
         return Embedding(run, name, EmbeddingForm.BINARY, *shape, path)
-    points, dimensions = extent_of_text(path)
+    points, dimensions = extent_of_text(path, path.stat().st_mtime_ns, size)
     check_dimensions(dimensions, name)
     return Embedding(run, name, EmbeddingForm.TEXT, points, dimensions, path)
 
@@ -179,12 +182,21 @@ def check_dimensions(dimensions: int, name: str) -> None:
 
 def of_checkpoint(run: str, index: Path) -> list[Embedding]:
     """The variables of a checkpoint that have two axes and are no state of an optimizer. Raises ReadError."""
-    checkpoint: Checkpoint = read_checkpoint(index)
-    return [
-        Embedding(run, each.name, EmbeddingForm.CHECKPOINT, each.shape[0], each.shape[1], index)
-        for each in checkpoint.tensors
-        if is_embedding(each)
-    ]
+    status = index.stat()
+    return [replace(one, run=run) for one in stored_in(index, status.st_mtime_ns, status.st_size)]
+
+
+@lru_cache(REMEMBERED)
+def stored_in(index: Path, changed: int, size: int) -> tuple[Embedding, ...]:
+    """The same, of no run yet, as long as the file is the same. Raises ReadError."""
+    tensors = [each for each in read_checkpoint(index).tensors if is_embedding(each)]
+    names = full_names(index) if tensors else {}
+    return tuple(
+        Embedding(
+            "", one.name, EmbeddingForm.CHECKPOINT, one.shape[0], one.shape[1], index, full_name=names.get(one.name, "")
+        )
+        for one in tensors
+    )
 
 
 def is_embedding(tensor: StoredTensor) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from graphviz_tb.read.checkpoint.values import FLOATS, stored_rows
 from graphviz_tb.read.opened import unreadable
 
 READABLE = FLOATS
+REMEMBERED = 256  # files whose lines were counted
 LINES = 4_096  # that are parsed at once
 
 
@@ -48,10 +50,12 @@ def binary(embedding: Embedding, rows: int) -> Points:
     return values.astype(np.float32, copy=False).reshape(rows, embedding.dimensions)
 
 
-def extent_of_text(path: Path) -> tuple[int, int]:
-    """How many lines and columns a TSV file has. Raises ReadError where it is too large, or empty."""
+@lru_cache(REMEMBERED)
+def extent_of_text(path: Path, changed: int, size: int) -> tuple[int, int]:
+    """How many lines and columns a TSV file has, as long as it is the same. Raises ReadError where it is too large, or
+    empty."""
     try:
-        if path.stat().st_size > EMBEDDING_TEXT:
+        if size > EMBEDDING_TEXT:
             raise TooLarge(f"{path} has more than {EMBEDDING_TEXT:,} bytes", hint="write it as .bytes")
         with path.open("rb") as handle:
             columns, lines = 0, 0

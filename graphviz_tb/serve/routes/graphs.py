@@ -9,7 +9,7 @@ from starlette.routing import Route
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.page.columns import packed
-from graphviz_tb.page.joined import joins_told
+from graphviz_tb.page.joined import clouds_joined, joins_told
 from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import decimal, is_number, known, session_of, whole, word
@@ -124,11 +124,12 @@ async def card(request: Request) -> Response:
 
 
 async def joins(request: Request) -> Response:
-    """Where the tags of the log belong in a graph."""
+    """Where the tags of the log, and its embeddings, belong in a graph."""
     known(request, ())
     graphs, one = asked(request)
-    names = session_of(request).tag_names()
-    return json_answer(request, joins_told(names, await graphs.joins(one)), same=True)
+    session, found = session_of(request), await graphs.joins(one)
+    clouds = clouds_joined(session.embeddings.variables(), found)
+    return json_answer(request, {**joins_told(session.tag_names(), found), "clouds": clouds}, same=True)
 
 
 async def logged(request: Request) -> Response:

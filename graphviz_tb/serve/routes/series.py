@@ -80,7 +80,7 @@ def columns(found: dict[int, Series], view: ChartView, session: ServedSource) ->
     missing = [number for number, drawn in kept.items() if drawn is None]
     found |= zip(missing, session.with_columns([found[number] for number in missing]), strict=True)
     for number, one in found.items():
-        drawn = kept[number] or session.drawn.put(*key_of(number, one, view), shown(number, one, view))
+        drawn = kept[number] or session.drawn.put(*key_of(number, one, view), shown(number, one, view, session))
         sent[str(number)] = {"generation": one.generation, "points": len(one), "sent": len(drawn[0][1])}
         blocks += drawn
     return packed(sum(one["sent"] for one in sent.values()), blocks, {"series": sent})
@@ -93,14 +93,14 @@ def key_of(number: int, one: Series, view: ChartView) -> tuple[tuple[int, ChartV
     return (number, replace(view, pixels=pixels)), (one.generation, len(one))
 
 
-def shown(number: int, one: Series, view: ChartView) -> Drawn:
+def shown(number: int, one: Series, view: ChartView, session: ServedSource) -> Drawn:
     """The points that are sent, in the order in which they are drawn, and their smoothed values.
 
     One point on either side of what is shown comes with it: the line goes on to the border.
     """
     points = one.in_order(view.superseded)
     values = one.value[points].astype(np.float64)
-    smooth = smoothed_points(values, one.superseded[points], view.smooth)
+    smooth = smoothed_once(number, one, view, points, session) if view.smooth else None
     x = along(one, points, view.axis)
     rising = np.argsort(x, kind="stable") if view.axis != "step" else np.arange(len(x))
     points, values, x = points[rising], values[rising], x[rising]
@@ -123,12 +123,21 @@ def shown(number: int, one: Series, view: ChartView) -> Drawn:
     return tuple((f"{number}.{name}", column) for name, column in made)
 
 
-def smoothed_points(values: NDArray[np.float64], stale: NDArray[np.bool_], weight: float) -> NDArray[np.float64] | None:
-    """Values with those that count smoothed; superseded ones stay as they are."""
-    if not weight:
-        return None
-    made = values.copy()
-    made[~stale] = smoothed(values[~stale], weight)
+def smoothed_once(
+    number: int, one: Series, view: ChartView, points: NDArray[np.int64], session: ServedSource
+) -> NDArray[np.float64]:
+    """Smooth the values of a series that count; superseded ones stay as they are.
+
+    Those of a long series are kept: each step of a zoom shows another part of the same.
+    """
+    key, stamp = (number, view.smooth, view.superseded), (one.generation, len(one))
+    known = session.drawn.get(key, stamp)
+    if known is not None:
+        return known[0][1]
+    made, stale = one.value[points].astype(np.float64), one.superseded[points]
+    made[~stale] = smoothed(made[~stale], view.smooth)
+    if len(one) > EACH * view.pixels:
+        session.drawn.put(key, stamp, (("smoothed", made),))
     return made
 
 

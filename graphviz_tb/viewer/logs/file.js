@@ -5,8 +5,10 @@ class FileLog {
   constructor(log, blocks) {
     this.log = log;
     this.blocks = blocks;
-    /** @type {Map<number, string>} of bytes that were asked for */
+    /** @type {Map<string, string>} of bytes that were asked for */
     this.addresses = new Map();
+    /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
+    this.values = new Map();
     /** @type {Map<number, LogTag>} */
     this.tagOf = new Map(log.tags.flatMap((tag) => tag.runs.map((one) => /** @type {[number, LogTag]} */ ([one[1], tag]))));
   }
@@ -59,11 +61,16 @@ class FileLog {
   }
 
   /** The address of the bytes of an image or a sound. @param {{blob: number, type: string}} sample */
-  async blob({ blob, type }) {
-    let address = this.addresses.get(blob);
+  blob({ blob, type }) {
+    return this.address(`log/blob/${blob}`, type);
+  }
+
+  /** The address of the bytes of a block. @param {string} name @param {string} type */
+  async address(name, type) {
+    let address = this.addresses.get(name);
     if (!address) {
-      address = URL.createObjectURL(new Blob([await this.blocks.get(`log/blob/${blob}`)], { type }));
-      this.addresses.set(blob, address);
+      address = URL.createObjectURL(new Blob([await this.blocks.get(name)], { type }));
+      this.addresses.set(name, address);
     }
     return address;
   }
@@ -73,6 +80,44 @@ class FileLog {
     return this.blocks.get("log/hparams");
   }
 
+  /** Embeddings; they are laid out on their principal components alone. */
+  embeddings() {
+    return this.blocks.get("log/projector");
+  }
+
+  /** The points of an embedding on axes. @param {number} id */
+  async cloud(id) {
+    const found = columnsOf(await this.blocks.get(`log/projector/${id}`));
+    this.values.set(id, found.blocks.get("values"));
+    return found;
+  }
+
+  /** What is known of its points. @param {number} id */
+  cloudColumns(id) {
+    return this.blocks.get(`log/projector/${id}/metadata`);
+  }
+
+  /** The address of its sprite. @param {number} id */
+  cloudSprite(id) {
+    return this.address(`log/projector/${id}/sprite`, "");
+  }
+
+  /** Whether its values are in the file. @param {number} id */
+  hasNeighbours(id) {
+    return Boolean(this.values.get(id));
+  }
+
+  /** @param {number} id @param {number} row @param {number} k @param {string} metric */
+  async cloudNeighbours(id, row, k, metric) {
+    const { tensors } = await this.embeddings();
+    const { dims } = tensors.find((/** @type {any} */ one) => one.id === id);
+    return cloudNearest(this.values.get(id), dims, row, k, metric);
+  }
+
+  async layOut() {}
+
+  async cancelLayout() {}
+
   /** No address has all points. */
   exportAddress() {
     return "";
@@ -80,4 +125,30 @@ class FileLog {
 
   /** Nothing comes. */
   listen() {}
+}
+
+/** The nearest points of a point, as `project/neighbours.py` finds them. @param {ArrayLike<number>} values @param {number} dims @param {number} row @param {number} k @param {string} metric */
+function cloudNearest(values, dims, row, k, metric) {
+  const own = row * dims;
+  const length = (/** @type {number} */ at) => {
+    let sum = 0;
+    for (let one = 0; one < dims; one++) sum += values[at + one] ** 2;
+    return Math.sqrt(sum);
+  };
+  const long = length(own);
+  /** @type {[number, number][]} */
+  const found = [];
+  for (let other = 0; other * dims < values.length; other++) {
+    if (other === row) continue;
+    const at = other * dims;
+    let sum = 0;
+    if (metric === "cosine") for (let one = 0; one < dims; one++) sum += values[own + one] * values[at + one];
+    else for (let one = 0; one < dims; one++) sum += (values[own + one] - values[at + one]) ** 2;
+    const both = metric === "cosine" ? long * length(at) : 0;
+    const far = metric === "cosine" ? Math.max(0, both > 0 ? 1 - sum / both : both === 0 ? 1 : NaN) : Math.sqrt(sum);
+    if (Number.isFinite(far)) found.push([far, other]);
+  }
+  found.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const some = found.slice(0, k);
+  return { rows: some.map(([, other]) => other), distances: some.map(([far]) => far) };
 }

@@ -3,7 +3,7 @@
 const CHARTS_AT_FIRST = 3; // of a node; "more" shows so many times ten more
 const MORE_CHARTS = 30;
 
-/** @typedef {{joins: [number, number, string, string][], apart: [number, string, number[]][]}} JoinsTold */
+/** @typedef {{joins: [number, number, string, string][], apart: [number, string, number[]][], clouds?: [number, number, string][]}} JoinsTold */
 /** @typedef {{tag: LogTag, row: number, rule: string}} JoinedTag */
 
 class Joined {
@@ -18,6 +18,8 @@ class Joined {
     this.every = [];
     /** @type {Map<number, number[]>} the rows of each tag */
     this.rows = new Map();
+    /** @type {{id: number, row: number, rule: string}[]} embeddings, by their ids */
+    this.clouds = [];
     this.bands = false; // histograms as percentiles
     this.of = ""; // the graph whose joins are here
     this.dirty = true;
@@ -41,6 +43,7 @@ class Joined {
     const [told, tags] = await Promise.all([this.logs.feed.joins(of), this.logs.feed.tags()]);
     const named = new Map(tags.map((tag) => [tag.id, tag]));
     this.every = told.joins.flatMap(([tag, row, rule]) => (named.has(tag) ? [{ tag: /** @type {LogTag} */ (named.get(tag)), row, rule }] : []));
+    this.clouds = (told.clouds ?? []).map(([id, row, rule]) => ({ id, row, rule }));
     this.rows = new Map();
     for (const { tag, row } of this.every) this.rows.set(tag.id, [...(this.rows.get(tag.id) ?? []), row]);
   }
@@ -78,11 +81,31 @@ class Joined {
     const own = path[path.length - 1];
     const row = graph.mark[own] ? await facts.host(own) : own;
     const tags = row < 0 ? [] : this.tagsOf(row);
+    const clouds = row < 0 ? [] : this.clouds.filter((one) => one.row === row || (one.row > row && one.row < graph.end[row]));
     this.drop();
-    if (!tags.length) return null;
+    if (!tags.length && !clouds.length) return null;
+    const ways = el("div", { class: "cloud-ways" }, ...clouds.slice(0, CHARTS_AT_FIRST).map((one) => el("p", {}, el("button", { onclick: () => this.openCloud(one.id) }, t("log.cloud.open")), el("span", { class: "quiet" }, ` ${t(`log.rule.${one.rule}`)}`))));
+    if (!tags.length) return el("section", { class: "logged", role: "region", "aria-label": t("log.logged") }, el("div", { class: "logged-head" }, el("h3", {}, t("log.logged"))), ways);
     const root = el("section", { class: "logged", role: "region", "aria-label": t("log.logged") });
     this.fill(root, tags, row, CHARTS_AT_FIRST);
-    return root;
+    if (!clouds.length) return root;
+    return el("div", {}, ways, root);
+  }
+
+  /** Show an embedding on its page. @param {number} id */
+  async openCloud(id) {
+    await this.logs.show("projector");
+    await this.logs.projector?.openById(id);
+  }
+
+  /** Show the nodes of an embedding. @param {number} id */
+  async showCloud(id) {
+    const app = this.app();
+    const rows = this.clouds.filter((one) => one.id === id).map((one) => one.row);
+    if (!app || !rows.length) return;
+    await this.logs.show("graph");
+    await app.reveal(app.facts.path(rows[0]));
+    if (rows.length > 1) await app.mark(rows);
   }
 
   /** @param {HTMLElement} root @param {JoinedTag[]} tags @param {number} row @param {number} most */

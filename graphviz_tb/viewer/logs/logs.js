@@ -13,6 +13,7 @@ const PAGES = [
   ["pr_curve", "pr_curve", (logs) => new CurvePage(logs, "pr_curve", CurveCard)],
   ["hparams", "hparams", (logs) => new HparamsPage(logs)],
   ["tensor", "tensor", (logs) => new StepPage(logs, "tensor", TensorCard)],
+  ["projector", "projector", (logs) => new ProjectorPage(logs)],
 ];
 
 /**
@@ -58,6 +59,8 @@ class Logs {
     this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
     this.joined = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
+    /** @type {Record<string, any>} what the address says of the cloud of points */
+    this.cloudState = {};
     this.overlay = false; // histograms above each other, or each at its step
     document.addEventListener("keydown", (event) => this.key(event));
     this.body.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.sheet?.key(event));
@@ -228,6 +231,11 @@ class Logs {
     this.hooks.toast(text);
   }
 
+  /** The page of embeddings, once it was looked at. */
+  get projector() {
+    return /** @type {ProjectorPage | undefined} */ (this.sheets.get("projector"));
+  }
+
   /** What the address holds. */
   address() {
     const runs = this.runs.touched ? [...this.runs.chosen].map(escaped).join(",") || "-" : "";
@@ -236,7 +244,7 @@ class Logs {
       page: this.page === this.pages()[0] ? "" : this.page, runs, tags: this.pattern, smooth: smooth === USUAL_SMOOTH ? "" : String(smooth), axis: axis === "step" ? "" : axis,
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
-      sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(),
+      sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.address() ?? {}),
     };
   }
 
@@ -248,6 +256,8 @@ class Logs {
   async restore({ page = "", runs, tags = "", smooth = "", axis = "step", log = "", pin = "", mode = "", logstep = "", sort = "", by = "", trials = "", ...rest }) {
     this.restoring = true;
     this.scheme.restore(rest);
+    this.cloudState = rest;
+    this.projector?.restore(rest);
     const pages = this.pages();
     if (runs !== undefined) {
       this.runs.touched = true;

@@ -72,6 +72,47 @@ class ServerLog extends Server {
     return this.json("api/hparams");
   }
 
+  /** Embeddings, and the methods that lay them out. */
+  embeddings() {
+    return this.json("api/projector");
+  }
+
+  /** The points of an embedding on axes. @param {number} id @param {LayoutWanted} wanted */
+  async cloud(id, wanted) {
+    const query = new URLSearchParams(Object.entries(wanted).map(([key, value]) => [key, String(value)]));
+    return columnsOf(await (await this.ask(`api/projector/${id}/points?${query}`)).arrayBuffer());
+  }
+
+  /** What is known of its points. @param {number} id */
+  cloudColumns(id) {
+    return this.json(`api/projector/${id}/metadata`);
+  }
+
+  /** The address of its sprite. @param {number} id */
+  async cloudSprite(id) {
+    return `api/projector/${id}/sprite`;
+  }
+
+  /** Whether the neighbours of a point can be asked for. @param {number} id */
+  hasNeighbours(id) {
+    return id >= 0;
+  }
+
+  /** @param {number} id @param {number} row @param {number} k @param {string} metric */
+  cloudNeighbours(id, row, k, metric) {
+    return this.json(`api/projector/${id}/neighbours?row=${row}&k=${k}&metric=${metric}`);
+  }
+
+  /** Begin to lay an embedding out. @param {number} id @param {LayoutWanted} wanted */
+  layOut(id, wanted) {
+    return this.post(`api/projector/${id}/layout?${new URLSearchParams(Object.entries(wanted).map(([key, value]) => [key, String(value)]))}`);
+  }
+
+  /** @param {number} id */
+  cancelLayout(id) {
+    return this.post(`api/projector/${id}/cancel`);
+  }
+
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
   exportAddress(format, tags) {
     return `api/export?${new URLSearchParams({ format, kind: "scalar", tags: tags.join(",") })}`;

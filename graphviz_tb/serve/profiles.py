@@ -1,0 +1,135 @@
+"""The profiles of a source: which traced steps there are, and those that somebody looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.errors import ReadError
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.profile import Profile
+from graphviz_tb.read.holding import RUN_GRAPH
+from graphviz_tb.read.log_traces import trace_files
+from graphviz_tb.read.walk import files_below
+from graphviz_tb.serve.answers import Refused
+from graphviz_tb.serve.kept import KeptValues
+from graphviz_tb.serve.loading import Job, NotLoaded
+from graphviz_tb.serve.work import traced_step
+
+TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run the name, time and size of each file of a trace
+
+OF_SLICE = 60  # bytes of a slice in columns, about
+OF_TEXT = 120  # bytes of a name, and of a row of a table
+
+
+@dataclass(slots=True)
+class ListedProfile:
+    """One traced step of the source; `graph` is the one that it is joined with, None where the source has none."""
+
+    id: str
+    entry: Entry
+    graph: Entry | None
+    version: int = 0  # grows whenever the log holds another trace or graph in its place
+
+
+class ServedProfiles:
+    """All traced steps of one source by their ids, which stay as long as the server runs."""
+
+    def __init__(self, source: str, room: int) -> None:
+        self.source = source
+        self.listed: dict[str, ListedProfile] = {}
+        self._next = 0
+        self._kept: KeptValues[Profile] = KeptValues(room, size_of)
+        self._made: dict[tuple[str, int], asyncio.Task[Profile]] = {}
+
+    def take(self, entries: Iterable[Entry]) -> bool:
+        """Take over what the source holds now; whether there is another traced step than before."""
+        every = [entry for entry in entries if not entry.variant]
+        known = {(one.entry.run, one.entry.tag): one for one in self.listed.values()}
+        others = False
+        for entry in every:
+            if not entry.profile or entry.tag == RUN_GRAPH:  # the graph of a run says whether the run has some
+                continue
+            graph = graph_of(every, entry)
+            one = known.pop((entry.run, entry.tag), None)
+            if one is None:
+                one = ListedProfile(str(self._next), entry, graph)
+                self.listed[one.id] = one
+                self._next += 1
+                others = True
+            elif (one.entry, one.graph) != (entry, graph):
+                one.entry, one.graph, one.version = entry, graph, one.version + 1
+                others = True
+        for one in known.values():
+            del self.listed[one.id]
+            others = True
+        return others
+
+    def get(self, number: str) -> ListedProfile:
+        """A traced step by its id. Raises `Refused`."""
+        found = self.listed.get(number)
+        if found is None:
+            raise Refused(404, f"no profile {number[:40]!r}", "/api/profile lists them")
+        return found
+
+    async def profile(self, one: ListedProfile) -> Profile:
+        """Its profile, made in a separate process where it is not kept. Raises `Refused` where it cannot be read."""
+        found = self._kept.get(one.id, one.version)
+        if found is not None:
+            return found
+        key = one.id, one.version
+        if key not in self._made:
+            self._made[key] = asyncio.create_task(self._make(one))
+            self._made[key].add_done_callback(lambda _: self._made.pop(key))
+        try:
+            made = await asyncio.shield(self._made[key])  # who asked first may go away
+        except NotLoaded as error:
+            raise Refused(404, error.error, error.hint) from None
+        return self._kept.put(one.id, one.version, made)
+
+    async def _make(self, one: ListedProfile) -> Profile:
+        made: Profile = await Job(traced_step, self.source, one.entry, one.graph).result(lambda *told: None)
+        return made
+
+    def close(self) -> None:
+        """Stop all that is being read."""
+        for task in self._made.values():
+            task.cancel()
+
+
+def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
+    """The graph that a traced step is of: of its run before those of others, ops before layers, the largest."""
+    graphs = [entry for entry in entries if entry.kind != "profile"]
+    return max(
+        graphs,
+        key=lambda entry: (entry.run == traced.run, entry.kind == "op", entry.nodes or 0),
+        default=None,
+    )
+
+
+def size_of(profile: Profile) -> int:
+    """The bytes that a profile takes, about."""
+    texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
+    rows = len(profile.ops) + len(profile.types) + len(profile.groups)
+    return OF_SLICE * len(profile.timeline) + OF_TEXT * (texts + 2 * rows)
+
+
+def trace_stamps(source: Path) -> TraceStamps:
+    """The files of traces below a log directory: they come without a word in any event file."""
+    stamps: TraceStamps = {}
+    with suppress(OSError, ReadError):
+        for run, _, path in trace_files(files_below(source)) if source.is_dir() else ():
+            status = path.stat()
+            stamps[run] = (*stamps.get(run, ()), (str(path), status.st_mtime_ns, status.st_size))
+    return stamps
+
+
+def profile_entry(one: ListedProfile, graphs: dict[Any, str]) -> dict[str, Any]:
+    """The entry of a traced step for the viewer; `graphs` are ids by entry."""
+    entry = one.entry
+    return {"id": one.id, "run": entry.run, "tag": entry.tag, "step": entry.step,
+            "graph": graphs.get(one.graph), "version": one.version}  # fmt: skip

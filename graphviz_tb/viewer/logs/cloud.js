@@ -1,0 +1,220 @@
+// A cloud of points that is turned, moved and marked: its canvas, what lies over it, and what hands do with it.
+
+const CLOUD_CLICK = 4; // px that a click may move
+const CLOUD_LABELS = 80; // texts beside points at once
+const CLOUD_TURN = 0.008; // radians a pixel
+
+/**
+ * @typedef {{hover: (row: number, x: number, y: number) => void, pick: (row: number, add: boolean) => void, lasso: (rows: number[], add: boolean) => void, label: (row: number) => string}} CloudHooks
+ */
+
+class Cloud {
+  /** @param {CloudHooks} hooks */
+  constructor(hooks) {
+    this.hooks = hooks;
+    this.view = new CloudView();
+    /** what a drag does: "turn", "lasso" or "box" */
+    this.tool = "turn";
+    this.points = el("canvas", { class: "cloud-points" });
+    this.over = el("canvas", { class: "cloud-over" });
+    this.root = el("div", { class: "cloud", tabindex: "0", role: "application", "aria-label": t("log.page.projector") }, this.points, this.over);
+    this.painter = cloudPainter(this.points);
+    /** @type {number[]} rows that have their text beside them, those that count most first */
+    this.labelled = [];
+    this.hovered = -1;
+    /** @type {number[][]} */
+    this.outline = [];
+    /** @type {Map<number, {x: number, y: number}>} */
+    this.fingers = new Map();
+    this.moved = 0;
+    /** frames that were drawn, for tests */
+    this.frames = 0;
+    new ResizeObserver(() => this.resize()).observe(this.root);
+    this.listen();
+  }
+
+  listen() {
+    const { root } = this;
+    root.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => this.down(event));
+    root.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => this.move(event));
+    root.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => this.up(event));
+    root.addEventListener("pointercancel", (/** @type {PointerEvent} */ event) => this.up(event));
+    root.addEventListener("pointerleave", () => this.point(-1, 0, 0));
+    root.addEventListener("contextmenu", (/** @type {Event} */ event) => event.preventDefault());
+    root.addEventListener("wheel", (/** @type {WheelEvent} */ event) => {
+      event.preventDefault();
+      const { x, y } = this.spot(event);
+      this.view.scale(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0015)), x, y);
+      this.draw();
+    }, { passive: false });
+    root.addEventListener("dblclick", () => this.fit());
+  }
+
+  /** @param {MouseEvent} event */
+  spot(event) {
+    const box = this.root.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.root;
+    if (!width || !height) return;
+    this.ratio = Math.min(2, devicePixelRatio || 1);
+    for (const canvas of [this.points, this.over]) Object.assign(canvas, { width: Math.round(width * this.ratio), height: Math.round(height * this.ratio) });
+    this.view.resize(width, height);
+    this.draw();
+  }
+
+  /** @param {CloudPlaces} places @param {boolean} flat @param {Uint8Array | null} there */
+  setPlaces(places, flat, there) {
+    this.view.there = there;
+    this.view.set(places, flat);
+    this.painter.setPlaces(places);
+    this.draw();
+  }
+
+  /** @param {CloudLook} look @param {number[]} labelled */
+  setLook(look, labelled) {
+    this.labelled = labelled;
+    this.painter.setLook(look);
+    this.draw();
+  }
+
+  /** Everything, or some points. @param {number[]} [rows] */
+  fit(rows) {
+    this.view.reset();
+    if (rows?.length) this.view.fit(rows);
+    this.draw();
+  }
+
+  /** Draw when the screen is drawn next; what comes before is drawn with it. */
+  draw() {
+    if (this.waits) return;
+    this.waits = true;
+    requestAnimationFrame(() => {
+      this.waits = false;
+      if (!this.ratio) return;
+      this.frames++;
+      this.painter.paint(this.view, this.ratio);
+      this.drawOver();
+    });
+  }
+
+  /** Texts beside points, none over another, and the outline that is drawn. */
+  drawOver() {
+    const pen = this.over.getContext("2d");
+    const look = getComputedStyle(this.root);
+    const [text, ground, accent] = ["--text", "--ground", "--accent"].map((name) => look.getPropertyValue(name));
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.clearRect(0, 0, this.view.width, this.view.height);
+    pen.font = `12px ${look.fontFamily}`;
+    pen.lineJoin = "round";
+    /** @type {number[][]} */
+    const taken = [];
+    const rows = [...new Set(this.hovered >= 0 ? [this.hovered, ...this.labelled] : this.labelled)].slice(0, CLOUD_LABELS);
+    for (const row of rows) {
+      const [x, y] = this.view.place(row);
+      const word = brief(this.hooks.label(row), 60);
+      if (!(x > 0 && y > 0 && x < this.view.width && y < this.view.height) || !word) continue;
+      const wide = pen.measureText(word).width;
+      const left = x + 9 + wide > this.view.width ? x - 9 - wide : x + 9;
+      const box = [left - 2, y - 9, left + wide + 2, y + 8];
+      if (taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1])) continue;
+      taken.push(box);
+      Object.assign(pen, { strokeStyle: ground, lineWidth: 4, fillStyle: row === this.hovered ? accent : text });
+      pen.strokeText(word, left, y + 4);
+      pen.fillText(word, left, y + 4);
+    }
+    if (this.outline.length < 2) return;
+    pen.beginPath();
+    for (const [x, y] of this.outline) pen.lineTo(x, y);
+    pen.closePath();
+    Object.assign(pen, { strokeStyle: accent, lineWidth: 1.5, fillStyle: accent, globalAlpha: 0.12 });
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.stroke();
+  }
+
+  // hands
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    this.root.focus({ preventScroll: true });
+    this.root.setPointerCapture(event.pointerId);
+    this.fingers.set(event.pointerId, this.spot(event));
+    this.moved = 0;
+    this.pans = event.button === 1 || event.button === 2 || event.altKey;
+    this.marks = !this.pans && event.button === 0 && (this.tool !== "turn" || event.shiftKey);
+    this.outline = [];
+    this.from = this.spot(event);
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const now = this.spot(event);
+    const before = this.fingers.get(event.pointerId);
+    if (!before) {
+      const row = this.view.at(now.x, now.y, this.reach());
+      return this.point(row, now.x, now.y);
+    }
+    const others = [...this.fingers].filter(([id]) => id !== event.pointerId).map(([, one]) => one);
+    this.fingers.set(event.pointerId, now);
+    this.moved += Math.hypot(now.x - before.x, now.y - before.y);
+    const [dx, dy] = [now.x - before.x, now.y - before.y];
+    if (others.length) {
+      const [other] = others;
+      const far = (/** @type {{x: number, y: number}} */ one) => Math.max(1, Math.hypot(one.x - other.x, one.y - other.y));
+      this.view.scale(far(now) / far(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      this.view.move(dx / 2, dy / 2);
+    } else if (this.marks) {
+      if (this.moved < CLOUD_CLICK) return;
+      const { x, y } = this.from;
+      if (this.tool === "box") this.outline = [[x, y], [now.x, y], [now.x, now.y], [x, now.y]];
+      else this.outline.push([now.x, now.y]);
+    } else if (this.pans || this.view.flat) this.view.move(dx, dy);
+    else this.view.orbit(dx * CLOUD_TURN, dy * CLOUD_TURN);
+    this.draw();
+  }
+
+  /** @param {PointerEvent} event */
+  up(event) {
+    if (!this.fingers.delete(event.pointerId) || this.fingers.size) return;
+    const { outline } = this;
+    this.outline = [];
+    this.draw();
+    if (event.type === "pointercancel") return;
+    const add = event.shiftKey || event.ctrlKey || event.metaKey;
+    if (outline.length > 2) return this.hooks.lasso(this.view.inside(outline), add && this.tool !== "turn");
+    if (this.moved >= CLOUD_CLICK || event.button !== 0) return;
+    const { x, y } = this.spot(event);
+    this.hooks.pick(this.view.at(x, y, this.reach()), add);
+  }
+
+  /** How far from a point the pointer may be, in px. */
+  reach() {
+    return Math.max(9, (this.painter.look?.size ?? 0) * 0.75);
+  }
+
+  /** @param {number} row @param {number} x @param {number} y */
+  point(row, x, y) {
+    if (row !== this.hovered) {
+      this.hovered = row;
+      this.root.style.cursor = row >= 0 ? "pointer" : "";
+      this.draw();
+    }
+    this.hooks.hover(row, x, y);
+  }
+
+  /** What a key does with the view; whether it does anything. @param {KeyboardEvent} event */
+  key(event) {
+    const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    if (step && (this.view.flat || event.shiftKey)) this.view.move(-40 * step[0], -40 * step[1]);
+    else if (step) this.view.orbit(step[0] * 0.12, step[1] * 0.12);
+    else if (event.key === "+" || event.key === "=") this.view.scale(1.25);
+    else if (event.key === "-") this.view.scale(0.8);
+    else if (event.key === "0") this.view.reset();
+    else return false;
+    this.draw();
+    return true;
+  }
+}

@@ -1,0 +1,127 @@
+// Beside a cloud: one point with what is known of it and its neighbours, or a table of many.
+
+const CLOUD_TABLE = 200; // rows of the table of a selection
+const CLOUD_NEAREST = 100; // neighbours that can be asked for
+
+class CloudCard {
+  /** @param {ProjectorPage} page */
+  constructor(page) {
+    this.page = page;
+    this.k = 10;
+    this.metric = "cosine";
+    this.root = el("aside", { class: "cloud-card", role: "region", "aria-label": t("log.cloud.selection"), hidden: true });
+    this.slider = el("input", { type: "range", min: 1, max: CLOUD_NEAREST, step: 1, value: this.k, "aria-label": t("log.cloud.neighbours"), oninput: () => this.again(Number(this.slider.value), this.metric) });
+    this.measure = el("select", { "aria-label": t("log.cloud.distance"), onchange: () => this.again(this.k, this.measure.value) }, ...["cosine", "euclidean"].map((one) => el("option", { value: one }, t(`log.cloud.${one}`))));
+    this.kWord = el("output", {}, String(this.k));
+    this.list = el("ol", { class: "cloud-near" });
+    this.said = el("p", { class: "cloud-said" });
+  }
+
+  /** @param {number} k @param {string} metric */
+  again(k, metric) {
+    Object.assign(this, { k, metric });
+    this.kWord.textContent = String(k);
+    this.page.askNeighbours();
+  }
+
+  /** Show what is chosen; nothing: hide. */
+  draw() {
+    const { page } = this;
+    const rows = page.selected;
+    this.root.hidden = !rows.length;
+    if (!rows.length) return;
+    const act = (/** @type {string} */ key, /** @type {() => void} */ run, off = false) => el("button", { onclick: run, disabled: off || null }, t(key));
+    const acts = el("div", { class: "cloud-acts" }, act("log.cloud.isolate", () => page.isolate(page.picked()), page.picked().length < 2), page.there && act("log.cloud.showAll", () => page.isolate(null)), act("fit", () => page.cloud.fit(page.picked())), act("log.cloud.clear", () => page.select([])));
+    const head = el("h2", {}, rows.length === 1 ? brief(page.label(rows[0]), 120) : t("log.cloud.points", { n: counted(rows.length) }));
+    this.root.replaceChildren(head, acts, ...(rows.length === 1 ? this.one(rows[0]) : this.many(rows)));
+  }
+
+  /** @param {number} row @returns {(Node | null)[]} */
+  one(row) {
+    const { page } = this;
+    const facts = page.columns.map((one) => el("tr", {}, el("th", { scope: "row" }, brief(one.name, 60)), el("td", {}, brief(one.texts[one.at[row]] ?? "", 500))));
+    const table = el("table", { class: "cloud-facts" }, el("caption", { class: "away" }, t("log.cloud.metadata")), el("tbody", {}, el("tr", {}, el("th", { scope: "row" }, t("log.cloud.number")), el("td", {}, counted(row))), ...facts));
+    const near = page.near
+      ? [el("div", { class: "cloud-k" }, el("b", {}, t("log.cloud.neighbours")), this.slider, this.kWord, this.measure), this.said, this.list]
+      : [el("p", { class: "quiet" }, t("log.cloud.noNeighbours"))];
+    return [this.picture(row), table, ...near].filter(Boolean);
+  }
+
+  /** The picture of a point. @param {number} row */
+  picture(row) {
+    const { sprite } = this.page;
+    if (!sprite) return null;
+    const { width, height, columns, image } = sprite;
+    const canvas = el("canvas", { class: "cloud-picture", width, height, role: "img", "aria-label": brief(this.page.label(row), 120) });
+    canvas.getContext("2d").drawImage(image, (row % columns) * width, Math.floor(row / columns) * height, width, height, 0, 0, width, height);
+    return canvas;
+  }
+
+  /** The neighbours came. */
+  drawNear() {
+    const { page } = this;
+    const column = page.colourColumn();
+    const value = (/** @type {number} */ row) => (column ? (column.texts[column.at[row]] ?? "") : "");
+    const labels = page.labelColumn();
+    const repeated = labels && labels.texts.length < labels.at.length;
+    const apart = column && column !== labels;
+    this.list.replaceChildren(
+      ...page.neighbours.map(({ row, distance }) => {
+        const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
+        swatch.style.background = hexOf(page.colouring.of(row));
+        return el("li", {}, el("button", { class: "link", onclick: () => page.select([row]) }, swatch, brief(page.label(row), 80), repeated && el("span", { class: "quiet" }, ` #${row}`), apart && el("span", { class: "quiet" }, ` ${brief(value(row), 40)}`)), el("span", { class: "quiet" }, shortNumber(distance, 3)));
+      }),
+    );
+    this.said.textContent = this.agreement(column, value);
+  }
+
+  /** Whether the neighbours of a point are of its category: one that stands among others may be labelled wrongly.
+   * @param {CloudColumn | undefined} column @param {(row: number) => string} value */
+  agreement(column, value) {
+    const { neighbours, selected, colouring } = this.page;
+    if (!column || !colouring.entries.length || !neighbours.length) return "";
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const { row } of neighbours) counts.set(value(row), (counts.get(value(row)) ?? 0) + 1);
+    const [word, most] = [...counts].sort((a, b) => b[1] - a[1])[0];
+    const own = value(selected[0]);
+    const told = { n: most, all: neighbours.length, word: brief(word, 60) || "∅", column: brief(column.name, 40), own: brief(own, 60) || "∅" };
+    return word === own ? t("log.cloud.agree", told) : t("log.cloud.differ", told);
+  }
+
+  /** @param {number[]} rows */
+  many(rows) {
+    const { page } = this;
+    const some = rows.slice(0, CLOUD_TABLE);
+    const [first] = page.columns;
+    const columns = page.columns.slice(0, 6);
+    const cell = (/** @type {number} */ row) => columns.map((one) => (one === first ? null : el("td", {}, brief(one.texts[one.at[row]] ?? "", 80)))).filter(Boolean);
+    const body = some.map((row) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => page.select([row]) }, brief(first ? (first.texts[first.at[row]] ?? "") : page.label(row), 80) || counted(row))), ...cell(row)));
+    const heads = first ? columns.map((one) => el("th", { scope: "col" }, brief(one.name, 40))) : [el("th", { scope: "col" }, t("log.cloud.number"))];
+    const table = el("table", {}, el("caption", { class: "away" }, t("log.cloud.selection")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    const more = rows.length > some.length && el("p", { class: "quiet" }, t("and", { n: counted(rows.length - some.length) }));
+    const save = el("button", { onclick: () => this.save(rows) }, t("log.csv"));
+    return [this.shares(rows), el("div", { class: "table", tabindex: "0" }, table), more, save].filter(Boolean);
+  }
+
+  /** Which categories the chosen points are of. @param {number[]} rows */
+  shares(rows) {
+    const { entries } = this.page.colouring;
+    if (!entries.length) return null;
+    const counts = entries.map((entry) => rows.filter(entry.rows).length);
+    const found = entries.map((entry, at) => ({ entry, count: counts[at] })).filter(({ count }) => count).sort((a, b) => b.count - a.count);
+    const one = (/** @type {{entry: CloudEntry, count: number}} */ { entry, count }) => {
+      const swatch = el("span", { class: "cloud-swatch", "aria-hidden": "true" });
+      swatch.style.background = entry.colour;
+      return el("li", {}, swatch, brief(entry.word, 40) || "∅", el("span", { class: "quiet" }, ` ${counted(count)}`));
+    };
+    return el("ul", { class: "cloud-shares" }, ...found.slice(0, 12).map(one));
+  }
+
+  /** @param {number[]} rows */
+  save(rows) {
+    const { columns } = this.page;
+    const told = rows.map((row) => Object.fromEntries([["index", row], ...columns.map((one) => [one.name, one.texts[one.at[row]] ?? ""])]));
+    download(new Blob([rowsAs(told, "csv")]), "points.csv");
+  }
+}

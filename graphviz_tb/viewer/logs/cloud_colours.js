@@ -1,0 +1,77 @@
+// The colours of points: of each category one, or a ramp from the least number to the greatest.
+
+const CLOUD_CATEGORIES = 24; // that have colours; what is rarer shares one
+const CLOUD_SCALE = 12; // different whole numbers that are still categories
+const CLOUD_RAMP = { light: ["#e07b00", "#c0338f", "#1b1b7f"], dark: ["#5566e0", "#e0609f", "#ffe08a"] };
+
+/**
+ * @typedef {{name: string, numeric: boolean, texts: string[], at: ArrayLike<number>}} CloudColumn texts, and which of them each point has
+ * @typedef {{word: string, colour: string, count: number, rows: (row: number) => boolean}} CloudEntry of a legend
+ * @typedef {{entries: CloudEntry[], ramp: {low: string, high: string, colours: string[]} | null, of: (row: number) => number}} CloudColouring the colour of a row, as 0xRRGGBB
+ */
+
+/** @param {string} colour such as #0969da or #fff */
+function rgbOf(colour) {
+  const word = colour.trim().slice(1, 7);
+  return Number.parseInt(word.length < 6 ? word.replace(/./g, "$&$&") : word, 16);
+}
+
+/** @param {number} one @param {number} other both 0xRRGGBB @param {number} share of the second */
+function mixedRgb(one, other, share) {
+  const part = (/** @type {number} */ shift) => Math.round(((one >> shift) & 255) * (1 - share) + ((other >> shift) & 255) * share) << shift;
+  return part(16) | part(8) | part(0);
+}
+
+/** @param {number} colour */
+const hexOf = (colour) => `#${colour.toString(16).padStart(6, "0")}`;
+
+/** @param {CloudColumn | undefined} column @param {number} n points @param {string[]} hues @param {"light" | "dark"} theme @param {number} plain @param {number} ground @returns {CloudColouring} */
+function cloudColouring(column, n, hues, theme, plain, ground) {
+  if (!column) return { entries: [], ramp: null, of: () => plain };
+  const counts = new Uint32Array(column.texts.length);
+  for (let row = 0; row < n; row++) counts[column.at[row]]++;
+  const whole = column.texts.every((text) => Number.isInteger(Number(text)));
+  const categories = !column.numeric || (whole && column.texts.length <= CLOUD_SCALE);
+  if (!categories) return cloudRamp(column, CLOUD_RAMP[theme], plain);
+  const order = [...counts.keys()].sort((a, b) => counts[b] - counts[a] || naturalOrder(column.texts[a], column.texts[b]));
+  const some = order.length > CLOUD_CATEGORIES ? order.slice(0, CLOUD_CATEGORIES - 1) : order;
+  some.sort((a, b) => naturalOrder(column.texts[a], column.texts[b]));
+  const colours = new Int32Array(counts.length).fill(plain);
+  // Twelve hues, then the same nearer to the ground.
+  some.forEach((text, at) => (colours[text] = at < hues.length ? rgbOf(hues[at]) : mixedRgb(rgbOf(hues[at % hues.length]), ground, 0.45)));
+  const entries = some.map((text) => ({ word: column.texts[text], colour: hexOf(colours[text]), count: counts[text], rows: (/** @type {number} */ row) => column.at[row] === text }));
+  const left = n - some.reduce((sum, text) => sum + counts[text], 0);
+  const shown = new Set(some);
+  if (left) entries.push({ word: t("log.cloud.others", { n: order.length - some.length }), colour: hexOf(plain), count: left, rows: (row) => !shown.has(column.at[row]) });
+  return { entries, ramp: null, of: (row) => colours[column.at[row]] };
+}
+
+/** @param {CloudColumn} column @param {string[]} ramp @param {number} plain @returns {CloudColouring} */
+function cloudRamp(column, ramp, plain) {
+  const numbers = column.texts.map((text) => (text.trim() === "" ? NaN : Number(text)));
+  const there = numbers.filter(Number.isFinite);
+  const low = there.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = there.reduce((a, b) => Math.max(a, b), -Infinity);
+  const colours = numbers.map((value) => {
+    if (!Number.isFinite(value)) return plain;
+    const at = (high > low ? (value - low) / (high - low) : 0.5) * (ramp.length - 1);
+    const first = Math.min(ramp.length - 2, Math.floor(at));
+    return mixedRgb(rgbOf(ramp[first]), rgbOf(ramp[first + 1]), at - first);
+  });
+  return { entries: [], ramp: { low: shortNumber(low, 4), high: shortNumber(high, 4), colours: ramp }, of: (row) => colours[column.at[row]] };
+}
+
+/** Which of the texts of a column a search finds: letters of it, or /regex/; null for a pattern that is none. @param {CloudColumn} column @param {string} text @returns {Uint8Array | null} */
+function cloudSearch(column, text) {
+  const regex = /^\/(.*)\/$/.exec(text);
+  let test = (/** @type {string} */ one) => one.toLowerCase().includes(text.toLowerCase());
+  if (regex) {
+    try {
+      const pattern = new RegExp(regex[1], "iu");
+      test = (one) => pattern.test(one);
+    } catch {
+      return null;
+    }
+  }
+  return Uint8Array.from(column.texts, (one) => Number(test(one)));
+}

@@ -1,0 +1,218 @@
+// Where the points of a cloud are on the screen: a camera that orbits, and a grid in which they are found again.
+
+const CLOUD_CELL = 24; // px: a side of a cell of the grid
+const CLOUD_EYE = 3; // how far the eye is from the centre, in radii of the cloud
+const CLOUD_FIT = 0.44; // radius of the fitted cloud, as a share of the shorter side
+const CLOUD_ZOOMS = [0.2, 400];
+
+/** @typedef {{x: Float32Array, y: Float32Array, z: Float32Array, n: number}} CloudPlaces in a sphere of radius 1; NaN for a point that is not shown */
+
+class CloudView {
+  constructor() {
+    this.width = this.height = 1;
+    this.flat = true;
+    /** @type {CloudPlaces} */
+    this.places = { x: new Float32Array(0), y: new Float32Array(0), z: new Float32Array(0), n: 0 };
+    /** @type {Uint8Array | null} which points are there; none: all */
+    this.there = null;
+    this.reset();
+  }
+
+  /** Look at everything. */
+  reset() {
+    this.turn = [1, 0, 0, 0, 1, 0, 0, 0, 1];
+    if (!this.flat) this.orbit(0.5, 0.35);
+    this.zoom = 1;
+    this.pan = [0, 0];
+    this.centre = [0, 0, 0];
+    this.stale = true;
+  }
+
+  /** @param {CloudPlaces} places @param {boolean} flat */
+  set(places, flat) {
+    const before = this.flat;
+    this.places = places;
+    this.flat = flat;
+    if (before !== flat) this.reset();
+    this.stale = true;
+  }
+
+  /** @param {number} width @param {number} height in px */
+  resize(width, height) {
+    Object.assign(this, { width, height, stale: true });
+  }
+
+  /** Turn the cloud. @param {number} across @param {number} down in radians */
+  orbit(across, down) {
+    const [c, s, d, e] = [Math.cos(across), Math.sin(across), Math.cos(down), Math.sin(down)];
+    const by = [c, 0, s, e * s, d, -e * c, -d * s, e, d * c];
+    const m = this.turn;
+    this.turn = by.map((_, at) => [0, 1, 2].reduce((sum, k) => sum + by[3 * Math.floor(at / 3) + k] * m[3 * k + (at % 3)], 0));
+    this.stale = true;
+  }
+
+  /** @param {number} x @param {number} y in px */
+  move(x, y) {
+    this.pan = [this.pan[0] + x, this.pan[1] + y];
+    this.stale = true;
+  }
+
+  /** Come nearer; what is at a place of the screen stays there. @param {number} by @param {number} x @param {number} y */
+  scale(by, x = this.width / 2, y = this.height / 2) {
+    const zoom = Math.max(CLOUD_ZOOMS[0], Math.min(CLOUD_ZOOMS[1], this.zoom * by));
+    const real = zoom / this.zoom;
+    const [dx, dy] = [x - this.width / 2, y - this.height / 2];
+    this.pan = [dx - (dx - this.pan[0]) * real, dy - (dy - this.pan[1]) * real];
+    this.zoom = zoom;
+    this.stale = true;
+  }
+
+  /** Show some points as large as they fit. @param {number[]} rows */
+  fit(rows) {
+    const { x, y, z } = this.places;
+    const there = rows.filter((row) => x[row] === x[row]);
+    if (!there.length) return;
+    const ends = [x, y, z].map((axis) => [Math.min(...there.map((row) => axis[row])), Math.max(...there.map((row) => axis[row]))]);
+    this.centre = ends.map(([low, high]) => (low + high) / 2);
+    const radius = Math.max(0.02, Math.hypot(...ends.map(([low, high]) => (high - low) / 2)));
+    this.zoom = Math.max(CLOUD_ZOOMS[0], Math.min(CLOUD_ZOOMS[1], 1 / radius));
+    this.pan = [0, 0];
+    this.stale = true;
+  }
+
+  /** Pixels of a radius. */
+  get unit() {
+    return CLOUD_FIT * Math.min(this.width, this.height) * this.zoom;
+  }
+
+  /** A point on the screen: x, y and how near it is. @param {number} row @returns {[number, number, number]} */
+  place(row) {
+    const { x, y, z } = this.places;
+    const [m, c] = [this.turn, this.centre];
+    const [a, b, d] = [x[row] - c[0], y[row] - c[1], z[row] - c[2]];
+    const depth = m[6] * a + m[7] * b + m[8] * d;
+    const k = (this.unit * CLOUD_EYE) / Math.max(0.3, CLOUD_EYE - depth);
+    return [this.width / 2 + this.pan[0] + k * (m[0] * a + m[1] * b + m[2] * d), this.height / 2 + this.pan[1] - k * (m[3] * a + m[4] * b + m[5] * d), depth];
+  }
+
+  /** Put all points into the cells of a grid, once for each look. */
+  sorted() {
+    if (!this.stale && this.screen) return;
+    this.stale = false;
+    const { n } = this.places;
+    if (this.screen?.length !== 2 * n) {
+      this.screen = new Float32Array(2 * n);
+      this.depth = new Float32Array(n);
+      this.cellOf = new Int32Array(n);
+      this.inCells = new Int32Array(n);
+    }
+    this.columns = Math.max(1, Math.ceil(this.width / CLOUD_CELL));
+    this.rowsOfCells = Math.max(1, Math.ceil(this.height / CLOUD_CELL));
+    const starts = new Int32Array(this.columns * this.rowsOfCells + 1);
+    this.placeAll(starts);
+    for (let cell = 1; cell < starts.length; cell++) starts[cell] += starts[cell - 1];
+    this.starts = starts;
+    const next = starts.slice(0, -1);
+    for (let row = 0; row < n; row++) if (this.cellOf[row] >= 0) this.inCells[next[this.cellOf[row]]++] = row;
+  }
+
+  /** Where every point is on the screen, and in which cell; counted in `starts`, a cell further. Plain: it runs for every point at
+   * every look. @param {Int32Array} starts */
+  placeAll(starts) {
+    const { screen, depth, cellOf, there, width, height, columns } = this;
+    const { x, y, z, n } = this.places;
+    const [m0, m1, m2, m3, m4, m5, m6, m7, m8] = this.turn;
+    const [cx, cy, cz] = this.centre;
+    const [left, top, unit] = [width / 2 + this.pan[0], height / 2 + this.pan[1], this.unit * CLOUD_EYE];
+    for (let row = 0; row < n; row++) {
+      const a = x[row] - cx;
+      const b = y[row] - cy;
+      const c = z[row] - cz;
+      const near = m6 * a + m7 * b + m8 * c;
+      const k = unit / Math.max(0.3, CLOUD_EYE - near);
+      const sx = left + k * (m0 * a + m1 * b + m2 * c);
+      const sy = top - k * (m3 * a + m4 * b + m5 * c);
+      screen[2 * row] = sx;
+      screen[2 * row + 1] = sy;
+      depth[row] = near;
+      const on = sx >= 0 && sy >= 0 && sx < width && sy < height && (there === null || there[row] > 0);
+      const cell = on ? Math.floor(sy / CLOUD_CELL) * columns + Math.floor(sx / CLOUD_CELL) : -1;
+      cellOf[row] = cell;
+      if (on) starts[cell + 1]++;
+    }
+  }
+
+  /** The point at a place of the screen, the nearest to the reader of those that are about as near to it; −1 for none.
+   * @param {number} x @param {number} y @param {number} reach in px */
+  at(x, y, reach) {
+    this.sorted();
+    let [best, found] = [reach * reach, -1];
+    const [column, line] = [Math.floor(x / CLOUD_CELL), Math.floor(y / CLOUD_CELL)];
+    const wide = Math.ceil(reach / CLOUD_CELL);
+    for (let row = Math.max(0, line - wide); row <= Math.min(this.rowsOfCells - 1, line + wide); row++) {
+      for (let cell = Math.max(0, column - wide); cell <= Math.min(this.columns - 1, column + wide); cell++) {
+        const own = row * this.columns + cell;
+        for (let at = this.starts[own]; at < this.starts[own + 1]; at++) {
+          const point = this.inCells[at];
+          const far = (this.screen[2 * point] - x) ** 2 + (this.screen[2 * point + 1] - y) ** 2;
+          if (far < best || (far < best + 4 && found >= 0 && this.depth[point] > this.depth[found])) {
+            best = Math.min(best, far);
+            found = point;
+          }
+        }
+      }
+    }
+    return found;
+  }
+
+  /** The points inside an outline. @param {number[][]} outline corners in px @returns {number[]} */
+  inside(outline) {
+    this.sorted();
+    const [xs, ys] = [outline.map(([x]) => x), outline.map(([, y]) => y)];
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const out = [];
+    for (let row = 0; row < this.places.n; row++) {
+      if (this.cellOf[row] < 0) continue;
+      const [x, y] = [this.screen[2 * row], this.screen[2 * row + 1]];
+      if (x < left || x > right || y < top || y > bottom) continue;
+      let odd = false;
+      for (let at = 0, last = outline.length - 1; at < outline.length; last = at++) {
+        if (ys[at] > y !== ys[last] > y && x < ((xs[last] - xs[at]) * (y - ys[at])) / (ys[last] - ys[at]) + xs[at]) odd = !odd;
+      }
+      if (odd) out.push(row);
+    }
+    return out;
+  }
+}
+
+/** Three axes as places in a sphere of radius 1 around their middle; what is not there, or not finite, is NaN.
+ * @param {ArrayLike<number>[]} axes two or three @param {Uint8Array | null} there @returns {CloudPlaces} */
+function cloudPlaces(axes, there) {
+  const n = axes[0].length;
+  const [x, y, z] = [0, 1, 2].map(() => new Float32Array(n));
+  const flat = axes.length < 3;
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (let row = 0; row < n; row++) {
+    const bad = (there && !there[row]) || axes.some((axis) => !Number.isFinite(axis[row]));
+    x[row] = bad ? NaN : axes[0][row];
+    y[row] = bad ? NaN : axes[1][row];
+    z[row] = bad ? NaN : flat ? 0 : axes[2][row];
+    if (!bad) {
+      [x[row], y[row], z[row]].forEach((value, at) => {
+        if (value < low[at]) low[at] = value;
+        if (value > high[at]) high[at] = value;
+      });
+    }
+  }
+  const middle = low.map((one, at) => (Number.isFinite(one) ? (one + high[at]) / 2 : 0));
+  let most = 0;
+  for (let row = 0; row < n; row++) if (x[row] === x[row]) most = Math.max(most, (x[row] - middle[0]) ** 2 + (y[row] - middle[1]) ** 2 + (z[row] - middle[2]) ** 2);
+  const by = most > 0 ? 1 / Math.sqrt(most) : 1;
+  for (let row = 0; row < n; row++) {
+    x[row] = (x[row] - middle[0]) * by;
+    y[row] = (y[row] - middle[1]) * by;
+    z[row] = (z[row] - middle[2]) * by;
+  }
+  return { x, y, z, n };
+}
