@@ -269,6 +269,9 @@ WRAPPED_PLACES = Limit(400_000, "arrange", "places",
 WRAPPED_BENDS = Limit(30_000, "arrange", "waypoints", "on added rows: to place more takes ten seconds", "fewer rows")
 REMEMBERED_ROWS = Limit(64, "arrange", "levels", "in plain rows that are remembered; each is large", "made anew")
 
+POINTS_DRAWN = Limit(20_000, "chart", "points", "of an embedding in a picture", "an even choice of them is drawn")
+COLOURED_CATEGORIES = Limit(24, "chart", "categories", "of points with colours of their own", "one colour for the rest")
+
 TYPES_IN_LEGEND = Limit(3, "color", "op types", "without costs that the legend names", "counted")
 BANDS = Limit(5, "color", "bands", "of a box, then one for the rest", "counted as others")
 CATEGORY_NAME = Limit(300, "color", "letters", "of a category: each group around its ops names it again", "cut")

@@ -7,7 +7,7 @@ const CLOUD_USUAL = { tsne: 30, umap: 15 }; // perplexity, and neighbours
 const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
 
 /**
- * @typedef {{id: number, folder: string, name: string, points: number, dims: number, sprite: number[] | null, step: number | null}} EmbeddingTold
+ * @typedef {{id: number, folder: string, name: string, title: string, points: number, dims: number, sprite: number[] | null, step: number | null}} EmbeddingTold
  * @typedef {{method: string, axes: number, near?: number}} LayoutWanted
  */
 
@@ -568,7 +568,7 @@ const embeddingKey = (one) => `${one.folder}:${one.name}`;
 
 /** An embedding in the list. @param {EmbeddingTold} one */
 function embeddingWord(one) {
-  const name = one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
+  const name = one.title || one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
   return `${one.folder === "." ? "" : `${brief(one.folder, 60)}: `}${brief(name, 80)}`;
 }
 
