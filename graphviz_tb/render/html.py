@@ -47,6 +47,7 @@ LOG_MODULES = tuple(
             "cloud",
             "cloud_card",
             "projector",
+            "notices",
             "logs",
             "begin",
         ),

@@ -36,6 +36,7 @@ class Logs {
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
     this.lamp = el("span", { id: "lamp", role: "status" });
     byId("heading").after(this.tabs, this.lamp);
+    this.notices = new Notices(this.lamp);
     this.root = el("main", { id: "logs", hidden: true });
     this.side = el("aside", { id: "runs", "aria-label": t("log.runs") });
     this.body = el("div", { id: "log-page", role: "tabpanel", tabindex: "-1" });
@@ -113,6 +114,7 @@ class Logs {
     const tab = (/** @type {string} */ page) => el("button", { role: "tab", id: `tab-${page}`, "aria-selected": String(page === this.page), tabindex: page === this.page ? "0" : "-1", onclick: () => this.show(page) }, t(`log.page.${page}`));
     this.tabs.replaceChildren(...pages.map(tab));
     this.tabs.hidden = pages.length < 2;
+    this.notices.set(this.state, !pages.length && this.state.ready !== false);
     if (!this.restoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
   }
 
