@@ -27,7 +27,10 @@ Said = Callable[[list[str]], None]
 
 
 def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None = None) -> None:
-    """Serve until Control-C, which is raised as KeyboardInterrupt. `say` prints lines, the address first; `opened` shows it."""
+    """Serve until Control-C, which is raised as KeyboardInterrupt.
+
+    `say` prints lines, the address first; `opened` shows the page at an address.
+    """
     bound = bind(settings)
     wanted, port = settings.port, bound.getsockname()[1]
     settings = replace(settings, port=port)

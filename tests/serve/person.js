@@ -1,6 +1,7 @@
 // A person at the page of a server: `node person.js`, with the program and the folder of logs in the environment. Each test
 // starts where the one before it ended; results are JSON on standard output.
 const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
 const { LOGS, PYTHON, ROOT, end, faults, ok, opened, results, run, serve, shot: kept, test, until } = require("./browser.js");
 
 const SIZE = { width: 1280, height: 800 };
@@ -144,6 +145,21 @@ async function main() {
     await tab.getByRole("tab", { name: "Histograms" }).click();
     await tab.getByRole("figure", { name: /^weights, valid: 2 steps, range / }).waitFor();
     await shot();
+  });
+
+  await test("a damaged file is said, with its run; and that the whole log is gone, until it is back", async () => {
+    const notices = tab.getByRole("group").filter({ has: tab.getByLabel(/^Notices: /) });
+    write("damaged", 0, 0.5);
+    fs.appendFileSync(`${LOGS}/damaged/${fs.readdirSync(`${LOGS}/damaged`)[0]}`, Buffer.alloc(64, 7));
+    await tab.getByLabel("Notices: 1").click();
+    await notices.getByText(/^damaged: .*the length of a record is damaged/).waitFor();
+    fs.renameSync(LOGS, `${LOGS}-away`);
+    await notices.getByText(/^no file or folder/).waitFor();
+    await tab.getByRole("group", { name: "Runs" }).getByText("gone").first().waitFor({ state: "attached" });
+    await shot();
+    fs.renameSync(`${LOGS}-away`, LOGS);
+    await notices.getByText(/^no file or folder/).waitFor({ state: "detached" });
+    await tab.getByLabel("Notices: 1").click();
   });
 
   await test("on a small laptop that is four times as slow: every tab in sight, a group opens, a point comes, a zoom is drawn", async () => {

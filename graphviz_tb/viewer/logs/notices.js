@@ -2,6 +2,7 @@
 
 const MOST_NOTICES = 100; // that are listed
 const LONGEST_NOTICE = 500; // letters
+const USUAL = "torn-record"; // half a record at the end: it is there for a moment whenever a run writes
 
 class Notices {
   /** @param {HTMLElement} before the element that the sign follows */
@@ -15,9 +16,9 @@ class Notices {
 
   /** @param {LogState} state @param {boolean} nothing whether there is no page to show */
   set(state, nothing) {
-    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.map((one) => (run ? `${brief(run, 80)}: ` : "") + this.word(one));
-    const all = [...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))];
-    this.root.hidden = !all.length;
+    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== USUAL).map((one) => (run ? `${brief(run, 80)}: ` : "") + this.word(one));
+    const all = [...new Set([...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
+    this.root.hidden = nothing || !all.length;
     const label = t("log.notices", { n: all.length });
     fill(this.sign, { "aria-label": label, title: label });
     this.sign.textContent = `⚠ ${all.length}`;
