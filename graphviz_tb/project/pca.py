@@ -35,7 +35,7 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
     chosen = rows[even(len(rows), most_fitted(len(rows), values.shape[1], fitted))]
     count = min(most, values.shape[1])
     axes = np.full((len(values), count), np.nan, np.float32)
-    if not len(chosen):
+    if not len(chosen) or not count:
         return Projection("pca", axes, (0.0,) * count, 0, notices_of(len(values), 0, 0))
     mean = mean_of(values, chosen)
     components, shares = components_of(values, chosen, mean, count)
@@ -101,7 +101,7 @@ def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: i
 def signed(vectors: Matrix) -> Matrix:
     """The vectors, each turned so that its largest weight, the first of equal ones, is positive."""
     size = np.abs(vectors)
-    at = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    at = np.argmax(size >= np.max(size, axis=0) * (1 - 1e-9), axis=0)
     signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
     return vectors * np.where(signs, signs, 1)
 
