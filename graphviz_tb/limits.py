@@ -206,7 +206,9 @@ INPUTS_SEARCHED = Limit(1_000_000, "group", "inputs", "of one level searched for
 COMPONENTS = Limit(10, "project", "components", "of a principal component analysis", "not found")
 FITTED_POINTS = Limit(50_000, "project", "points",
     "from which principal components are found", "projected on the components of an even choice of points")
-EXACT_SIDE = Limit(2_048, "project", "points or dimensions, whichever are fewer,",
+FITTED_WORK = Limit(20_000_000_000, "project", "products",
+    "of numbers in the search for principal components: some seconds", "found from fewer points")
+EXACT_SIDE = Limit(1_536, "project", "points or dimensions, whichever are fewer,",
     "of which principal components are found: 10 seconds", "found from an even choice of so many points")
 NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
 LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")

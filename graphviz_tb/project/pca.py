@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS
+from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS, FITTED_WORK
 from graphviz_tb.model.embeddings import Points, Projection
 from graphviz_tb.model.notice import Notice
 
@@ -46,7 +46,9 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
 
 def most_fitted(points: int, dimensions: int, fitted: int) -> int:
     """From how many points components are found."""
-    return min(points, fitted) if dimensions <= EXACT_SIDE else min(points, fitted, int(EXACT_SIDE))
+    if dimensions > EXACT_SIDE:
+        return min(points, fitted, int(EXACT_SIDE))
+    return min(points, fitted, FITTED_WORK // max(1, dimensions) ** 2)
 
 
 def even(count: int, most: int) -> NDArray[np.intp]:
