@@ -48,6 +48,7 @@ LOG_MODULES = tuple(
             "cloud_card",
             "projector",
             "notices",
+            *("profile_words", "slices", "timeline_paint", "timeline", "op_table", "profile"),
             "logs",
             "begin",
         ),

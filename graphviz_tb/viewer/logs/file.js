@@ -118,6 +118,21 @@ class FileLog {
 
   async cancelLayout() {}
 
+  /** @returns {Promise<TracedStep[]>} */
+  async profiles() {
+    return (await this.blocks.get("log/profile")).profiles;
+  }
+
+  /** Where the time of a traced step goes. @param {string} id */
+  async profileTable(id) {
+    return this.blocks.get(`log/profile/${id}`);
+  }
+
+  /** All slices of a step, whatever is in view: there are no more. @param {string} id @param {SliceWanted} wanted */
+  async slices(id, { match, node }) {
+    return markedSlices(slicesOf(await this.blocks.get(`log/profile/${id}/slices`)), match, node);
+  }
+
   /** No address has all points. */
   exportAddress() {
     return "";

@@ -14,6 +14,7 @@ const PAGES = [
   ["hparams", "hparams", (logs) => new HparamsPage(logs)],
   ["tensor", "tensor", (logs) => new StepPage(logs, "tensor", TensorCard)],
   ["projector", "projector", (logs) => new ProjectorPage(logs)],
+  ["profile", "profile", (logs) => new ProfilePage(logs)],
 ];
 
 /**
@@ -24,7 +25,7 @@ const PAGES = [
 class Logs {
   /**
    * @param {LogFeed} feed
-   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string}} hooks
+   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string, chooseGraph: (id: string) => Promise<void>}} hooks
    */
   constructor(feed, hooks) {
     this.feed = feed;
@@ -58,6 +59,8 @@ class Logs {
     this.linked = true;
     /** names of columns, and which values of them are shown */
     this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
+    /** what the address says of the page of profiles @type {Record<string, string>} */
+    this.profile = {};
     this.joined = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
     /** @type {Record<string, any>} what the address says of the cloud of points */
@@ -107,6 +110,11 @@ class Logs {
     this.body.append(sheet.root);
     sheet.restored();
     return sheet;
+  }
+
+  /** The page of profiles. @returns {ProfilePage} */
+  profilePage() {
+    return /** @type {any} */ (this.made("profile"));
   }
 
   drawTabs() {
@@ -247,6 +255,7 @@ class Logs {
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
       sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.address() ?? {}),
+      ...Object.fromEntries(PROFILE_KEYS.map((key) => [`p${key}`, this.profile[key] ?? ""])),
     };
   }
 
@@ -260,6 +269,7 @@ class Logs {
     this.scheme.restore(rest);
     this.cloudState = rest;
     this.projector?.restore(rest);
+    this.profile = Object.fromEntries(PROFILE_KEYS.map((key) => [key, String(rest[`p${key}`] ?? "")]));
     const pages = this.pages();
     if (runs !== undefined) {
       this.runs.touched = true;

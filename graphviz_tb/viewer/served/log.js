@@ -111,6 +111,22 @@ class ServerLog extends Server {
   /** @param {number} id */
   cancelLayout(id) {
     return this.post(`api/projector/${id}/cancel`);
+  /** @returns {Promise<TracedStep[]>} */
+  async profiles() {
+    return (await this.json("api/profile")).profiles;
+  }
+
+  /** Where the time of a traced step goes. @param {string} id */
+  profileTable(id) {
+    return this.json(`api/profile/${id}/table`);
+  }
+
+  /** @param {string} id @param {SliceWanted} wanted @param {AbortSignal} [signal] */
+  async slices(id, { from, to, px, match, node }, signal) {
+    const query = new URLSearchParams({ from: String(Math.floor(from)), to: String(Math.ceil(to)), px: String(px) });
+    if (match) query.set("match", match);
+    if (node !== null) query.set("node", node);
+    return slicesOf(await (await this.ask(`api/profile/${id}/slices?${query}`, { signal })).arrayBuffer());
   }
 
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */
