@@ -84,9 +84,15 @@ def log_html(held: HeldLog, title: str, room: int) -> bytes:
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None) -> LogPart:
+def no_log(title: str, profiles: int) -> LogPart:
+    """The blocks of a page that has `profiles` and no log."""
+    state = {**log_state((), ()), "title": title, "left": 0, "kinds": {"profile": profiles}}
+    return LogPart((words("log", {"state": state, "tags": []}),), 0)
+
+
+def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
     """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last, behind it
-    the embeddings. `join` says where tags belong in the graph of the page."""
+    the embeddings. `join` says where tags belong in the graph of the page, which has `profiles`."""
     logged = held.logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     every = [series for kind in KINDS for series in logged.series if series.kind == kind]
@@ -113,6 +119,8 @@ def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None)
     if held.projector is not None:
         clouds = packer.put_clouds(held.projector, runs)
         kinds["projector"] += max(1, len(clouds))  # where none fits, the page says so
+    if profiles:
+        kinds["profile"] = profiles
     state["kinds"] = kinds
     blocks = [words("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:

@@ -1,5 +1,6 @@
 // A training step with one slow op, at the page of a server: `node profile.js`. Each task starts where the one before it ended.
-const { end, faults, ok, opened, run, serve, shot, test, until } = require("./browser.js");
+const { execFileSync } = require("node:child_process");
+const { LOGS, PYTHON, ROOT, end, faults, ok, opened, run, serve, shot, test, until } = require("./browser.js");
 
 async function main() {
   const { browser, tab } = await opened({ width: 1440, height: 900 });
@@ -13,7 +14,7 @@ async function main() {
   const card = tab.getByRole("complementary", { name: "Details" });
   const timeline = page.getByRole("group", { name: "Timeline" });
   const state = () => tab.evaluate(() => window.tbgraph.state());
-  const marks = page.getByText(/^\S.*slices, .* together/);
+  const marks = page.getByText(/Slices: .* together/);
 
   await test("1: how long does the step take, and does it wait for data?", async () => {
     await tab.getByRole("tab", { name: "Profile" }).click();
@@ -29,6 +30,7 @@ async function main() {
     await first.getByRole("button", { name: /^Show in graph/ }).click();
     await card.getByRole("heading", { name: "encoder/block_2/MatMul", exact: true }).waitFor();
     await until(async () => (await state()).select === "encoder/block_2/MatMul" && (await state()).colour === "compute-time", "not chosen, or not coloured by time");
+    await until(async () => /420 µs/.test(await tab.locator('#picture .node[data-name="encoder/block_2/MatMul"]').textContent()), "not the time of this step");
     await shot(tab);
   });
 
@@ -36,7 +38,7 @@ async function main() {
     await tab.evaluate(() => window.tbgraph.select("encoder/block_1"));
     await card.getByRole("button", { name: "Show in timeline" }).click();
     await marks.waitFor();
-    await until(async () => /^encoder\/block_1: 2 slices/.test(await marks.textContent()), "its slices are not marked");
+    await until(async () => /^encoder\/block_1: Slices: 2/.test(await marks.textContent()), "its slices are not marked");
     await page.getByRole("region", { name: "Details" }).getByRole("heading", { name: /encoder\/block_1/ }).waitFor();
     await shot(tab);
   });
@@ -55,7 +57,7 @@ async function main() {
 
   await test("5: search slices, and look at one in the graph", async () => {
     await page.getByRole("searchbox", { name: "Search slices" }).fill("iterator");
-    await until(async () => /^1 slices/.test(await marks.textContent().catch(() => "")), "no mark");
+    await until(async () => /^Slices: 1 /.test(await marks.textContent().catch(() => "")), "no mark");
     await page.getByRole("searchbox", { name: "Search slices" }).press("Enter");
     const detail = page.getByRole("region", { name: "Details" });
     await detail.getByRole("heading", { name: "input/IteratorGetNext" }).waitFor();
@@ -89,6 +91,22 @@ async function main() {
     await until(() => tab.evaluate(() => document.documentElement.scrollWidth <= 390 && document.querySelector("#log-page").scrollWidth <= document.querySelector("#log-page").clientWidth + 1), "it is wider");
     await shot(tab);
     ok(await tab.evaluate(() => window.hacked === undefined), "a name was run");
+  });
+
+  await test("9: the same in one file, without a server", async () => {
+    const file = `${LOGS}/run.html`;
+    execFileSync(PYTHON, ["-m", "graphviz_tb", "render", LOGS, "-o", file, "-q"], { cwd: ROOT });
+    await tab.setViewportSize({ width: 1440, height: 900 });
+    await tab.goto(`file://${file}#page=profile`);
+    await tab.evaluate(() => window.tbgraph.ready);
+    await until(async () => /encoder\/block_2\/MatMul/.test(await table.getByRole("row").nth(1).textContent()), "the slow op is not first");
+    await table.getByRole("button", { name: "Show in timeline: encoder/block_2/MatMul" }).click();
+    await until(async () => /Slices: 1 /.test(await marks.textContent().catch(() => "")), "its slice is not marked");
+    await shot(tab);
+    await table.getByRole("button", { name: "Show in graph: encoder/block_2/MatMul" }).click();
+    await until(async () => (await state()).select === "encoder/block_2/MatMul", "not chosen");
+    await tab.locator("#card").getByRole("button", { name: "Show in timeline" }).click();
+    await until(async () => /encoder\/block_2\/MatMul: Slices: 1/.test(await marks.textContent().catch(() => "")), "its slice is not marked again");
   });
 
   await browser.close();

@@ -60,5 +60,5 @@ def test_the_slow_op_of_a_step_is_found_from_the_table_and_from_the_graph(
     write_slow_step(tmp_path)
     told = told_by("profile.js", tmp_path)
     failed = {name: faults for name, faults in told if faults}
-    assert len(told) == 8, told
+    assert len(told) == 9, told
     assert not failed, json.dumps(failed, indent=1)

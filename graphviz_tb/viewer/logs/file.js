@@ -5,6 +5,7 @@ class FileLog {
   constructor(log, blocks) {
     this.log = log;
     this.blocks = blocks;
+    this.left = 0; // traced steps that are not in the file
     /** @type {Map<string, string>} of bytes that were asked for */
     this.addresses = new Map();
     /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
@@ -120,7 +121,14 @@ class FileLog {
 
   /** @returns {Promise<TracedStep[]>} */
   async profiles() {
-    return (await this.blocks.get("log/profile")).profiles;
+    const { profiles, left } = await this.blocks.get("log/profile");
+    this.left = left;
+    return profiles;
+  }
+
+  /** How many traced steps are not in the file. */
+  profilesLeft() {
+    return this.left;
   }
 
   /** Where the time of a traced step goes. @param {string} id */

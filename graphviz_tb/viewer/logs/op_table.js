@@ -74,7 +74,7 @@ class OpTable {
     const sum = rows.reduce((total, row) => total + row.self, 0);
     this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: shareWord(sum, all) });
     const compared = this.other ? ["other", "difference"] : [];
-    const columns = ["name", ...(this.by === "types" ? [] : ["op"]), "self", "share", ...compared, "total", "count", "bytes"];
+    const columns = ["name", ...(this.by === "ops" ? ["op"] : []), "self", "share", ...compared, "total", "count", "bytes"];
     const some = this.whole ? rows : rows.slice(0, ROWS_SHOWN);
     const most = Math.max(1, ...rows.slice(0, 5000).map((row) => row.self));
     const body = some.map((row) => this.row(row, columns, all, most));
@@ -88,7 +88,7 @@ class OpTable {
   /** @param {string} name */
   head(name) {
     const sort = name === "share" ? "self" : name;
-    const [up, down] = [this.sort === sort, this.sort === `-${sort}`];
+    const [up, down] = name === "share" ? [false, false] : [this.sort === sort, this.sort === `-${sort}`];
     const next = () => this.set({ sort: down || (!up && (name === "name" || name === "op")) ? sort : `-${sort}` });
     return el("th", { scope: "col", class: name === "name" || name === "op" ? null : "number", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", onclick: next }, t(`profile.${name}`), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
   }
@@ -99,7 +99,7 @@ class OpTable {
     bar.style.width = `${Math.max(1, (56 * row.self) / most)}px`;
     const signed = `${row.difference > 0 ? "+" : row.difference < 0 ? "−" : "±"}${nanosWord(Math.abs(row.difference))}`;
     const cells = /** @type {Record<string, any>} */ ({
-      op: brief(row.op, 60), self: nanosWord(row.self), share: el("span", {}, bar, ` ${shareWord(row.self, all)}`), total: nanosWord(row.total), count: counted(row.count), bytes: row.bytes ? bytesWord(row.bytes) : "",
+      op: brief(row.op, 60), self: nanosWord(row.self), share: el("span", {}, bar, ` ${shareWord(row.self, all)}`), total: nanosWord(row.total), count: counted(row.count), bytes: row.bytes ? memoryWord(row.bytes) : "",
       other: nanosWord(row.other), difference: el("span", { class: row.difference > 0 ? "worse" : row.difference < 0 ? "better" : null }, signed),
     });
     return el("tr", { "data-name": row.name }, el("th", { scope: "row" }, ...this.name(row)), ...columns.slice(1).map((name) => el("td", { class: name === "op" ? null : "number" }, cells[name])));

@@ -105,7 +105,9 @@ class ProfilePage {
     this.summarize(told, other);
     this.table.take(told, other);
     this.timeline.take(told, view);
-    this.note.textContent = told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices });
+    const left = this.feed.profilesLeft?.() ?? 0;
+    const lines = [told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices }), left > 0 && t("profile.leftSteps", { n: left })];
+    this.note.textContent = lines.filter(Boolean).join(" · ");
     this.memory.replaceChildren(...memoryChart(told));
     this.tell(null);
     if (this.wants !== undefined) {
@@ -148,7 +150,7 @@ class ProfilePage {
       bar.append(piece);
     }
     const rows = parts.map((part) =>
-      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number" }, `${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${brief(this.word(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
     );
     const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
     const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, brief(line, 400)))));
@@ -156,9 +158,9 @@ class ProfilePage {
     this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: brief(this.word(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.times : "", ...[partial].filter(Boolean));
   }
 
-  /** The name of the step that is shown. */
-  word() {
-    return this.steps.find((one) => one.id === this.id)?.tag || this.logs.state.title;
+  /** The name of a step: of that which is shown. @param {string} [id] */
+  word(id = this.id) {
+    return this.steps.find((one) => one.id === id)?.tag || this.logs.state.title;
   }
 
   /** A bar for each step that was read, as long as the step took. */
@@ -188,7 +190,7 @@ class ProfilePage {
   /** Mark the slices of a node, and bring the first of them into view. @param {string} name */
   async markNode(name) {
     await this.mark("", name);
-    this.timeline.root.scrollIntoView({ block: "nearest" });
+    this.timeline.root.scrollIntoView({ block: "center" });
     this.timeline.root.focus({ preventScroll: true });
     this.timeline.selected = null;
     this.timeline.step(1);
@@ -252,6 +254,8 @@ class ProfilePage {
     const path = name ? app.graph.find(name) : [0];
     if (!path) return logs.toast(t("profile.notInGraph", { name: brief(name, 80) }));
     await logs.show("graph");
+    const step = app.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
+    if (step >= 0 && app.head.steps.length > 1 && app.at !== step) await app.setStep(step); // what the table says of it
     if (app.schemes.includes("compute-time") && app.scheme !== "compute-time") await app.colour("compute-time");
     if (name) await app.reveal(path);
   }
@@ -307,7 +311,7 @@ function memoryChart(told) {
     const x = (/** @type {number} */ time) => num((width * Math.min(time, told.length)) / Math.max(1, told.length));
     const y = (/** @type {number} */ held) => num(height - (height * Math.max(0, held)) / most);
     const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
-    const words = t("profile.peak", { allocator: brief(one.allocator, 80), bytes: bytesWord(one.peak) });
+    const words = t("profile.peak", { allocator: brief(one.allocator, 80), bytes: memoryWord(one.peak) });
     const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
     svgEl("path", { d: `M0 ${height}${line}H${width}V${height}Z` }, chart);
     return el("figure", {}, el("figcaption", {}, words), chart);

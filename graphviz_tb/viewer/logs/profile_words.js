@@ -5,8 +5,8 @@ Object.assign(STRINGS.en, {
   "profile.compute": "compute", "profile.input": "waits for input", "profile.launch": "launches kernels", "profile.idle": "idle", "profile.compute.about": "an op that is not of the input pipeline runs", "profile.input.about": "only ops of the input pipeline run", "profile.launch.about": "the host only hands kernels to an accelerator", "profile.idle.about": "nothing that the trace records runs",
   "profile.shares": "How the step was spent", "profile.steps": "Step times", "profile.partial": "Partial", "profile.reading": "Reading the trace…", "profile.memory": "Memory over the step", "profile.peak": "{allocator}: at most {bytes} more than at its begin",
   "profile.by": "By", "profile.ops": "op", "profile.types": "op type", "profile.groups": "layer or group", "profile.filter": "Filter the table", "profile.name": "Name", "profile.op": "Op type", "profile.self": "Self", "profile.share": "Share", "profile.total": "Total", "profile.count": "Count", "profile.bytes": "Memory", "profile.other": "Self, other", "profile.difference": "Difference",
-  "profile.whole": "(whole graph)", "profile.sum": "{rows} rows, {time} of {all} ({share})", "profile.leftRows": "{n} rows of less time are not listed ({time})", "profile.inTimeline": "Show in timeline", "profile.timeline": "Timeline", "profile.slices": "{n} slices", "profile.search": "Search slices", "profile.marks": "{n} slices, {time} together", "profile.noMarks": "no slice", "profile.next": "Next marked slice", "profile.previous": "Previous marked slice", "profile.fit": "Fit", "profile.keys": "Click, then: wheel or W S zoom, A D or drag pan, 0 fits, . , next and previous marked slice",
-  "profile.start": "Start", "profile.duration": "Duration", "profile.lane": "Lane", "profile.waited": "Scheduled before", "profile.merged": "{n} slices close together, {time} busy", "profile.node": "Node", "profile.noNode": "no op of this graph", "profile.notInGraph": "{name} is not in the graph that is shown", "profile.noGraph": "There is no graph to show it in", "profile.asTable": "Slices in view as a table", "profile.thinned": "This file has {n} of {all} slices merged for a screen: tbgraph serve shows each.", "profile.inView": "{n} rectangles in view", "profile.zoomTo": "Zoom to it", "profile.leftSteps": "{n} traced steps are not in this file: write it with a larger --page-max.", "profile.clear": "Clear marks",
+  "profile.whole": "(whole graph)", "profile.sum": "Rows: {rows} · {time} of {all} ({share})", "profile.leftRows": "{n} rows of less time are not listed ({time})", "profile.inTimeline": "Show in timeline", "profile.timeline": "Timeline", "profile.slices": "Slices in all: {n}", "profile.search": "Search slices", "profile.marks": "Slices: {n} · {time} together", "profile.noMarks": "no slice", "profile.next": "Next marked slice", "profile.previous": "Previous marked slice", "profile.fit": "Fit", "profile.keys": "Click, then: wheel or W S zoom, A D or drag pan, 0 fits, . , next and previous marked slice",
+  "profile.start": "Start", "profile.duration": "Duration", "profile.lane": "Lane", "profile.waited": "Scheduled before", "profile.merged": "Slices close together: {n} · {time} busy", "profile.node": "Node", "profile.noNode": "no op of this graph", "profile.notInGraph": "{name} is not in the graph that is shown", "profile.noGraph": "There is no graph to show it in", "profile.asTable": "Slices in view as a table", "profile.thinned": "This file has {n} of {all} slices merged for a screen: tbgraph serve shows each.", "profile.inView": "{n} rectangles in view", "profile.zoomTo": "Zoom to it", "profile.leftSteps": "{n} traced steps are not in this file: write it with a larger --page-max.", "profile.clear": "Clear marks",
   "help.profile": "Timeline: zoom, pan, fit, next marked slice",
 });
 Object.assign(STRINGS.ko, {
@@ -30,3 +30,11 @@ function nanosWord(nanos) {
 
 /** A share in words. @param {number} part @param {number} whole */
 const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
+
+const MEMORY_UNITS = /** @type {[string, number][]} */ ([["GB", 2 ** 30], ["MB", 2 ** 20], ["KB", 2 ** 10]]);
+
+/** Bytes in words, by 1024 as those of nodes. @param {number} bytes */
+function memoryWord(bytes) {
+  const [unit, one] = MEMORY_UNITS.find(([, least]) => bytes >= least) ?? ["B", 1];
+  return `${Number((bytes / one).toPrecision(3))} ${unit}`;
+}

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{row: ArrayLike<number>, start: ArrayLike<number>, duration: ArrayLike<number>, count: ArrayLike<number>, busy: ArrayLike<number>, hit: ArrayLike<number>, name: ArrayLike<number>, node: ArrayLike<number>, kind: ArrayLike<number>, waited: ArrayLike<number>, names: string[], nodes: (string | null)[], hits?: number, busyHits?: number, marks?: [number, number, number][]}} SliceColumns
- * @typedef {{profiles: () => Promise<TracedStep[]>, profileTable: (id: string) => Promise<any>, slices: (id: string, wanted: SliceWanted, signal?: AbortSignal) => Promise<SliceColumns>}} ProfileFeed
+ * @typedef {{profiles: () => Promise<TracedStep[]>, profilesLeft?: () => number, profileTable: (id: string) => Promise<any>, slices: (id: string, wanted: SliceWanted, signal?: AbortSignal) => Promise<SliceColumns>}} ProfileFeed
  * @typedef {{from: number, to: number, px: number, match: string, node: string | null}} SliceWanted
  */
 

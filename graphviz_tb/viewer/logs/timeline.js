@@ -69,7 +69,12 @@ class Timeline {
   }
 
   get full() {
-    return this.lanes.reduce((sum, lane) => sum + LANE.head + lane[3] * LANE.row + LANE.gap, LANE.axis);
+    return this.lanes.reduce((sum, lane, at) => sum + this.head(at) + lane[3] * LANE.row + LANE.gap, LANE.axis);
+  }
+
+  /** How high the name of a device is over a lane: it is there once for all its lanes. @param {number} at */
+  head(at) {
+    return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE.head;
   }
 
   resize() {
@@ -96,7 +101,7 @@ class Timeline {
     const out = [];
     let [y, row] = [LANE.axis - this.top, 0];
     this.lanes.forEach(([, , , levels], lane) => {
-      y += LANE.head;
+      y += this.head(lane);
       for (let level = 0; level < levels; level++, row++, y += LANE.row) if (y > LANE.axis - LANE.row && y < this.height) out.push({ row, lane, level, y });
       y += LANE.gap;
     });
@@ -197,8 +202,8 @@ class Timeline {
   /** Where a row lies, unscrolled. @param {number} row */
   place(row) {
     let y = LANE.axis;
-    for (const [, , , levels] of this.lanes) {
-      y += LANE.head;
+    for (const [at, [, , , levels]] of this.lanes.entries()) {
+      y += this.head(at);
       if (row < levels) return y + row * LANE.row;
       row -= levels;
       y += levels * LANE.row + LANE.gap;

@@ -28,20 +28,23 @@ function paintTimeline(g, line) {
   paintAxis(g, line, colours);
 }
 
-/** @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
+/** The name of each device over its lanes, that of each thread and stream beside its rows. @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
 function paintLanes(g, line, colours) {
   let y = LANE.axis - line.top;
-  for (const [device, thread, , levels] of line.lanes) {
-    const height = LANE.head + levels * LANE.row;
-    if (y + height > LANE.axis && y < line.height) {
+  g.textAlign = "left";
+  line.lanes.forEach(([device, thread, , levels], at) => {
+    const head = line.head(at);
+    if (head) {
       g.fillStyle = colours.soft;
-      g.fillRect(0, y + 1, line.width, LANE.head - 3);
+      g.fillRect(0, y, line.width, LANE.head - 2);
       g.fillStyle = colours.text;
-      g.textAlign = "left";
-      g.fillText(fitted(g, safe([shortDevice(device), thread].filter(Boolean).join(" · ")), line.width - 16), 8, y + LANE.head / 2 - 1);
+      g.fillText(fitted(g, safe(shortDevice(device) || t("profile.timeline")), line.width - 16), 8, y + LANE.head / 2 - 1);
     }
-    y += height + LANE.gap;
-  }
+    y += head;
+    g.fillStyle = colours.secondary;
+    if (y + LANE.row > LANE.axis && y < line.height) g.fillText(fitted(g, safe(thread), line.left - 16), 8, y + LANE.row / 2);
+    y += levels * LANE.row + LANE.gap;
+  });
 }
 
 /** @param {CanvasRenderingContext2D} g @param {Timeline} line @param {any} colours */
