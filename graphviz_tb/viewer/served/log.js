@@ -116,9 +116,15 @@ class ServerLog extends Server {
     return (await this.json("api/profile")).profiles;
   }
 
-  /** Where the time of a traced step goes. @param {string} id */
-  profileTable(id) {
-    return this.json(`api/profile/${id}/table`);
+  /** Where the time of a traced step goes; a long trace takes a while to be read. @param {string} id @returns {Promise<any>} */
+  async profileTable(id) {
+    for (;;) {
+      try {
+        return await this.json(`api/profile/${id}/table`);
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.status !== 409) throw error;
+      }
+    }
   }
 
   /** @param {string} id @param {SliceWanted} wanted @param {AbortSignal} [signal] */
