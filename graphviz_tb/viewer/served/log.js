@@ -111,6 +111,8 @@ class ServerLog extends Server {
   /** @param {number} id */
   cancelLayout(id) {
     return this.post(`api/projector/${id}/cancel`);
+  }
+
   /** @returns {Promise<TracedStep[]>} */
   async profiles() {
     return (await this.json("api/profile")).profiles;
