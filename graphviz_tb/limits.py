@@ -118,6 +118,7 @@ WHOLE_RECORD = Limit(1 << 28, "read", "bytes", "of a large record that is read a
 CLAIMED_BYTES = Limit(1 << 28, "read", "bytes", "that a logged tensor may claim beyond those it holds", "damaged")
 STRUCTURES_OF_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
+CUSTOM_CHARTS = Limit(1_000, "read", "charts", "that the custom layouts of a log have together", "left out")
 CONFIG_OF_PROJECTOR = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
 EMBEDDINGS_LISTED = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")
 EMBEDDING_POINTS = Limit(200_000, "read", "points", "of an embedding", "the first are read, a notice")

@@ -24,8 +24,21 @@ VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
 LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in (
-        *("words", "curves", "svg_pen", "feed", "runs", "plot", "chart", "card", "tag_page", "scalar_card", "scalars"),
         *(
+            "words",
+            "curves",
+            "svg_pen",
+            "feed",
+            "runs",
+            "plot",
+            "chart",
+            "card",
+            "tag_page",
+            "scalar_card",
+            "scalars",
+        ),
+        *(
+            "custom",
             "ridges",
             "bands",
             "histograms",

@@ -76,6 +76,11 @@ class FileLog {
     return address;
   }
 
+  /** Charts that runs laid out. */
+  custom() {
+    return this.blocks.get("log/custom");
+  }
+
   /** Hyperparameters and metrics of all sessions. */
   trials() {
     return this.blocks.get("log/hparams");

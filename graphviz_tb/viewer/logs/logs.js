@@ -5,6 +5,7 @@ const USUAL_SMOOTH = 0.6;
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
 const PAGES = [
   ["scalar", "scalar", (logs) => new ScalarPage(logs)],
+  ["custom", "layout", (logs) => new CustomPage(logs)],
   ["histogram", "histogram", (logs) => new HistogramPage(logs)],
   ["distribution", "histogram", (logs) => new DistributionPage(logs)],
   ["image", "image", (logs) => new StepPage(logs, "image", ImageCard)],

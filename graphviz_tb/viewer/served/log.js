@@ -67,6 +67,11 @@ class ServerLog extends Server {
     return `api/blob/${sample.blob}`;
   }
 
+  /** Charts that runs laid out. */
+  custom() {
+    return this.json("api/custom");
+  }
+
   /** Hyperparameters and metrics of all sessions. */
   trials() {
     return this.json("api/hparams");
