@@ -83,6 +83,11 @@ tbgraph scalars fixtures/logged/tf2_summaries --csv > scalars.csv
 tbgraph scalars fixtures/logged/tf2_summaries --tag loss -o loss.svg --smooth 0.6
 tbgraph scalars fixtures/logged/tf2_summaries --json -q
 """,
+    "project": """
+tbgraph project fixtures/logged/torch_writer
+tbgraph project fixtures/logged/torch_writer -o cloud.svg
+tbgraph project fixtures/logged/torch_writer --tensor words:00003 --color-by label -o cloud.png
+""",
 }
 MARK = re.compile(r"(<!-- generated: ([\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 SMALL = """

@@ -118,6 +118,7 @@ WHOLE_RECORD = Limit(1 << 28, "read", "bytes", "of a large record that is read a
 CLAIMED_BYTES = Limit(1 << 28, "read", "bytes", "that a logged tensor may claim beyond those it holds", "damaged")
 STRUCTURES_OF_LENGTH = Limit(64, "read", "structures",
     "of events of one length that are remembered", "decoded one by one")
+CUSTOM_CHARTS = Limit(1_000, "read", "charts", "that the custom layouts of a log have together", "left out")
 CONFIG_OF_PROJECTOR = Limit(1 << 20, "read", "bytes", "of a projector_config.pbtxt", "not read, a notice")
 EMBEDDINGS_LISTED = Limit(1_000, "read", "embeddings", "of a source", "left out, a notice")
 EMBEDDING_POINTS = Limit(200_000, "read", "points", "of an embedding", "the first are read, a notice")
@@ -209,7 +210,9 @@ INPUTS_SEARCHED = Limit(1_000_000, "group", "inputs", "of one level searched for
 COMPONENTS = Limit(10, "project", "components", "of a principal component analysis", "not found")
 FITTED_POINTS = Limit(50_000, "project", "points",
     "from which principal components are found", "projected on the components of an even choice of points")
-EXACT_SIDE = Limit(2_048, "project", "points or dimensions, whichever are fewer,",
+FITTED_WORK = Limit(20_000_000_000, "project", "products",
+    "of numbers in the search for principal components: some seconds", "found from fewer points")
+EXACT_SIDE = Limit(1_536, "project", "points or dimensions, whichever are fewer,",
     "of which principal components are found: 10 seconds", "found from an even choice of so many points")
 NEIGHBOURS = Limit(1_000, "project", "neighbours", "of a point", "refused")
 LAID_OUT_POINTS = Limit(10_000, "project", "points", "of t-SNE or UMAP: minutes", "an even choice is laid out")
@@ -271,6 +274,9 @@ WRAPPED_PLACES = Limit(400_000, "arrange", "places",
     "that the lines of a piece may pass on added rows: more take minutes to draw", "fewer rows")
 WRAPPED_BENDS = Limit(30_000, "arrange", "waypoints", "on added rows: to place more takes ten seconds", "fewer rows")
 REMEMBERED_ROWS = Limit(64, "arrange", "levels", "in plain rows that are remembered; each is large", "made anew")
+
+POINTS_DRAWN = Limit(20_000, "chart", "points", "of an embedding in a picture", "an even choice of them is drawn")
+COLOURED_CATEGORIES = Limit(24, "chart", "categories", "of points with colours of their own", "one colour for the rest")
 
 TYPES_IN_LEGEND = Limit(3, "color", "op types", "without costs that the legend names", "counted")
 BANDS = Limit(5, "color", "bands", "of a box, then one for the rest", "counted as others")

@@ -51,7 +51,8 @@ class Projector:
         for one in self.embeddings.found:
             if one.name == name and run in (None, one.run):
                 return one
-        raise UnknownNode.among(name, [one.name for one in self.embeddings.found], "embedding")
+        error = UnknownNode.among(name, [one.name for one in self.embeddings.found], "embedding")
+        raise UnknownNode(error.message, hint="`tbgraph project LOGDIR` lists them")
 
     def values(self, one: Embedding) -> Points:
         """The points of an embedding, as many as limits allow. Raises ReadError."""

@@ -143,7 +143,9 @@ def execution(entry: Any, start: int, time: int, kernel: bool = False) -> Execut
         name=entry.node_name,
         start=min(max(0, start), LATEST),
         time=min(max(0, time), LONGEST),
-        bytes=min(sum(use.total_bytes for use in entry.memory if use.total_bytes > 0), LARGEST),
+        bytes=min(sum(use.total_bytes for use in memory if use.total_bytes > 0), LARGEST)
+        if (memory := entry.memory)
+        else 0,
         compiled=entry.timeline_label == COMPILED,
         shapes=tuple(shape_of(output.tensor_description.shape) for output in outputs) if len(outputs) else None,
         thread=entry.thread_id,

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
         "scalars",
         "Say what runs logged as numbers: table, curves, CSV, chart.",
     ),
+    "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
 
 LISTS = (Ambiguous, ToolFailed)  # errors whose messages have lines: what can be chosen, what a program printed
@@ -76,7 +77,7 @@ def instead_of(word: str) -> str:
     """Return a hint for a word that is not a command.
 
     >>> instead_of("rendr"), instead_of("xyz")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, tree, scalars')
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, tree, scalars, project')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ from graphviz_tb.chart.cards import LineChart, chart_sheet
 from graphviz_tb.chart.lines import ChartLine, ChartLook
 from graphviz_tb.chart.order import groups, styles
 from graphviz_tb.errors import RequestError, UnknownChoice
+from graphviz_tb.model.drawing import Drawing
 from graphviz_tb.model.logged import Series
-from graphviz_tb.model.theme import THEMES
+from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import pdf, png, svg
 
@@ -49,17 +50,23 @@ def draw(log: Log, chosen: Sequence[Series], values: Mapping[str, Any]) -> Itera
     ordered = [tag for _, inner in groups(tags) for tag in inner]
     by_run = styles({run.name: run.first_wall or 0.0 for run in log.logged.runs})
     charts = [LineChart(tag, tuple(_line(series, by_run[series.run]) for series in tags[tag])) for tag in ordered]
-    word: Any = values["theme"] or "light"
+    yield from written(lambda theme: chart_sheet(log.name, charts, look, theme), values["outputs"], values["theme"])
+
+
+def written(
+    draw_sheet: Callable[[Theme], Drawing], outputs: Sequence[str], theme: str | None
+) -> Iterator[tuple[str, bytes]]:
+    """Each output with its bytes: a sheet in the colours of a theme. Raises UnknownChoice for another theme."""
+    word: Any = theme or "light"
     if word not in THEMES:
         raise UnknownChoice.among("theme", word, THEMES)
-    sheet = chart_sheet(log.name, charts, look, THEMES[word])
-    options = PictureOptions(theme=word)
+    sheet, options = draw_sheet(THEMES[word]), PictureOptions(theme=word)
     write = {
         ".svg": lambda: svg.svg(sheet),
         ".png": lambda: png.png(sheet, options),
         ".pdf": lambda: pdf.pdf(sheet, options),
     }
-    for output in values["outputs"]:
+    for output in outputs:
         yield output, write[format_of_chart(output)]()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from graphviz_tb.commands.options import together
+from graphviz_tb.commands.options import Scale, together
 from graphviz_tb.commands.terminal import say
 
 # Words of TensorBoard that mean nothing here, and why.
@@ -63,7 +63,7 @@ unneeded_options = together(
     metavar="WHAT",
     help="last: what a restarted run wrote again counts once; keep: all of it does [last].",
 )
-@click.option("--poll", type=click.FloatRange(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
+@click.option("--poll", type=Scale(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
 @click.option("--memory", type=Memory(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
 @click.option("--checksum", is_flag=True, help="Check the payload of every record.")
 @unneeded_options
@@ -96,7 +96,8 @@ def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **va
             if values[name] is not None:
                 say("note", f"--{name} does nothing here: {NOT_NEEDED[name]}", "yellow")
     settings = settings_of(given[0], values)
-    run(settings, lambda line: print(line, flush=True), click.launch if browser else None)
+    shown = 1 if quiet else None
+    run(settings, lambda lines: print(*lines[:shown], sep="\n", flush=True), click.launch if browser else None)
 
 
 def settings_of(path: str, values: dict[str, Any]) -> Any:
@@ -109,8 +110,8 @@ def settings_of(path: str, values: dict[str, Any]) -> Any:
     if values["host"] and values["bind_all"]:
         raise RequestError("--host and --bind-all exclude each other")
     prefix = "/" + values["path_prefix"].strip("/") if values["path_prefix"].strip("/") else ""
-    if not re.fullmatch(r"[\w./~-]*", prefix, re.ASCII):
-        raise RequestError(f"--path-prefix {values['path_prefix'][:40]!r} is no path of letters, digits, . _ ~ - and /")
+    if not re.fullmatch(r"[\w./~-]*", prefix, re.ASCII) or {".", ".."} & {*prefix.split("/")}:
+        raise RequestError(f"--path-prefix {values['path_prefix'][:40]!r} is no path of letters, digits, _ ~ - . and /")
     settings = Settings(
         source=path,
         host="0.0.0.0" if values["bind_all"] else values["host"] or "127.0.0.1",

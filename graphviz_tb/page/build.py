@@ -28,10 +28,11 @@ from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.laying import LayingPage
-from graphviz_tb.page.logged import log_of, log_part
+from graphviz_tb.page.logged import log_of, log_part, no_log
+from graphviz_tb.page.profile import ProfilePart, profile_part
 from graphviz_tb.page.walk import Away, all_in_main, walk
 from graphviz_tb.render.html import document, source
-from graphviz_tb.statistics import statistics_of_each
+from graphviz_tb.statistics import profiles_of_each, statistics_of_each
 from graphviz_tb.view.opening import members_alone
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 LOG_SHARE = 0.5  # of a page: the most that the points of a log take
+PROFILE_SHARE = 0.25  # of a page: the most that its profiles take
 MOST_STOPS = 50  # steps of what was logged that a page shows
 OF_STEP, INSIDE = 1000, 3  # rows that a step takes as long as, beside its own; and for each box inside calls
 VERSION = 1  # of the data; a viewer refuses another
@@ -51,14 +53,25 @@ READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: OpenableModel, options: PictureOptions) -> bytes:
     """The whole page as one file."""
-    held = log_of(model.source)
-    if held is None:
+    held, traced = log_of(model.source), profiles_of(model, int(options.page_max * 1e6 * PROFILE_SHARE))
+    if held is None and not traced.count:
         head, blocks = data(model, options)
         return document(head, blocks, head["title"] or "graph")
-    part = log_part(held, title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE), model.joins)
-    used = weight(part.blocks) / 1e6
+    name, room = title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE) - weight(traced.blocks)
+    part = no_log(name, traced.count) if held is None else log_part(held, name, room, model.joins, traced.count)
+    added = [*part.blocks, *traced.blocks] if traced.count else list(part.blocks)
+    used = weight(added) / 1e6
     head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
-    return document({**head, "log": True}, [*blocks, *part.blocks], head["title"] or "log")
+    return document({**head, "log": True}, [*blocks, *added], head["title"] or "log")
+
+
+def profiles_of(model: OpenableModel, room: int) -> ProfilePart:
+    """The profiles of the steps that were asked for, or else of all that the source holds."""
+    asked = model.options.read
+    chosen = asked.step is not None or asked.profile is not None or bool(asked.run_metadata)
+    if model.loaded is None or not (chosen or model.loaded.run_metadata):
+        return profile_part({}, room)
+    return profile_part(profiles_of_each(model.source, model.loaded, model.hierarchy, model.options), room)
 
 
 @dataclass(frozen=True)

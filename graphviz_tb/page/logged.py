@@ -26,11 +26,13 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.clouds import belongs, cloud_blocks, clouds_told
 from graphviz_tb.page.columns import packed
+from graphviz_tb.page.custom import custom_told
 from graphviz_tb.page.hparams import trials_table
 from graphviz_tb.page.joined import clouds_joined, joins_told
 from graphviz_tb.page.numbers import finite, whole
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.projector import Projector, projector_of
+from graphviz_tb.read.logged.layouts import custom_charts
 from graphviz_tb.render.html import document
 
 PIXELS = 1000  # columns of pixels to which the points of a page are thinned
@@ -84,9 +86,15 @@ def log_html(held: HeldLog, title: str, room: int) -> bytes:
     return document({"format": "tbgraph page", "title": title, "log": True, "bare": True}, part.blocks, title)
 
 
-def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None) -> LogPart:
+def no_log(title: str, profiles: int) -> LogPart:
+    """The blocks of a page that has `profiles` and no log."""
+    state = {**log_state((), ()), "title": title, "left": 0, "kinds": {"profile": profiles}}
+    return LogPart((words("log", {"state": state, "tags": []}),), 0)
+
+
+def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None, profiles: int = 0) -> LogPart:
     """The blocks of a log, as many tags as there is room for: scalars first, what takes the most room last, behind it
-    the embeddings. `join` says where tags belong in the graph of the page."""
+    the embeddings. `join` says where tags belong in the graph of the page, which has `profiles`."""
     logged = held.logged
     runs = {run.name: number for number, run in enumerate(logged.runs)}
     every = [series for kind in KINDS for series in logged.series if series.kind == kind]
@@ -109,10 +117,14 @@ def log_part(held: HeldLog, title: str, room: int, join: JoinTags | None = None)
     table = trials_table(logged)
     if packer.put_trials({**table, "rows": [{**row, "run": runs[row["run"]]} for row in table["rows"]]}):
         kinds["hparams"] += 1
+    if packer.put_custom(logged):
+        kinds["layout"] += 1
     clouds = {}
     if held.projector is not None:
         clouds = packer.put_clouds(held.projector, runs)
         kinds["projector"] += max(1, len(clouds))  # where none fits, the page says so
+    if profiles:
+        kinds["profile"] = profiles
     state["kinds"] = kinds
     blocks = [words("log", {"state": state, "tags": kept}), *packer.blocks]
     if join is not None:
@@ -144,6 +156,11 @@ class LogPacker:
     def put_trials(self, table: dict[str, Any]) -> bool:
         """Pack the table of hyperparameters and metrics; whether there is one, and room for it."""
         return bool(table["rows"]) and self._fits(words("log/hparams", table))
+
+    def put_custom(self, logged: Logged) -> bool:
+        """Pack the charts that runs laid out; whether there are any, and room for them."""
+        charts = custom_charts(logged, self.log.read) if self.log is not None else ()
+        return bool(charts) and self._fits(words("log/custom", custom_told(charts)))
 
     def put_clouds(self, projector: Projector, runs: Mapping[str, int]) -> dict[int, Embedding]:
         """Pack the embeddings that there is room for, and the list of them; those that are here, by their numbers."""

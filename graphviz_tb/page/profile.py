@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,55 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.slices import rows_of, thinned
 from graphviz_tb.model.columns import Bools, distinct
+from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.profile import MemoryCurve, OpTime, Profile, Timeline
+from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import Blocks, packed
 
 MOST_ROWS = 20_000  # of a table
 MOST_MARKS = 1_000  # slices that are marked and told one by one
 MEMORY_PIXELS = 1_000  # columns of a chart of memory
+MOST_PROFILES = 20  # traced steps in a file
+WHOLE_SLICES = 60_000  # of a step in a file; more are thinned to
+FILE_PIXELS = 10_000  # columns of pixels
 LONGEST_NAME = 1_000  # letters of the name of a slice, beyond cut in the middle
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePart:
+    """The profiles in a page: `blocks`, the first of which lists them, how many are there, and how many are not."""
+
+    blocks: tuple[DataBlock, ...]
+    count: int
+    left: int
+
+
+def profile_part(profiles: Mapping[str, Callable[[], Profile]], room: int) -> ProfilePart:
+    """The blocks of some traced steps, as many as there is room for; slices of a long one are thinned, and its table
+    says to how many."""
+    listed: list[dict[str, Any]] = []
+    blocks: list[DataBlock] = []
+    for name, make in islice(profiles.items(), MOST_PROFILES):
+        profile = make()
+        timeline = profile.timeline
+        whole = len(timeline) <= WHOLE_SLICES
+        pixels = max(1, timeline.end) if whole else FILE_PIXELS
+        slices = slices_columns(timeline, 0, max(1, timeline.end), pixels)
+        number = len(listed)
+        thin = {} if whole else {"thinned": int(columns_count(slices))}
+        held = [
+            words(f"log/profile/{number}", {**profile_table(profile), **thin}),
+            DataBlock(f"log/profile/{number}/slices", "columns", slices),
+        ]
+        size = sum(len(block.packed) for block in held)
+        if size > room:
+            break
+        room -= size
+        blocks += held
+        tag = name.rpartition("/")[2].removesuffix(":run")
+        listed.append({"id": str(number), "run": None, "tag": tag, "step": None, "graph": None})
+    left = len(profiles) - len(listed)
+    return ProfilePart((words("log/profile", {"profiles": listed, "left": left}), *blocks), len(listed), left)
 
 
 def profile_table(profile: Profile) -> dict[str, Any]:
@@ -94,6 +138,13 @@ def slices_columns(
         head |= {"hits": len(places), "busyHits": int(np.sum(timeline.duration[places]))}
         head["marks"] = [list(each) for each in zip(*(column.tolist() for column in listed), strict=True)]
     return packed(len(found.start), blocks, head)
+
+
+def columns_count(data: bytes) -> int:
+    """How many rows columns have, by their head."""
+    size = int.from_bytes(data[:4], "little")
+    count: int = json.loads(data[4 : 4 + size])["n"]
+    return count
 
 
 def renumbered(numbers: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -23,6 +23,7 @@ def embedding_entry(one: Embedding, number: int, run: int | None) -> dict[str, A
         "run": run,
         "folder": one.run,
         "name": one.name,
+        "title": one.full_name if "/" in one.full_name else "",
         "form": one.form.value,
         "points": one.points,
         "dims": one.dimensions,

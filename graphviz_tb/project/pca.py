@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS
+from graphviz_tb.limits import COMPONENTS, EXACT_SIDE, FITTED_POINTS, FITTED_WORK
 from graphviz_tb.model.embeddings import Points, Projection
 from graphviz_tb.model.notice import Notice
 
@@ -35,7 +35,7 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
     chosen = rows[even(len(rows), most_fitted(len(rows), values.shape[1], fitted))]
     count = min(most, values.shape[1])
     axes = np.full((len(values), count), np.nan, np.float32)
-    if not len(chosen):
+    if not len(chosen) or not count:
         return Projection("pca", axes, (0.0,) * count, 0, notices_of(len(values), 0, 0))
     mean = mean_of(values, chosen)
     components, shares = components_of(values, chosen, mean, count)
@@ -46,7 +46,9 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
 
 def most_fitted(points: int, dimensions: int, fitted: int) -> int:
     """From how many points components are found."""
-    return min(points, fitted) if dimensions <= EXACT_SIDE else min(points, fitted, int(EXACT_SIDE))
+    if dimensions > EXACT_SIDE:
+        return min(points, fitted, int(EXACT_SIDE))
+    return min(points, fitted, FITTED_WORK // max(1, dimensions) ** 2)
 
 
 def even(count: int, most: int) -> NDArray[np.intp]:
@@ -101,7 +103,7 @@ def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: i
 def signed(vectors: Matrix) -> Matrix:
     """The vectors, each turned so that its largest weight, the first of equal ones, is positive."""
     size = np.abs(vectors)
-    at = np.argmax(size >= size.max(axis=0) * (1 - 1e-9), axis=0)
+    at = np.argmax(size >= np.max(size, axis=0) * (1 - 1e-9), axis=0)
     signs = np.sign(vectors[at, np.arange(vectors.shape[1])])
     return vectors * np.where(signs, signs, 1)
 

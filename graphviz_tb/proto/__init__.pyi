@@ -774,6 +774,53 @@ class HParamsPluginData(Message):
         session_end_info: HParamsPluginData.SessionEndInfo | None = ...,
     ) -> None: ...
 
+class CustomLayout(Message):
+    class Multiline(Message):
+        tag: RepeatedScalarFieldContainer[bytes]
+        def __init__(self, *, tag: Iterable[bytes] | None = ...) -> None: ...
+
+    class Margin(Message):
+        class Series(Message):
+            value: bytes
+            lower: bytes
+            upper: bytes
+            def __init__(
+                self, *, value: bytes | None = ..., lower: bytes | None = ..., upper: bytes | None = ...
+            ) -> None: ...
+
+        series: RepeatedCompositeFieldContainer[CustomLayout.Margin.Series]
+        def __init__(self, *, series: Iterable[CustomLayout.Margin.Series] | None = ...) -> None: ...
+
+    class Chart(Message):
+        title: bytes
+        multiline: CustomLayout.Multiline
+        margin: CustomLayout.Margin
+        def __init__(
+            self,
+            *,
+            title: bytes | None = ...,
+            multiline: CustomLayout.Multiline | None = ...,
+            margin: CustomLayout.Margin | None = ...,
+        ) -> None: ...
+
+    class Category(Message):
+        title: bytes
+        chart: RepeatedCompositeFieldContainer[CustomLayout.Chart]
+        closed: bool
+        def __init__(
+            self,
+            *,
+            title: bytes | None = ...,
+            chart: Iterable[CustomLayout.Chart] | None = ...,
+            closed: bool | None = ...,
+        ) -> None: ...
+
+    version: int
+    category: RepeatedCompositeFieldContainer[CustomLayout.Category]
+    def __init__(
+        self, *, version: int | None = ..., category: Iterable[CustomLayout.Category] | None = ...
+    ) -> None: ...
+
 class SpriteMetadata(Message):
     image_path: bytes
     single_image_dim: RepeatedScalarFieldContainer[int]

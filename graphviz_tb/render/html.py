@@ -24,8 +24,21 @@ VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
 LOG_MODULES = tuple(
     f"logs/{name}.js"
     for name in (
-        *("words", "curves", "svg_pen", "feed", "runs", "plot", "chart", "card", "tag_page", "scalar_card", "scalars"),
         *(
+            "words",
+            "curves",
+            "svg_pen",
+            "feed",
+            "runs",
+            "plot",
+            "chart",
+            "card",
+            "tag_page",
+            "scalar_card",
+            "scalars",
+        ),
+        *(
+            "custom",
             "ridges",
             "bands",
             "histograms",
@@ -47,6 +60,8 @@ LOG_MODULES = tuple(
             "cloud",
             "cloud_card",
             "projector",
+            "notices",
+            *("profile_words", "slices", "timeline_paint", "timeline", "op_table", "profile"),
             "logs",
             "begin",
         ),

@@ -19,7 +19,9 @@ def known(request: Request, names: Iterable[str]) -> dict[str, str]:
     legal = {*names, "token"}
     for name, _ in pairs:
         if name not in legal:
-            raise Refused(400, f"no parameter {name[:40]!r}", f"there are {', '.join(sorted(legal - {'token'}))}")
+            others = ", ".join(sorted(legal - {"token"}))
+            hint = f"there are {others}" if others else "this address takes none"
+            raise Refused(400, f"no parameter {name[:40]!r}", hint)
     if len({name for name, _ in pairs}) < len(pairs):
         raise Refused(400, "a parameter is given twice")
     return dict(pairs)

@@ -22,6 +22,7 @@ from graphviz_tb.serve.work import traced_step
 
 TraceStamps = dict[str, tuple[tuple[str, int, int], ...]]  # by run the name, time and size of each file of a trace
 
+PATIENCE = 15.0  # seconds that a request waits for a trace to be read
 OF_SLICE = 60  # bytes of a slice in columns, about
 OF_TEXT = 120  # bytes of a name, and of a row of a table
 
@@ -86,9 +87,11 @@ class ServedProfiles:
             self._made[key] = asyncio.create_task(self._make(one))
             self._made[key].add_done_callback(lambda _: self._made.pop(key))
         try:
-            made = await asyncio.shield(self._made[key])  # who asked first may go away
+            made = await asyncio.wait_for(asyncio.shield(self._made[key]), PATIENCE)  # who asked first may go away
         except NotLoaded as error:
             raise Refused(404, error.error, error.hint) from None
+        except TimeoutError:
+            raise Refused(409, "this trace is still being read", "ask again in a moment") from None
         return self._kept.put(one.id, one.version, made)
 
     async def _make(self, one: ListedProfile) -> Profile:

@@ -23,17 +23,19 @@ NEXT_PORTS = 100  # that are tried after the one that was asked for
 HEADERS_ROOM = 16_000  # bytes of a request's head beside its address
 PATIENCE = 0.4  # seconds that answers have to be finished when the server ends
 IDLE = 30  # seconds that a connection may stay open without a request
-Said = Callable[[str], None]
+Said = Callable[[list[str]], None]
 
 
 def serve(settings: Settings, say: Said, opened: Callable[[str], object] | None = None) -> None:
-    """Serve until Control-C, which is raised as KeyboardInterrupt. `say` prints a line, `opened` shows an address."""
+    """Serve until Control-C, which is raised as KeyboardInterrupt.
+
+    `say` prints lines, the address first; `opened` shows the page at an address.
+    """
     bound = bind(settings)
     wanted, port = settings.port, bound.getsockname()[1]
     settings = replace(settings, port=port)
     session = ServedSource(settings)
-    for line in introduction(settings, wanted):
-        say(line)
+    say(introduction(settings, wanted))
     config = uvicorn.Config(
         application(settings, session),
         http=Protocol,

@@ -100,17 +100,25 @@ class ServedSource:
         """Changes whenever anything that is answered may be another."""
         return self.events.generation
 
+    @property
+    def lost(self) -> bool:
+        """Whether the log was there, and can no longer be read."""
+        return self.log is not None and self.fault is not None
+
     # reading
 
     async def refresh(self) -> bool:
         """Read what was written since the last time, and say so; whether there was anything."""
         self._loop = asyncio.get_running_loop()
-        before, changes = self.logged, LogChanges()
+        before, fault, changes = self.logged, self.fault, LogChanges()
         try:
             changes = await in_thread(self._read)
             self.fault = None
         except TbGraphError as error:
             self.fault = (error.message, error.hint or "")
+        if self.fault != fault:
+            self.events.next_generation()
+            self.events.say("notice", {"code": "unread", "text": self.fault[0] if self.fault else "", "count": 1})
         self.read_once = True
         self._number()
         if self._forget_gone() or changes:
@@ -300,7 +308,7 @@ class ServedSource:
             "notices": [*self._faults(), *map(notice_entry, self.logged.notices)],
         }
         logged, gone, embeddings = self.logged, dict(self._gone), len(self.embeddings.listed)
-        traced = len(self.profiles.listed)
+        traced, lost = len(self.profiles.listed), self.lost
 
         def make() -> dict[str, Any]:
             graphs: dict[str | None, list[str]] = {}
@@ -309,6 +317,7 @@ class ServedSource:
             state = log_state(self.runs(logged, gone), logged.series)
             for entry in state["runs"]:
                 entry["graphs"] = graphs.get(entry["name"], [])
+                entry["state"] = "gone" if lost else entry["state"]
             state["kinds"].update({"projector": embeddings} if embeddings else {})
             state["kinds"].update({"profile": traced} if traced else {})
             return {**state, **whole}
@@ -341,7 +350,7 @@ class ServedSource:
         return found[1]
 
     def _faults(self) -> Iterator[Mapping[str, Any]]:
-        if self.fault is not None and not self.graphs.listed and not self.embeddings.listed:
+        if self.fault is not None and (self.lost or not (self.graphs.listed or self.embeddings.listed)):
             yield {"code": "unread", "text": self.fault[0], "count": 1}
         if self.graphs.error is not None and not self.logged.series:
             yield {"code": "no-graph", "text": self.graphs.error.error, "count": 1}

@@ -17,7 +17,7 @@ from graphviz_tb.options import PictureOptions, ReadOptions
 from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
-from graphviz_tb.pipeline import load
+from graphviz_tb.pipeline import load, no_collection
 from graphviz_tb.project import positions
 from graphviz_tb.read import contents, profiles
 from graphviz_tb.report import Report
@@ -41,7 +41,8 @@ def traced_step(told: ReportStage, source: str, traced: Entry, graph: Entry | No
     model = load(NO_GRAPH if graph is None else source, **chosen(graph))
     told("annotate", 0, None)
     tag = traced.tag or ""
-    return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
+    with no_collection():
+        return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
 
 
 def chosen(entry: Entry | None) -> dict[str, Any]:

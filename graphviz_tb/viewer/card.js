@@ -13,6 +13,9 @@ class Card {
   /** What a run logged at a node, as a part of its card. @type {((path: Path) => Promise<HTMLElement | null>) | null} */
   static logged = null;
 
+  /** What shows when a node ran; null where no step was traced. @type {((path: Path) => (() => void) | null) | null} */
+  static timeline = null;
+
   /** @param {App} app */
   constructor(app) {
     this.app = app;
@@ -83,6 +86,7 @@ class Card {
       app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
       button("traceInputs", () => app.traceOn(path, "in")),
       button("traceOutputs", () => app.traceOn(path, "out")),
+      Card.timeline?.(path) && button("profile.inTimeline", Card.timeline(path)),
     );
   }
 

@@ -6,7 +6,7 @@ const SHORTCUTS = [
   ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
 const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
-const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"]]; // beside the pages of a log
+const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
 
 /** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
 const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");

@@ -327,7 +327,7 @@ test(
         return save.x >= 0 && save.x + save.width <= 390;
       }, "and for what it offers");
       await seen(tab.getByRole("combobox", { name: "Language" }));
-      await until(async () => (await tab.locator("main").boundingBox()).y >= bar.y + bar.height - 1, "the picture is below it");
+      await until(async () => (await tab.locator("#stage").boundingBox()).y >= bar.y + bar.height - 1, "the picture is below it");
     }
   },
   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },

@@ -12,7 +12,7 @@ const hash = (tab) => tab.evaluate(() => decodeURIComponent(location.hash));
 test("tabs lead from the graph to the scalars and back", async ({ page }) => {
   const tab = await page("log.html");
   await seen(tab.getByRole("tab", { name: "Graph", selected: true }));
-  await tab.getByRole("tab", { name: "Scalars" }).click();
+  await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
   await seen(tab.getByRole("tab", { name: "Scalars", selected: true }));
   await seen(figure(tab, "acc/train"));
   await tab.keyboard.press("1");

@@ -21,6 +21,7 @@ import pytest
 from graphviz_tb import Log, open_log
 from graphviz_tb.model.logged import Blobs, Curves, Histograms, Series, TensorPoints
 from graphviz_tb.page.hparams import trials_table
+from graphviz_tb.read.logged.layouts import custom_charts
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logged"
 ANSWERS = Path(__file__).parent / "logged"
@@ -199,6 +200,20 @@ def test_curves(name: str) -> None:
                     assert ours[part].astype(int).tolist()[: len(curve[theirs])] == curve[theirs]
                 assert held.precision[part].tolist()[: len(curve["precision"])] == curve["precision"]
                 assert held.recall[part].tolist()[: len(curve["recall"])] == curve["recall"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_charts_that_a_training_laid_out(name: str) -> None:
+    told = answer(name)["python"].get("custom_scalars", {}).get("category", [])
+    one = log(name)
+    ours = custom_charts(one.logged, one.read)
+    assert [(category.title, category.closed) for category in ours] == [
+        (each["title"], each["closed"]) for each in told
+    ]
+    charts = [chart for category in told for chart in category["chart"]]
+    assert [(chart.title, list(chart.tags)) for category in ours for chart in category.charts] == [
+        (chart["title"], chart["multiline"]["tag"]) for chart in charts
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

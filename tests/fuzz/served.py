@@ -29,6 +29,8 @@ PATHS = (
     "/api/blob/{id}", "/api/text/{id}", "/api/pr/{id}", "/api/tensors/{id}", "/api/hparams", "/api/export",
     "/api/graphs/{id}", "/api/graphs/{id}/blocks/{word}", "/api/graphs/{id}/groups/{id}", "/api/graphs/{id}/find",
     "/api/graphs/{id}/trace", "/api/graphs/{id}/card/{id}", "/api/graphs/{id}/joins", "/api/graphs/{id}/logged",
+    "/api/projector", "/api/projector/{id}/points", "/api/projector/{id}/metadata", "/api/projector/{id}/neighbours",
+    "/api/projector/{id}/sprite",
     "/api/load/{id}", "/api/cancel/{id}", "/static/{word}",
     "/favicon.ico", "/{word}", "/api/{word}",
 )  # fmt: skip

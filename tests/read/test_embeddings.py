@@ -186,6 +186,8 @@ def test_damage_says_where(tmp_path: Path) -> None:
             projector.values(projector.embeddings.found[0])
     assert codes(written(tmp_path, "embeddings { tensor_name ", e_tsv="")) == ["projector"]
     assert "embedding" in codes(written(tmp_path, config, e_tsv="\n"))
+    nothing = 'embeddings { tensor_name: "e" tensor_path: "e.bytes" tensor_shape: 4 tensor_shape: 0 }'
+    assert codes(written(tmp_path, nothing, e_bytes=b"")) == ["embedding"]
 
 
 def test_a_checkpoint_that_was_cut(tmp_path: Path) -> None:

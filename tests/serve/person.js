@@ -1,6 +1,7 @@
 // A person at the page of a server: `node person.js`, with the program and the folder of logs in the environment. Each test
 // starts where the one before it ended; results are JSON on standard output.
 const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
 const { LOGS, PYTHON, ROOT, end, faults, ok, opened, results, run, serve, shot: kept, test, until } = require("./browser.js");
 
 const SIZE = { width: 1280, height: 800 };
@@ -76,7 +77,7 @@ async function main() {
   });
 
   await test("a new point arrives in the chart", async () => {
-    await tab.getByRole("tab", { name: "Scalars" }).click();
+    await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
     await tab.getByRole("figure", { name: /^loss/ }).waitFor();
     ok((await points("loss", "train")) === 10, "the points that were there are not shown");
     write("train", 10, 0.25);
@@ -146,6 +147,28 @@ async function main() {
     await shot();
   });
 
+  await test("charts that a training laid out itself come, with the lines of all their tags", async () => {
+    execFileSync(PYTHON, ["-m", "tests.serve.writing", `${LOGS}/valid`, "layout"], { cwd: ROOT });
+    await tab.getByRole("tab", { name: "Custom scalars" }).click();
+    await tab.getByRole("figure", { name: /^mine\/both: 5 runs, last values early · loss 0.5, later · loss 0.5, test · loss/ }).waitFor();
+    await shot();
+  });
+
+  await test("a damaged file is said, with its run; and that the whole log is gone, until it is back", async () => {
+    const notices = tab.getByRole("group").filter({ has: tab.getByLabel(/^Notices: /) });
+    write("damaged", 0, 0.5);
+    fs.appendFileSync(`${LOGS}/damaged/${fs.readdirSync(`${LOGS}/damaged`)[0]}`, Buffer.alloc(64, 7));
+    await tab.getByLabel("Notices: 1").click();
+    await notices.getByText(/^damaged: .*the length of a record is damaged/).waitFor();
+    fs.renameSync(LOGS, `${LOGS}-away`);
+    await notices.getByText(/^no file or folder/).waitFor();
+    await tab.getByRole("group", { name: "Runs" }).getByText("gone").first().waitFor({ state: "attached" });
+    await shot();
+    fs.renameSync(`${LOGS}-away`, LOGS);
+    await notices.getByText(/^no file or folder/).waitFor({ state: "detached" });
+    await tab.getByLabel("Notices: 1").click();
+  });
+
   await test("on a small laptop that is four times as slow: every tab in sight, a group opens, a point comes, a zoom is drawn", async () => {
     const slow = await context.newCDPSession(tab);
     await slow.send("Emulation.setCPUThrottlingRate", { rate: 4 });
@@ -157,7 +180,7 @@ async function main() {
     await node("m").dblclick();
     await node("m/a").waitFor();
     await shot();
-    await tab.getByRole("tab", { name: "Scalars" }).click();
+    await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
     const card = tab.getByRole("figure", { name: /^loss/ });
     const canvas = card.locator("canvas");
     await canvas.scrollIntoViewIfNeeded();
@@ -181,7 +204,7 @@ async function main() {
     await until(() => tab.evaluate(() => document.documentElement.dataset.theme === "dark"), "it is not dark");
     await shot();
     await tab.setViewportSize({ width: 390, height: 800 });
-    await tab.getByRole("tab", { name: "Scalars" }).click();
+    await tab.getByRole("tab", { name: "Scalars", exact: true }).click();
     await tab.getByRole("figure", { name: /^loss/ }).waitFor();
     ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than the window");
     await shot();

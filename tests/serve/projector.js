@@ -138,6 +138,10 @@ async function main() {
     await until(async () => Math.abs((await inked(other)) / plain - 1) < 0.35, `not as many pixels as ${plain}`);
     ok(await other.evaluate(() => document.querySelector(".cloud-points").getContext("webgl") !== null), "not by WebGL");
     await shot(other);
+    // A card that is lost is done without.
+    await other.evaluate(() => document.querySelector(".cloud-points").getContext("webgl").getExtension("WEBGL_lose_context").loseContext());
+    await until(async () => other.evaluate(() => document.querySelector(".cloud-points").getContext("2d") !== null), "nothing else draws");
+    await until(async () => Math.abs((await inked(other)) / plain - 1) < 0.1, `not as many pixels as ${plain} without the card`);
     await other.close();
   });
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.join.bad_training import write_log, write_training
+from tests.serve.slow_step import write_slow_step
 from tests.serve.writing import Writer, chain
 
 ROOT = Path(__file__).parents[2]
@@ -48,4 +49,16 @@ def test_eight_tasks_at_a_training_that_goes_wrong(require: Callable[..., None],
     told = told_by("training.js", tmp_path)
     failed = {name: faults for name, faults in told if faults}
     assert len(told) == 8, told
+    assert not failed, json.dumps(failed, indent=1)
+
+
+@pytest.mark.machine
+def test_the_slow_op_of_a_step_is_found_from_the_table_and_from_the_graph(
+    require: Callable[..., None], tmp_path: Path
+) -> None:
+    require("chromium", "node", "playwright-core")
+    write_slow_step(tmp_path)
+    told = told_by("profile.js", tmp_path)
+    failed = {name: faults for name, faults in told if faults}
+    assert len(told) == 9, told
     assert not failed, json.dumps(failed, indent=1)

@@ -7,9 +7,9 @@ import sys
 import zlib
 from pathlib import Path
 
-from graphviz_tb.proto import Event, GraphDef
+from graphviz_tb.proto import CustomLayout, Event, GraphDef
 from tests.event_files import event as event_of
-from tests.event_files import field, histogram, record
+from tests.event_files import field, histogram, record, strings
 
 BEGIN = 1_600_000_000.0  # seconds since 1970
 
@@ -64,10 +64,14 @@ def sample(step: int) -> bytes:
 
 
 def main(folder: str, *words: str) -> None:
-    """`python -m tests.serve.writing FOLDER STEP LOSS`, `FOLDER graph NAME…` or `FOLDER image STEP`: write to a run."""
+    """`python -m tests.serve.writing FOLDER STEP LOSS`, or `graph NAME…`, `image STEP`, `layout`: write to a run."""
     writer = Writer(Path(folder))
     if words[0] == "graph":
         writer.graph(chain(*words[1:]))
+    elif words[0] == "layout":
+        layout = CustomLayout()
+        layout.category.add(title=b"mine").chart.add(title=b"both").multiline.tag.extend([b"lo.*", b"acc"])
+        writer.raw(record(event_of(0, strings("config", [layout.SerializeToString()], "custom_scalars", ()))))
     elif words[0] == "image":
         writer.raw(record(sample(int(words[1]))))
     else:

@@ -59,8 +59,9 @@ def test_every_colouring_has_a_name_in_each_language() -> None:
 
 
 def test_the_pages_of_a_log_have_the_same_words_in_each_language() -> None:
-    english, korean = source("logs/words.js").split("Object.assign(STRINGS.ko")
-    assert set(re.findall(r'"([\w.]+)":', english)) == set(re.findall(r'"([\w.]+)":', korean))
+    for words in ("logs/words.js", "logs/profile_words.js"):
+        english, korean = source(words).split("Object.assign(STRINGS.ko")
+        assert set(re.findall(r'"([\w.]+)":', english)) == set(re.findall(r'"([\w.]+)":', korean)), words
 
 
 def test_every_sign_of_the_legend_has_a_name_in_korean() -> None:

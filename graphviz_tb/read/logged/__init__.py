@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from graphviz_tb.errors import NoGraph, UnknownFormat
+from graphviz_tb.errors import NoGraph, ReadError, UnknownFormat
 from graphviz_tb.model.logged import LogChanges, Logged, Restarts, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
@@ -117,6 +117,8 @@ class LogReader:
 
     def _files(self) -> tuple[dict[str, list[Path]], tuple[Notice, ...]]:
         """The event files of each run, in the order of names; what was read before is one, whatever it begins with."""
+        if not self.path.exists():
+            raise ReadError(f"no file or folder '{self.given}'", hint="what was there is gone")
         if not self.path.is_dir():
             if not is_event_file(self.path) and self.path not in self._known:
                 raise UnknownFormat(f"{self.given} is no event file", hint="give a log directory, or an event file")

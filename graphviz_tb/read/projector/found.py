@@ -166,7 +166,7 @@ class Finder:
 def of_file(run: str, name: str, path: Path, shape: tuple[int, ...]) -> Embedding:
     """The embedding of a file: float32 where it has as many bytes as its shape says, else text. Raises ReadError."""
     size = path.stat().st_size
-    if len(shape) == 2 and shape[0] and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
+    if len(shape) == 2 and all(shape) and size == 4 * prod(shape) and path.suffix.lower() != ".tsv":
         check_dimensions(shape[1], name)
         return Embedding(run, name, EmbeddingForm.BINARY, *shape, path)
     points, dimensions = extent_of_text(path, path.stat().st_mtime_ns, size)

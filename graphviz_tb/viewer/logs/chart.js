@@ -1,7 +1,7 @@
 // Lines on a canvas, the crosshair, and the gestures that change the range they show.
 
 /**
- * @typedef {{run: LogRun, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number}} ChartLine
+ * @typedef {{run: LogRun, tag?: string, colour: string, dashes: number[], x: ArrayLike<number>, y: ArrayLike<number>, raw: ArrayLike<number>, step: ArrayLike<number>, wall: ArrayLike<number>, superseded: ArrayLike<number> | undefined, start: number, n: number}} ChartLine
  * @typedef {{axis: string, logX: boolean, logY: boolean, outliers: boolean, restarts: boolean}} ChartLook
  */
 
@@ -58,9 +58,15 @@ class LineChart extends Plot {
         if (!this.zoom || (line.x[at] >= this.zoom.low && line.x[at] <= this.zoom.high)) ys.push(line.y[at]);
       }
     }
+    for (const one of this.more()) ys.push(one);
     this.whole = rangeOf(xs, logX);
     this.x = this.zoom ?? this.whole;
     this.y = paddedRange(rangeOf(ys, logY, outliers));
+  }
+
+  /** Values that the axis upwards shows beside those of the lines. @returns {number[]} */
+  more() {
+    return [];
   }
 
   /** @param {CanvasRenderingContext2D} g @param {Record<string, string>} colours */

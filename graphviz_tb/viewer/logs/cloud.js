@@ -18,7 +18,8 @@ class Cloud {
     this.points = el("canvas", { class: "cloud-points" });
     this.over = el("canvas", { class: "cloud-over" });
     this.root = el("div", { class: "cloud", tabindex: "0", role: "application", "aria-label": t("log.page.projector") }, this.points, this.over);
-    this.painter = cloudPainter(this.points);
+    /** @type {GlPainter | PixelPainter} */
+    this.painter = this.firstPainter();
     /** @type {number[]} rows that have their text beside them, those that count most first */
     this.labelled = [];
     this.hovered = -1;
@@ -31,6 +32,32 @@ class Cloud {
     this.frames = 0;
     new ResizeObserver(() => this.resize()).observe(this.root);
     this.listen();
+  }
+
+  /** What draws: a graphics card, as long as it does. @returns {GlPainter | PixelPainter} */
+  firstPainter() {
+    this.points.addEventListener("webglcontextlost", () => this.fallBack());
+    try {
+      return cloudPainter(this.points);
+    } catch {
+      return this.otherPainter();
+    }
+  }
+
+  /** Pixels on a canvas of their own: one that a card drew on takes no others. */
+  otherPainter() {
+    const canvas = el("canvas", { class: "cloud-points" });
+    this.points.replaceWith(canvas);
+    this.points = canvas;
+    return new PixelPainter(canvas);
+  }
+
+  /** The card was lost: draw without it. */
+  fallBack() {
+    const { look } = this.painter;
+    this.painter = this.otherPainter();
+    if (look) this.painter.setLook(look);
+    this.resize();
   }
 
   listen() {

@@ -5,6 +5,7 @@ class FileLog {
   constructor(log, blocks) {
     this.log = log;
     this.blocks = blocks;
+    this.left = 0; // traced steps that are not in the file
     /** @type {Map<string, string>} of bytes that were asked for */
     this.addresses = new Map();
     /** @type {Map<number, ArrayLike<number> | undefined>} the points of embeddings that were shown */
@@ -75,6 +76,11 @@ class FileLog {
     return address;
   }
 
+  /** Charts that runs laid out. */
+  custom() {
+    return this.blocks.get("log/custom");
+  }
+
   /** Hyperparameters and metrics of all sessions. */
   trials() {
     return this.blocks.get("log/hparams");
@@ -117,6 +123,28 @@ class FileLog {
   async layOut() {}
 
   async cancelLayout() {}
+
+  /** @returns {Promise<TracedStep[]>} */
+  async profiles() {
+    const { profiles, left } = await this.blocks.get("log/profile");
+    this.left = left;
+    return profiles;
+  }
+
+  /** How many traced steps are not in the file. */
+  profilesLeft() {
+    return this.left;
+  }
+
+  /** Where the time of a traced step goes. @param {string} id */
+  async profileTable(id) {
+    return this.blocks.get(`log/profile/${id}`);
+  }
+
+  /** All slices of a step, whatever is in view: there are no more. @param {string} id @param {SliceWanted} wanted */
+  async slices(id, { match, node }) {
+    return markedSlices(slicesOf(await this.blocks.get(`log/profile/${id}/slices`)), match, node);
+  }
 
   /** No address has all points. */
   exportAddress() {

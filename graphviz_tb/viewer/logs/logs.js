@@ -5,6 +5,7 @@ const USUAL_SMOOTH = 0.6;
 /** The pages beside the graph in the order of their tabs, and the kind of tags that each shows; `1` … `9` go to them. @type {[string, string, (logs: Logs) => LogSheet][]} */
 const PAGES = [
   ["scalar", "scalar", (logs) => new ScalarPage(logs)],
+  ["custom", "layout", (logs) => new CustomPage(logs)],
   ["histogram", "histogram", (logs) => new HistogramPage(logs)],
   ["distribution", "histogram", (logs) => new DistributionPage(logs)],
   ["image", "image", (logs) => new StepPage(logs, "image", ImageCard)],
@@ -14,6 +15,7 @@ const PAGES = [
   ["hparams", "hparams", (logs) => new HparamsPage(logs)],
   ["tensor", "tensor", (logs) => new StepPage(logs, "tensor", TensorCard)],
   ["projector", "projector", (logs) => new ProjectorPage(logs)],
+  ["profile", "profile", (logs) => new ProfilePage(logs)],
 ];
 
 /**
@@ -24,7 +26,7 @@ const PAGES = [
 class Logs {
   /**
    * @param {LogFeed} feed
-   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string}} hooks
+   * @param {{theme: () => string, remember: (values: Record<string, string>) => void, toast: (text: string) => void, graph: () => boolean, app: () => App | null, graphId: () => string, chooseGraph: (id: string) => Promise<void>}} hooks
    */
   constructor(feed, hooks) {
     this.feed = feed;
@@ -36,6 +38,7 @@ class Logs {
     this.tabs = el("div", { id: "tabs", role: "tablist", "aria-label": t("log.pages") });
     this.lamp = el("span", { id: "lamp", role: "status" });
     byId("heading").after(this.tabs, this.lamp);
+    this.notices = new Notices(this.lamp);
     this.root = el("main", { id: "logs", hidden: true });
     this.side = el("aside", { id: "runs", "aria-label": t("log.runs") });
     this.body = el("div", { id: "log-page", role: "tabpanel", tabindex: "-1" });
@@ -57,6 +60,8 @@ class Logs {
     this.linked = true;
     /** names of columns, and which values of them are shown */
     this.trials = { sort: "", by: "", filters: /** @type {Map<string, TrialFilter>} */ (new Map()) };
+    /** what the address says of the page of profiles @type {Record<string, string>} */
+    this.profile = {};
     this.joined = new Joined(this, hooks.app);
     this.scheme = new LoggedScheme(this);
     /** @type {Record<string, any>} what the address says of the cloud of points */
@@ -108,11 +113,17 @@ class Logs {
     return sheet;
   }
 
+  /** The page of profiles. @returns {ProfilePage} */
+  profilePage() {
+    return /** @type {any} */ (this.made("profile"));
+  }
+
   drawTabs() {
     const pages = this.pages();
     const tab = (/** @type {string} */ page) => el("button", { role: "tab", id: `tab-${page}`, "aria-selected": String(page === this.page), tabindex: page === this.page ? "0" : "-1", onclick: () => this.show(page) }, t(`log.page.${page}`));
     this.tabs.replaceChildren(...pages.map(tab));
     this.tabs.hidden = pages.length < 2;
+    this.notices.set(this.state, !pages.length && this.state.ready !== false);
     if (!this.restoring && !pages.includes(this.page) && pages.length) this.show(pages[0]);
   }
 
@@ -245,6 +256,7 @@ class Logs {
       log: [logX && "x", logY && "y"].filter(Boolean).join(""), pin: [...this.pins].map(escaped).join(","),
       mode: this.overlay ? "overlay" : "", logstep: this.step === null ? "" : String(this.step),
       sort: this.trials.sort, by: this.trials.by, trials: filtersWord(this.trials.filters), ...this.scheme.address(), ...(this.projector?.address() ?? {}),
+      ...Object.fromEntries(PROFILE_KEYS.map((key) => [`p${key}`, this.profile[key] ?? ""])),
     };
   }
 
@@ -258,6 +270,7 @@ class Logs {
     this.scheme.restore(rest);
     this.cloudState = rest;
     this.projector?.restore(rest);
+    this.profile = Object.fromEntries(PROFILE_KEYS.map((key) => [key, String(rest[`p${key}`] ?? "")]));
     const pages = this.pages();
     if (runs !== undefined) {
       this.runs.touched = true;

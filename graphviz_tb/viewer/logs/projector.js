@@ -7,7 +7,7 @@ const CLOUD_USUAL = { tsne: 30, umap: 15 }; // perplexity, and neighbours
 const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
 
 /**
- * @typedef {{id: number, folder: string, name: string, points: number, dims: number, sprite: number[] | null, step: number | null}} EmbeddingTold
+ * @typedef {{id: number, folder: string, name: string, title: string, points: number, dims: number, sprite: number[] | null, step: number | null}} EmbeddingTold
  * @typedef {{method: string, axes: number, near?: number}} LayoutWanted
  */
 
@@ -377,7 +377,7 @@ class ProjectorPage {
     this.dims.textContent = this.flat ? "2D" : "3D";
     this.dims.setAttribute("aria-pressed", String(!this.flat));
     this.dims.setAttribute("aria-label", t("log.cloud.threeAxes"));
-    this.dims.disabled = this.every.length < 3;
+    this.dims.disabled = this.method === "pca" && this.every.length < 3;
     const share = (/** @type {number} */ at) => (this.head?.variance?.[at] === undefined ? "" : ` ${(100 * this.head.variance[at]).toFixed(1)}%`);
     const pca = this.method === "pca";
     this.axisLists.forEach((list, at) => {
@@ -418,6 +418,7 @@ class ProjectorPage {
   /** @param {string} method */
   async setMethod(method) {
     this.stopLayout();
+    if (method !== "pca" && method !== this.method) this.nearBy.value = String(CLOUD_USUAL[/** @type {keyof typeof CLOUD_USUAL} */ (method)]);
     this.method = method;
     this.laying.hidden = method === "pca";
     const told = this.methods.find((one) => one.name === method);
@@ -428,10 +429,8 @@ class ProjectorPage {
     }
     this.nearWord.textContent = t(method === "tsne" ? "log.cloud.perplexity" : "log.cloud.nearBy");
     this.nearBy.setAttribute("aria-label", this.nearWord.textContent);
-    this.nearBy.value = String(CLOUD_USUAL[/** @type {keyof typeof CLOUD_USUAL} */ (method)]);
     this.run.disabled = Boolean(told?.missing);
     this.drawDims();
-    this.dims.disabled = false;
     if (told?.missing) this.say([{ text: told.missing }], true);
   }
 
@@ -568,7 +567,7 @@ const embeddingKey = (one) => `${one.folder}:${one.name}`;
 
 /** An embedding in the list. @param {EmbeddingTold} one */
 function embeddingWord(one) {
-  const name = one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
+  const name = one.title || one.name.replace(/\/\.ATTRIBUTES\/VARIABLE_VALUE$/, "");
   return `${one.folder === "." ? "" : `${brief(one.folder, 60)}: `}${brief(name, 80)}`;
 }
 

@@ -8,11 +8,21 @@ class ScalarCard extends TagCard {
   constructor(page, entry) {
     super(page, entry);
     this.scalars = page;
-    /** @type {Map<number, Points>} by run */
+    /** @type {Map<number, Points>} by series */
     this.points = new Map();
     /** @type {ChartLine[]} as they were drawn last */
     this.shown = [];
-    this.chart = new LineChart(this.plot, { hover: (x, from) => page.hover(x, from), zoomed: () => this.zoomed(), told: (rows, at) => page.tellPoints(this, rows, at.x) });
+    this.chart = this.chartOf({ hover: (x, from) => page.hover(x, from), zoomed: () => this.zoomed(), told: (rows, at) => page.tellPoints(this, rows, at.x) });
+  }
+
+  /** @param {{hover: (x: number | null, from: LineChart) => void, zoomed: (chart: LineChart) => void, told: (rows: any[] | null, at: {x: number, y: number}) => void}} hooks */
+  chartOf(hooks) {
+    return new LineChart(this.plot, hooks);
+  }
+
+  /** The tags whose lines are drawn. @returns {LogTag[]} */
+  members() {
+    return [this.tag];
   }
 
   /** @returns {[string, () => void][]} */
@@ -33,22 +43,35 @@ class ScalarCard extends TagCard {
     const answers = await Promise.all([ask(small, undefined), ask(large, smooth || undefined)]);
     return () => {
       this.points = new Map();
-      for (const answer of answers) for (const [run, series] of some) if (answer.has(series)) this.points.set(run, answer.get(series));
+      for (const answer of answers) for (const [, series] of some) if (answer.has(series)) this.points.set(series, answer.get(series));
     };
   }
 
   /** The lines of the runs that are chosen, as they are shown. @returns {ChartLine[]} */
   lines() {
-    const { logs, look } = this.scalars;
+    const { logs } = this.scalars;
+    const members = this.members();
     const out = [];
     for (const run of logs.runs.shown()) {
-      const points = this.points.get(run.id);
-      if (!points || !logs.runs.chosen.has(run.name)) continue;
-      const start = this.tag.runs.find(([id]) => id === run.id)?.[5] ?? points.wall[0] ?? 0;
-      const x = look.axis === "step" ? points.step : look.axis === "wall" ? points.wall : Float64Array.from(points.wall, (wall) => wall - start);
-      out.push({ run, colour: logs.colour(run), dashes: run.style[1], x, y: this.smooth(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, start, n: points.n });
+      if (!logs.runs.chosen.has(run.name)) continue;
+      members.forEach((tag, nth) => {
+        const series = tag.runs.find(([id]) => id === run.id);
+        const points = series && this.points.get(series[1]);
+        if (!points) return;
+        const start = series[5] ?? points.wall[0] ?? 0;
+        const named = members.length > 1 ? { ...run, name: `${run.name} · ${tag.name}` } : run;
+        const dashes = members.length > 1 ? MEMBER_DASHES[nth % MEMBER_DASHES.length] : run.style[1];
+        const x = this.scalars.look.axis === "step" ? points.step : Float64Array.from(points.wall, (_, at) => this.across(points, at, start));
+        out.push({ run: named, tag: tag.name, colour: logs.colour(run), dashes, x, y: this.smooth(points), raw: points.value, step: points.step, wall: points.wall, superseded: points.superseded, start, n: points.n });
+      });
     }
     return out;
+  }
+
+  /** Where a point lies on the axis across. @param {Points} points @param {number} at @param {number} start */
+  across(points, at, start) {
+    const { axis } = this.scalars.look;
+    return axis === "step" ? points.step[at] : points.wall[at] - (axis === "wall" ? 0 : start);
   }
 
   /** @param {Points} points @returns {ArrayLike<number>} */
@@ -70,12 +93,17 @@ class ScalarCard extends TagCard {
 
   show() {
     const lines = (this.shown = this.lines());
-    this.chart.set(lines, this.scalars.look);
+    this.draw(lines);
     const odd = lines.reduce((sum, line) => sum + Array.from(line.raw).filter((value) => !Number.isFinite(value)).length, 0);
     const [shown, all] = [lines.reduce((sum, line) => sum + line.x.length, 0), lines.reduce((sum, line) => sum + line.n, 0)];
     const notes = [shown < all && !this.chart.zoom && t("log.thinned", { n: shown, all }), odd && t("log.odd", { n: odd }), this.chart.hidden && t("log.hidden", { n: this.chart.hidden })].filter(Boolean);
     this.note.textContent = lines.length ? notes.join(" · ") : t("log.nothing");
     super.show();
+  }
+
+  /** @param {ChartLine[]} lines */
+  draw(lines) {
+    this.chart.set(lines, this.scalars.look);
   }
 
   words() {
@@ -92,7 +120,7 @@ class ScalarCard extends TagCard {
 
   /** The exact values. */
   rows() {
-    return this.lines().flatMap((line) => Array.from(line.step, (step, at) => ({ run: line.run.name, tag: this.tag.name, step, wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
+    return this.lines().flatMap((line) => Array.from(line.step, (step, at) => ({ run: line.run.name, tag: line.tag ?? this.tag.name, step, wall_time: line.wall[at], value: line.raw[at], superseded: line.superseded?.[at] ? 1 : 0 })));
   }
 
   /** @returns {[string, (row: CardRow) => string][]} */
@@ -102,7 +130,7 @@ class ScalarCard extends TagCard {
 
   /** Save all points where the server has them, else those that are here. @param {string} format */
   saveRows(format) {
-    const address = this.page.logs.feed.exportAddress(format, [this.tag.id]);
+    const address = this.page.logs.feed.exportAddress(format, this.members().map((tag) => tag.id));
     if (address) location.assign(address);
     else super.saveRows(format);
   }

@@ -67,7 +67,7 @@ class ScalarPage extends TagPage {
 
   runsChanged() {
     for (const card of this.every()) {
-      if (card.series().some(([run]) => !card.points.has(run))) card.load();
+      if (card.series().some(([, series]) => !card.points.has(series))) card.load();
       else if (card.near) card.show();
       else card.stale = true;
     }

@@ -67,6 +67,11 @@ class ServerLog extends Server {
     return `api/blob/${sample.blob}`;
   }
 
+  /** Charts that runs laid out. */
+  custom() {
+    return this.json("api/custom");
+  }
+
   /** Hyperparameters and metrics of all sessions. */
   trials() {
     return this.json("api/hparams");
@@ -111,6 +116,30 @@ class ServerLog extends Server {
   /** @param {number} id */
   cancelLayout(id) {
     return this.post(`api/projector/${id}/cancel`);
+  }
+
+  /** @returns {Promise<TracedStep[]>} */
+  async profiles() {
+    return (await this.json("api/profile")).profiles;
+  }
+
+  /** Where the time of a traced step goes; a long trace takes a while to be read. @param {string} id @returns {Promise<any>} */
+  async profileTable(id) {
+    for (;;) {
+      try {
+        return await this.json(`api/profile/${id}/table`);
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.status !== 409) throw error;
+      }
+    }
+  }
+
+  /** @param {string} id @param {SliceWanted} wanted @param {AbortSignal} [signal] */
+  async slices(id, { from, to, px, match, node }, signal) {
+    const query = new URLSearchParams({ from: String(Math.floor(from)), to: String(Math.ceil(to)), px: String(px) });
+    if (match) query.set("match", match);
+    if (node !== null) query.set("node", node);
+    return slicesOf(await (await this.ask(`api/profile/${id}/slices?${query}`, { signal })).arrayBuffer());
   }
 
   /** Where all points are written to a file. @param {string} format @param {number[]} tags their ids */

@@ -19,7 +19,7 @@ begin(async () => {
   let state = await server.state();
   for (const end = performance.now() + FIRST_WAIT; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, PAUSE));
   graphs.set(state.graphs);
-  const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id);
+  const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id, (id) => graphs.choose(id));
   await graphs.first();
   if (graphs.app) bare.end();
   const { scheme } = await logs;

@@ -56,6 +56,7 @@ def test_points_that_are_not_finite_are_on_no_axis() -> None:
     assert found.notices[0].message.startswith("2 of 20 points")
     assert {3, 7}.isdisjoint(nearest(values, 0, 19, "euclidean")[0].tolist())
     assert pca(np.full((3, 2), np.nan, np.float32)).variance == (0.0, 0.0)
+    assert pca(np.zeros((3, 0), np.float32)).axes.shape == (3, 0)
     assert pca(np.ones((5, 3), np.float32)).axes.tolist() == np.zeros((5, 3)).tolist()
 
 

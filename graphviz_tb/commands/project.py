@@ -1,0 +1,204 @@
+"""`tbgraph project`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import theme_option
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.embeddings import Embedding, PointColumn, Projection
+    from graphviz_tb.model.notice import Notice
+    from graphviz_tb.projector import Projector
+
+METHODS = ("pca", "tsne", "umap")
+FORMAT, VERSION = "tbgraph-embeddings", 1
+
+
+@click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
+@click.argument("logdir")
+@click.option("--tensor", metavar="NAME", help="The embedding to draw; without it the only one, or the first.")
+@click.option("--run", metavar="NAME", help="The folder that it is in.")
+@click.option("--color-by", "color_by", metavar="COLUMN", help="The column of the metadata that gives the colours.")
+@click.option("--method", type=click.Choice(METHODS), default="pca", metavar="WORD", help="pca, tsne or umap [pca].")
+@click.option(
+    "--near", type=click.IntRange(2, 500), metavar="N", help="Perplexity of t-SNE [30], neighbours of UMAP [15]."
+)
+@click.option("-o", "--output", "outputs", metavar="FILE", multiple=True, help="Draw the cloud: SVG, PNG or PDF.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON (docs/projector.md).")
+@theme_option
+@click.option("-q", "--quiet", is_flag=True, help="No notices.")
+def project(logdir: str, outputs: tuple[str, ...], as_json: bool, quiet: bool, **values: Any) -> None:
+    """List the embeddings of LOGDIR, or draw one as a cloud of points.
+
+    Embeddings are tensors that projector_config.pbtxt names, variables of checkpoints with two axes, and tensors that
+    event files hold. Components are found by numpy; t-SNE and UMAP want the extra `projector`. The same input gives
+    the same picture.
+
+    \b
+    tbgraph project logdir
+    tbgraph project logdir -o cloud.svg
+    tbgraph project logdir --tensor words --color-by label --method tsne -o cloud.png
+    """
+    from graphviz_tb.commands.terminal import tell_notices
+    from graphviz_tb.errors import NoGraph, RequestError
+
+    if outputs and as_json:
+        raise RequestError("--json and -o cannot be had together")
+    if outputs:
+        from graphviz_tb.commands.scalars import check_outputs
+
+        check_outputs(logdir, outputs)
+    projector = opened(logdir)
+    found = [one for one in projector.embeddings.found if values["run"] in (None, one.run)]
+    if not found:
+        raise NoGraph(f"no embedding in '{logdir}'{of_run(projector, values['run'])}", hint=hint_of(projector))
+    notices = list(projector.embeddings.notices)
+    if outputs:
+        notices += draw(projector, found, outputs, values)
+    else:
+        show(found, as_json)
+    if not quiet:
+        tell_notices(notices)
+
+
+def opened(logdir: str) -> Projector:
+    """The embeddings of a source, those of its event files too. Raises ReadError where it cannot be read."""
+    from pathlib import Path
+
+    from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.log import open_log
+    from graphviz_tb.projector import Projector
+    from graphviz_tb.read.checkpoint import index_files
+    from graphviz_tb.read.opened import unreadable
+
+    path = Path(logdir)
+    if not path.exists() and not index_files(path):
+        raise unreadable(path, FileNotFoundError())
+    try:
+        log = open_log(logdir)
+    except TbGraphError:  # a folder without event files may have embeddings all the same
+        log = None
+    projector = Projector(logdir, log)
+    projector.refresh()
+    return projector
+
+
+def of_run(projector: Projector, run: str | None) -> str:
+    """The end of a sentence that says which folders have embeddings."""
+    runs = list(dict.fromkeys(one.run for one in projector.embeddings.found))
+    return f" in '{run}'; there are {', '.join(map(repr, runs[:9]))}" if run is not None and runs else ""
+
+
+def hint_of(projector: Projector) -> str:
+    """What to do where nothing is found: what was refused says most."""
+    for notice in projector.embeddings.notices:
+        return notice.message
+    return "write one with projector_config.pbtxt, with add_embedding of torch, or save a checkpoint"
+
+
+def show(found: Sequence[Embedding], as_json: bool) -> None:
+    """Print the list."""
+    import json
+
+    from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
+    from graphviz_tb.commands.terminal import one_line
+
+    if as_json:
+        told = {"format": FORMAT, "version": VERSION, "embeddings": [entry(one) for one in found]}
+        print(json.dumps(told, ensure_ascii=True, indent=1))
+        return
+    rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]
+    rows += [
+        (
+            one_line(one.run),
+            one_line(one.name),
+            f"{one.points:,}",
+            f"{one.dimensions:,}",
+            one.form.value if one.step is None else f"step {one.step:,}",
+            "yes" if one.metadata else "",
+            "{}×{}".format(*one.sprite.size) if one.sprite else "",
+        )
+        for one in found
+    ]
+    tell(table(rows, columns_of_terminal(), right=(2, 3), gives=(0, 1), indent=0, header=True, look=style()))
+
+
+def entry(one: Embedding) -> dict[str, Any]:
+    """One embedding for JSON."""
+    return {
+        "run": one.run,
+        "name": one.name,
+        "from": one.form.value,
+        "points": one.points,
+        "dimensions": one.dimensions,
+        "step": one.step,
+        "metadata": one.metadata is not None,
+        "sprite": list(one.sprite.size) if one.sprite else None,
+    }
+
+
+def draw(
+    projector: Projector, found: Sequence[Embedding], outputs: Sequence[str], values: Mapping[str, Any]
+) -> list[Notice]:
+    """Write the picture of one embedding; what a reader must know of it."""
+    from graphviz_tb.model.notice import Notice
+    from graphviz_tb.output import write_all
+    from graphviz_tb.project import lay_out
+
+    one = projector.get(values["run"], values["tensor"]) if values["tensor"] is not None else found[0]
+    columns, notices = projector.columns(one)
+    made = lay_out(projector.values(one), values["method"], 2, values["near"])
+    column = chosen(columns, values["color_by"])
+    write_all(pictures(projector, one, made, column, outputs, values["theme"]))
+    more = [*projector.notices(one), *notices, *made.notices]
+    if values["tensor"] is None and len(found) > 1:
+        text = f"'{one.name}' is drawn, the first of {len(found):,} embeddings; --tensor NAME draws another"
+        more.append(Notice("first", text, strict=False))
+    return more
+
+
+def chosen(columns: Sequence[PointColumn], name: str | None) -> PointColumn | None:
+    """The column that gives the colours: the named one, else the first that has few different texts, else the first of
+    numbers; None without metadata. Raises UnknownNode for a name that no column has."""
+    from graphviz_tb.errors import RequestError, UnknownNode
+    from graphviz_tb.limits import COLOURED_CATEGORIES
+
+    if name is None:
+        few = [each for each in columns if 1 < len(set(each.texts)) <= COLOURED_CATEGORIES]
+        return next(iter([*few, *(each for each in columns if each.numeric)]), None)
+    if not columns:
+        raise RequestError("this embedding has no metadata, so that nothing gives colours", hint="leave --color-by out")
+    found = next((each for each in columns if each.name == name), None)
+    if found is None:
+        error = UnknownNode.among(name, [each.name for each in columns], "column")
+        raise UnknownNode(error.message, hint=f"the columns are {', '.join(each.name for each in columns)}")
+    return found
+
+
+def pictures(
+    projector: Projector,
+    one: Embedding,
+    made: Projection,
+    column: PointColumn | None,
+    outputs: Sequence[str],
+    theme: str | None,
+) -> Iterator[tuple[str, bytes]]:
+    """Each output with its bytes."""
+    from graphviz_tb.chart.cloud import CloudPlot, cloud_sheet
+    from graphviz_tb.commands.charts import written
+    from graphviz_tb.project import NAMES
+
+    title = NAMES[made.method]
+    shown = min(made.axes.shape[1], 2)
+    axes = made.axes[:, :2] if shown == 2 else made.axes.repeat(2, axis=1)
+    share = [f"PC {at + 1} ({100 * made.variance[at]:.1f}%)" for at in range(min(2, len(made.variance)))]
+    names = (share[0], share[1]) if len(share) == 2 else ("", "")
+    about = f"{one.points:,} points, {one.dimensions:,} dimensions · {title}"
+    if made.variance:
+        about += f": both axes explain {100 * sum(made.variance[:2]):.1f}% of the variance"
+    sheet = CloudPlot(one.name, about, axes, names, column)
+    yield from written(lambda look: cloud_sheet(sheet, look), outputs, theme)

@@ -1,0 +1,34 @@
+"""Charts that a training laid out itself: the layout of TensorBoard's plugin `custom_scalars`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from graphviz_tb.model.frozen import dataclass
+
+
+class Margin(NamedTuple):
+    """A line with a band around it: the tags of the line and of its two borders."""
+
+    value: str
+    lower: str
+    upper: str
+
+
+@dataclass(frozen=True, slots=True)
+class CustomChart:
+    """One chart: patterns of the tags that it has lines of (regular expressions that fit from the start of a tag), or
+    lines with bands."""
+
+    title: str
+    tags: tuple[str, ...] = ()
+    margins: tuple[Margin, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CustomCategory:
+    """Charts under one title; `closed`: folded at first."""
+
+    title: str
+    closed: bool
+    charts: tuple[CustomChart, ...]

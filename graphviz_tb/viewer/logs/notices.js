@@ -1,0 +1,47 @@
+// What reading a log found odd: a sign in the bar with all of it, and the whole page where nothing is logged.
+
+const MOST_NOTICES = 100; // that are listed
+const LONGEST_NOTICE = 500; // letters
+const USUAL = "torn-record"; // half a record at the end: it is there for a moment whenever a run writes
+
+class Notices {
+  /** @param {HTMLElement} before the element that the sign follows */
+  constructor(before) {
+    this.sign = el("summary", { class: "icon" });
+    this.list = el("div", { class: "pop notices" });
+    this.root = el("details", { class: "menu", hidden: true }, this.sign, this.list);
+    before.after(this.root);
+    this.bare = false; // whether the page says that nothing is logged
+  }
+
+  /** @param {LogState} state @param {boolean} nothing whether there is no page to show */
+  set(state, nothing) {
+    const of = (/** @type {string} */ run, /** @type {LogNotice[]} */ notices) => notices.filter(({ code }) => code !== USUAL).map((one) => (run ? `${brief(run, 80)}: ` : "") + this.word(one));
+    const all = [...new Set([...of("", state.notices ?? []), ...state.runs.flatMap((run) => of(run.name, run.notices))])];
+    this.root.hidden = nothing || !all.length;
+    const label = t("log.notices", { n: all.length });
+    fill(this.sign, { "aria-label": label, title: label });
+    this.sign.textContent = `⚠ ${all.length}`;
+    this.list.replaceChildren(...this.lines(all));
+    if (nothing || this.bare) this.tell(nothing, all);
+  }
+
+  /** @param {LogNotice} notice */
+  word({ text, count }) {
+    return brief(text, LONGEST_NOTICE) + (count > 1 ? ` (×${count})` : "");
+  }
+
+  /** @param {string[]} all */
+  lines(all) {
+    const more = all.length - MOST_NOTICES;
+    return [...all.slice(0, MOST_NOTICES), ...(more > 0 ? [t("and", { n: more })] : [])].map((line) => el("p", {}, line));
+  }
+
+  /** Say on the whole page that nothing is logged, and why; or no longer. @param {boolean} nothing @param {string[]} all */
+  tell(nothing, all) {
+    const panel = byId("reading");
+    this.bare = nothing;
+    panel.hidden = !nothing;
+    if (nothing) panel.replaceChildren(el("p", {}, t("log.noneYet")), ...this.lines(all), el("small", {}, t("log.followed")));
+  }
+}

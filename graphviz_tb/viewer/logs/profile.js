@@ -1,0 +1,320 @@
+// The page of profiles: how a traced step was spent, where its time goes in the graph, and when.
+
+const STEPS_READ = 20; // of which the times are shown beside each other
+const SLICES_TOLD = 200; // in a table
+const PROFILE_KEYS = ["step", "against", "by", "sort", "text", "view"]; // of the address, each with a "p" before it
+const PARTS = ["compute", "input", "launch", "idle"];
+
+/** @typedef {{id: string, run: string | null, tag: string | null, step: number | null, graph: string | null}} TracedStep */
+
+class ProfilePage {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    this.logs = logs;
+    this.feed = /** @type {LogFeed & ProfileFeed} */ (logs.feed);
+    this.dirty = true;
+    this.shown = false;
+    this.scroll = 0;
+    /** @type {LogTag[]} it has none */
+    this.tags = [];
+    /** @type {TracedStep[]} */
+    this.steps = [];
+    /** @type {Map<string, any>} tables that were read, by id */
+    this.told = new Map();
+    this.id = "";
+    this.other = "";
+    this.turn = 0;
+    this.times = el("div");
+    /** @type {string | undefined} a node whose slices are to be marked as soon as there are some */
+    this.wants = undefined;
+    this.waits = /** @type {Promise<void>} */ (Promise.resolve());
+    this.chooser = el("select", { "aria-label": t("profile.step"), onchange: () => this.choose(this.chooser.value) });
+    this.against = el("select", { "aria-label": t("profile.against"), onchange: () => this.compare(this.against.value) });
+    this.summary = el("div", { class: "step-summary" });
+    this.table = new OpTable({ inGraph: (name) => this.inGraph(name), inTimeline: (name) => this.markNode(name), changed: () => this.remember() });
+    this.timeline = new Timeline({ slices: (wanted, signal) => this.feed.slices(this.id, wanted, signal), chosen: (slice) => this.tell(slice), looked: () => this.looked(), hues: () => logs.state.hues[logs.hooks.theme()] ?? logs.state.hues.light });
+    this.search = el("input", { class: "filter", type: "search", placeholder: t("profile.search"), "aria-label": t("profile.search"), oninput: () => this.mark(this.search.value, null) });
+    this.search.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && this.timeline.step(event.shiftKey ? -1 : 1));
+    this.marks = el("span", { class: "quiet", role: "status" });
+    this.detail = el("div", { class: "slice-detail", role: "region", "aria-label": t("details"), "aria-live": "polite" });
+    this.slices = el("details", { class: "slice-table", ontoggle: () => this.listSlices() }, el("summary", {}, t("profile.asTable")), el("div", { class: "trials" }));
+    const button = (/** @type {string} */ key, /** @type {string} */ word, /** @type {() => void} */ run) => el("button", { class: "icon", title: t(key), "aria-label": t(key), onclick: run }, word);
+    const { timeline } = this;
+    const bar = el("div", { class: "log-bar plain" }, this.search, button("profile.previous", "‹", () => timeline.step(-1)), button("profile.next", "›", () => timeline.step(1)), this.marks, el("span", { class: "grow" }), button("zoomIn", "+", () => timeline.zoom(1 / ZOOM)), button("zoomOut", "−", () => timeline.zoom(ZOOM)), el("button", { onclick: () => timeline.fit() }, t("profile.fit")));
+    this.note = el("p", { class: "quiet" });
+    this.memory = el("div", { class: "step-memory" });
+    this.root = el(
+      "div",
+      { class: "log-sheet profile", hidden: true },
+      el("div", { class: "log-bar" }, el("label", { class: "check" }, t("profile.step"), this.chooser), el("label", { class: "check" }, t("profile.against"), this.against)),
+      this.summary,
+      this.table.root,
+      el("section", {}, el("h2", {}, t("profile.timeline")), bar, timeline.root, el("p", { class: "quiet keys-hint" }, t("profile.keys")), this.note, this.detail, this.slices),
+      this.memory,
+    );
+  }
+
+  async load() {
+    if (this.dirty) {
+      this.dirty = false;
+      try {
+        this.steps = await this.feed.profiles();
+      } catch (error) {
+        this.dirty = true;
+        throw error;
+      }
+      this.fill();
+    }
+    await this.waits;
+  }
+
+  /** Fill the lists of steps, and show one. */
+  fill() {
+    const word = (/** @type {TracedStep} */ one) => brief([one.run === "." ? "" : one.run, one.tag].filter(Boolean).join(" · ") || this.logs.state.title, 80);
+    const options = this.steps.map((one) => /** @type {[string, string]} */ ([one.id, word(one)]));
+    const wanted = this.logs.profile;
+    const named = (/** @type {string} */ key) => this.steps.find((one) => stepKey(one) === key)?.id;
+    chooserFill(this.chooser, options);
+    chooserFill(this.against, [["", t("profile.alone")], ...options]);
+    this.against.parentElement.hidden = this.steps.length < 2;
+    this.table.by = TABLES.includes(wanted.by) ? wanted.by : this.table.by;
+    this.table.sort = wanted.sort || this.table.sort;
+    this.table.text = wanted.text || this.table.text;
+    this.other = named(wanted.against) ?? "";
+    const view = /^(-?\d+),(-?\d+)$/.exec(wanted.view);
+    const id = this.steps.some((one) => one.id === this.id) ? this.id : named(wanted.step) ?? this.steps[this.steps.length - 1]?.id;
+    if (id !== undefined) this.choose(id, view && Number(view[1]) < Number(view[2]) ? { from: Number(view[1]), to: Number(view[2]) } : null);
+  }
+
+  /** Show a step. @param {string} id @param {{from: number, to: number} | null} [view] */
+  choose(id, view = null) {
+    this.id = id;
+    this.chooser.value = id;
+    this.waits = this.read(id, view);
+    return this.waits;
+  }
+
+  /** @param {string} id @param {{from: number, to: number} | null} view */
+  async read(id, view) {
+    const turn = ++this.turn;
+    if (!this.told.has(id)) this.summary.replaceChildren(el("p", { class: "quiet", role: "status" }, t("profile.reading")));
+    const told = await this.table_(id);
+    const other = this.other && this.other !== id ? await this.table_(this.other) : null;
+    if (turn !== this.turn) return;
+    this.against.value = other ? this.other : "";
+    this.summarize(told, other);
+    this.table.take(told, other);
+    this.timeline.take(told, view);
+    const left = this.feed.profilesLeft?.() ?? 0;
+    const lines = [told.thinned ? t("profile.thinned", { n: told.thinned, all: told.slices }) : t("profile.slices", { n: told.slices }), left > 0 && t("profile.leftSteps", { n: left })];
+    this.note.textContent = lines.filter(Boolean).join(" · ");
+    this.memory.replaceChildren(...memoryChart(told));
+    this.tell(null);
+    if (this.wants !== undefined) {
+      const wants = this.wants;
+      this.wants = undefined;
+      this.markNode(wants);
+    }
+    this.remember();
+    this.others(turn);
+  }
+
+  /** The table of a step. @param {string} id */
+  async table_(id) {
+    if (!this.told.has(id)) this.told.set(id, await this.feed.profileTable(id));
+    return this.told.get(id);
+  }
+
+  /** Read the other steps, one after the other, for their times. @param {number} turn */
+  async others(turn) {
+    for (const one of this.steps.slice(0, STEPS_READ)) {
+      if (turn !== this.turn || this.root.hidden) return;
+      await this.table_(one.id).catch(() => null);
+      if (turn === this.turn) this.times.replaceChildren(...this.stepTimes());
+    }
+  }
+
+  /** @param {string} id of another step; none: "" */
+  compare(id) {
+    this.other = id;
+    return this.choose(this.id, { ...this.timeline.view });
+  }
+
+  /** How the step was spent, in words and as a bar. @param {any} told @param {any} other */
+  summarize(told, other) {
+    const parts = PARTS.filter((part) => told.shares[part] > 0);
+    const bar = el("div", { class: "shares", role: "img", "aria-label": parts.map((part) => `${t(`profile.${part}`)} ${shareWord(told.shares[part], told.length)}`).join(", ") });
+    for (const part of parts) {
+      const piece = el("span", { class: `part ${part}` });
+      piece.style.flexGrow = String(told.shares[part] / told.length);
+      bar.append(piece);
+    }
+    const rows = parts.map((part) =>
+      el("tr", {}, el("th", { scope: "row" }, el("span", { class: `dot ${part}`, "aria-hidden": "true" }), t(`profile.${part}`)), el("td", { class: "number" }, shareWord(told.shares[part], told.length)), el("td", { class: "number" }, nanosWord(told.shares[part])), other && el("td", { class: "number beside" }, `${brief(this.word(this.other), 40)}: ${shareWord(other.shares[part], other.length)}, ${nanosWord(other.shares[part])}`), el("td", { class: "quiet" }, t(`profile.${part}.about`))),
+    );
+    const table = el("table", { class: "part-table" }, el("caption", { class: "away" }, t("profile.shares")), el("tbody", {}, ...rows));
+    const partial = told.missing.length && el("details", { class: "partial" }, el("summary", {}, t("profile.partial")), el("ul", {}, ...told.missing.map((/** @type {string} */ line) => el("li", {}, brief(line, 400)))));
+    this.times = el("div", { class: "step-times", role: "group", "aria-label": t("profile.steps") }, ...this.stepTimes());
+    this.summary.replaceChildren(el("p", { class: "took" }, t("profile.took", { step: brief(this.word(), 80), time: nanosWord(told.length) })), bar, table, this.steps.length > 1 ? this.times : "", ...[partial].filter(Boolean));
+  }
+
+  /** The name of a step: of that which is shown. @param {string} [id] */
+  word(id = this.id) {
+    return this.steps.find((one) => one.id === id)?.tag || this.logs.state.title;
+  }
+
+  /** A bar for each step that was read, as long as the step took. */
+  stepTimes() {
+    const read = this.steps.slice(0, STEPS_READ).filter((one) => this.told.has(one.id));
+    const most = Math.max(1, ...read.map((one) => this.told.get(one.id).length));
+    return read.map((one) => {
+      const told = this.told.get(one.id);
+      const bar = el("span", { class: "shares", "aria-hidden": "true" });
+      bar.style.width = `${Math.max(2, (100 * told.length) / most)}%`;
+      for (const part of PARTS) {
+        const piece = el("span", { class: `part ${part}` });
+        piece.style.flexGrow = String(told.shares[part] / Math.max(1, told.length));
+        if (told.shares[part]) bar.append(piece);
+      }
+      return el("button", { class: "step-time", "aria-pressed": String(one.id === this.id), onclick: () => this.choose(one.id) }, el("span", { class: "step-name" }, brief(one.tag || "", 40)), el("span", { class: "step-bar" }, bar), el("span", { class: "number" }, nanosWord(told.length)));
+    });
+  }
+
+  /** @param {string} match @param {string | null} node */
+  mark(match, node) {
+    if (match || node === null) this.search.value = match;
+    if (node !== null) this.search.value = "";
+    return this.timeline.mark(match, node);
+  }
+
+  /** Mark the slices of a node, and bring the first of them into view. @param {string} name */
+  async markNode(name) {
+    await this.mark("", name);
+    this.timeline.root.scrollIntoView({ block: "center" });
+    this.timeline.root.focus({ preventScroll: true });
+    this.timeline.selected = null;
+    this.timeline.step(1);
+  }
+
+  /** Come from the card of a node. @param {string} name */
+  async from(name) {
+    this.wants = name;
+    await this.logs.show("profile");
+    await this.waits;
+    if (this.wants === undefined) return;
+    this.wants = undefined;
+    await this.markNode(name);
+  }
+
+  looked() {
+    const { slices, node } = this.timeline;
+    const marks = slices?.hits;
+    const told = marks === undefined ? "" : marks ? t("profile.marks", { n: marks, time: nanosWord(slices?.busyHits ?? 0) }) : t("profile.noMarks");
+    const clear = node !== null && el("button", { class: "link", onclick: () => this.mark("", null) }, t("profile.clear"));
+    this.marks.replaceChildren(...[node === null ? "" : `${brief(node, 60) || t("profile.whole")}: `, told, " ", clear].filter(Boolean));
+    this.listSlices();
+    this.remember();
+  }
+
+  /** What is known of a slice. @param {ChosenSlice | null} slice */
+  tell(slice) {
+    if (!slice) return this.detail.replaceChildren();
+    const told = this.told.get(this.id);
+    const pair = (/** @type {string} */ key, /** @type {any} */ value) => [el("dt", {}, t(`profile.${key}`)), el("dd", {}, value)];
+    const node = slice.node === null ? el("span", { class: "quiet" }, t("profile.noNode")) : el("button", { class: "link", "aria-label": `${t("log.inGraph")}: ${brief(slice.node, 160)}`, onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, ...broken(brief(slice.node, 200)));
+    const list = el("dl", {}, ...pair("duration", `${nanosWord(slice.duration)} (${shareWord(slice.duration, told.length)})`), ...pair("start", nanosWord(slice.start)), ...pair("lane", brief(slice.lane, 120)), ...(slice.waited ? pair("waited", nanosWord(slice.waited)) : []), ...pair("node", node));
+    const merged = slice.count > 1 && el("p", { class: "quiet" }, t("profile.merged", { n: slice.count, time: nanosWord(slice.busy) }));
+    const acts = el("div", { class: "actions" }, slice.node !== null && el("button", { onclick: () => this.inGraph(/** @type {string} */ (slice.node)) }, t("log.inGraph")), slice.node !== null && el("button", { onclick: () => this.mark("", slice.node) }, t("profile.inTimeline")), el("button", { onclick: () => this.timeline.zoomTo(slice.start, slice.duration) }, t("profile.zoomTo")));
+    this.detail.replaceChildren(...[el("h3", {}, ...broken(brief(slice.name, 300))), merged, list, acts].filter(Boolean));
+  }
+
+  /** The slices in view for those who see no canvas. */
+  listSlices() {
+    const { timeline } = this;
+    if (!this.slices.open || !timeline.slices) return;
+    const found = [];
+    for (const { row } of timeline.rows()) {
+      for (let at = firstAfter(timeline.slices, timeline.starts[row], timeline.starts[row + 1], timeline.view.from); at < timeline.starts[row + 1] && timeline.slices.start[at] <= timeline.view.to && found.length < SLICES_TOLD; at++) {
+        const one = timeline.at(row, timeline.slices.start[at] + timeline.slices.duration[at] / 2);
+        if (one) found.push(one);
+      }
+    }
+    const rows = found.map((one) => el("tr", {}, el("th", { scope: "row" }, el("button", { class: "link", onclick: () => timeline.choose(one) }, brief(one.name, 120))), el("td", {}, brief(one.lane, 80)), ...[one.start, one.duration].map((time) => el("td", { class: "number" }, nanosWord(time))), el("td", { class: "number" }, counted(one.count))));
+    const heads = ["name", "lane", "start", "duration", "count"].map((key) => el("th", { scope: "col" }, t(`profile.${key}`)));
+    this.slices.lastElementChild.replaceChildren(el("table", {}, el("caption", { class: "away" }, t("profile.asTable")), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows)));
+  }
+
+  /** Show a node in the graph, coloured by time. @param {string} name */
+  async inGraph(name) {
+    const { logs } = this;
+    const graph = this.steps.find((one) => one.id === this.id)?.graph ?? null;
+    if (graph !== null && logs.hooks.graphId() && logs.hooks.graphId() !== graph) await logs.hooks.chooseGraph(graph);
+    const app = logs.hooks.app();
+    if (!app) return logs.toast(t("profile.noGraph"));
+    const path = name ? app.graph.find(name) : [0];
+    if (!path) return logs.toast(t("profile.notInGraph", { name: brief(name, 80) }));
+    await logs.show("graph");
+    const step = app.head.steps.indexOf(this.steps.find((one) => one.id === this.id)?.tag);
+    if (step >= 0 && app.head.steps.length > 1 && app.at !== step) await app.setStep(step); // what the table says of it
+    if (app.schemes.includes("compute-time") && app.scheme !== "compute-time") await app.colour("compute-time");
+    if (name) await app.reveal(path);
+  }
+
+  /** What the address holds. */
+  address() {
+    const { view, end } = this.timeline;
+    const whole = Math.round(view.from) === 0 && Math.round(view.to) === Math.round(end);
+    const key = (/** @type {string} */ id) => stepKey(this.steps.find((one) => one.id === id));
+    const last = this.steps[this.steps.length - 1]?.id === this.id;
+    return { step: last ? "" : key(this.id), against: this.other ? key(this.other) : "", by: this.table.by === "ops" ? "" : this.table.by, sort: this.table.sort === "-self" ? "" : this.table.sort, text: this.table.text, view: whole ? "" : `${Math.round(view.from)},${Math.round(view.to)}` };
+  }
+
+  remember() {
+    if (!this.steps.length || this.root.hidden) return;
+    this.logs.profile = this.address();
+    this.logs.remember();
+  }
+
+  filtered() {}
+  restored() {}
+  runsChanged() {}
+  came() {}
+
+  dressed() {
+    this.timeline.draw();
+    const told = this.told.get(this.id);
+    if (told) this.memory.replaceChildren(...memoryChart(told));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey || event.key !== "/") return;
+    event.preventDefault();
+    this.search.focus();
+  }
+}
+
+/** How an address names a step. @param {TracedStep | undefined} one */
+const stepKey = (one) => (one ? `${one.run ?? ""}#${one.tag ?? ""}` : "");
+
+/** @param {any} list @param {[string, string][]} options */
+function chooserFill(list, options) {
+  list.replaceChildren(...options.map(([value, word]) => el("option", { value }, word)));
+}
+
+/** A curve for each allocator, as wide as the step. @param {any} told */
+function memoryChart(told) {
+  if (!told.memory.length) return [];
+  const [width, height] = [1000, 110];
+  const most = Math.max(1, ...told.memory.map((/** @type {any} */ one) => one.peak));
+  const charts = told.memory.map((/** @type {any} */ one) => {
+    const x = (/** @type {number} */ time) => num((width * Math.min(time, told.length)) / Math.max(1, told.length));
+    const y = (/** @type {number} */ held) => num(height - (height * Math.max(0, held)) / most);
+    const line = one.time.map((/** @type {number} */ time, /** @type {number} */ at) => `H${x(time)}V${y(one.bytes[at])}`).join("");
+    const words = t("profile.peak", { allocator: brief(one.allocator, 80), bytes: memoryWord(one.peak) });
+    const chart = svgEl("svg", { role: "img", "aria-label": words, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
+    svgEl("path", { d: `M0 ${height}${line}H${width}V${height}Z` }, chart);
+    return el("figure", {}, el("figcaption", {}, words), chart);
+  });
+  return [el("h2", {}, t("profile.memory")), ...charts];
+}

@@ -1,0 +1,335 @@
+// The timeline of a step: a lane for each thread and stream, drawn on a canvas; what is in view is all that is asked for.
+
+const LANE = { row: 18, head: 20, gap: 6, axis: 24, left: 168, narrow: 84 };
+const TALLEST = 460; // px of the canvas; more lanes scroll
+const RECTANGLES = 5000; // that are asked for, for all rows in view
+const ZOOM = 1.25; // of one notch or key
+const CLOSEST = 20; // nanoseconds across the whole canvas
+const ASK_AFTER = 80; // milliseconds that a view stands still before its slices are asked for
+
+class Timeline {
+  /**
+   * @param {{slices: (wanted: SliceWanted, signal: AbortSignal) => Promise<SliceColumns>, chosen: (slice: ChosenSlice | null) => void, looked: () => void, hues: () => string[]}} hooks
+   */
+  constructor(hooks) {
+    this.hooks = hooks;
+    this.canvas = el("canvas", { "aria-hidden": "true" });
+    this.tip = el("div", { class: "chart-tip", role: "tooltip", hidden: true });
+    this.root = el("div", { class: "timeline", tabindex: "0", role: "group", "aria-label": t("profile.timeline") }, this.canvas, this.tip);
+    /** @type {[string, string, boolean, number][]} device, thread, whether it is an accelerator, levels */
+    this.lanes = [];
+    this.end = 1;
+    this.view = { from: 0, to: 1 };
+    this.top = 0; // px that are scrolled away
+    /** @type {SliceColumns | null} */
+    this.slices = null;
+    this.asked = { from: 0, to: 0, px: 0 }; // what the slices are of
+    this.starts = new Int32Array(1);
+    this.match = "";
+    /** @type {string | null} */
+    this.node = null;
+    /** @type {ChosenSlice | null} */
+    this.selected = null;
+    this.rectangles = 0; // that were drawn last
+    this.turn = 0;
+    this.waiting = /** @type {any} */ (undefined);
+    this.stop = new AbortController();
+    this.width = 0;
+    new ResizeObserver(() => this.resize()).observe(this.root);
+    this.listen();
+  }
+
+  listen() {
+    const { root } = this;
+    root.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    root.addEventListener("keydown", (event) => this.key(event));
+    root.addEventListener("pointermove", (event) => this.move(event));
+    root.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    root.addEventListener("dblclick", () => this.selected && this.zoomTo(this.selected.start, this.selected.duration));
+    root.addEventListener("pointerdown", (event) => this.press(event));
+  }
+
+  /** Take another step. @param {any} told its table @param {{from: number, to: number} | null} view */
+  take(told, view) {
+    this.lanes = told.lanes;
+    this.end = Math.max(1, told.length);
+    this.view = view ?? { from: 0, to: this.end };
+    this.top = 0;
+    this.slices = this.selected = null;
+    this.resize();
+    this.ask();
+  }
+
+  get left() {
+    return this.width < 600 ? LANE.narrow : LANE.left;
+  }
+
+  get inner() {
+    return Math.max(1, this.width - this.left);
+  }
+
+  get full() {
+    return this.lanes.reduce((sum, lane, at) => sum + this.head(at) + lane[3] * LANE.row + LANE.gap, LANE.axis);
+  }
+
+  /** How high the name of a device is over a lane: it is there once for all its lanes. @param {number} at */
+  head(at) {
+    return at && shortDevice(this.lanes[at][0]) === shortDevice(this.lanes[at - 1][0]) ? 0 : LANE.head;
+  }
+
+  resize() {
+    const width = this.root.clientWidth;
+    if (!width) return;
+    this.width = width;
+    this.height = Math.min(TALLEST, Math.max(90, this.full));
+    this.draw();
+    if (!this.asked.px) this.ask();
+  }
+
+  /** @param {number} time */
+  x(time) {
+    return this.left + ((time - this.view.from) / (this.view.to - this.view.from)) * this.inner;
+  }
+
+  /** @param {number} x */
+  time(x) {
+    return this.view.from + ((x - this.left) / this.inner) * (this.view.to - this.view.from);
+  }
+
+  /** The rows that are in view, each with its lane and its place. @returns {{row: number, lane: number, level: number, y: number}[]} */
+  rows() {
+    const out = [];
+    let [y, row] = [LANE.axis - this.top, 0];
+    this.lanes.forEach(([, , , levels], lane) => {
+      y += this.head(lane);
+      for (let level = 0; level < levels; level++, row++, y += LANE.row) if (y > LANE.axis - LANE.row && y < this.height) out.push({ row, lane, level, y });
+      y += LANE.gap;
+    });
+    return out;
+  }
+
+  /** Show a stretch of time. @param {number} from @param {number} to */
+  look(from, to) {
+    const wide = Math.min(this.end * 1.2, Math.max(CLOSEST, to - from));
+    const middle = Math.min(this.end, Math.max(0, (from + to) / 2)); // never far from the step
+    this.view = { from: middle - wide / 2, to: middle + wide / 2 };
+    this.draw();
+    this.askSoon();
+    this.hooks.looked();
+  }
+
+  /** @param {number} factor @param {number} [at] a time that stays where it is */
+  zoom(factor, at = (this.view.from + this.view.to) / 2) {
+    const { from, to } = this.view;
+    this.look(at - (at - from) * factor, at + (to - at) * factor);
+  }
+
+  /** @param {number} share of the view */
+  pan(share) {
+    const { from, to } = this.view;
+    this.look(from + share * (to - from), to + share * (to - from));
+  }
+
+  /** @param {number} start @param {number} duration */
+  zoomTo(start, duration) {
+    const room = Math.max(duration, CLOSEST) * 0.6;
+    this.look(start - room, start + duration + room);
+  }
+
+  fit() {
+    this.look(0, this.end);
+  }
+
+  askSoon() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.ask(), ASK_AFTER);
+  }
+
+  /** Ask for the slices around the view, unless those that are here show as much. */
+  async ask() {
+    if (!this.width || !this.lanes.length) return;
+    const turn = ++this.turn;
+    this.stop.abort();
+    this.stop = new AbortController();
+    const { from, to } = this.view;
+    const wide = to - from;
+    const rows = Math.max(1, this.rows().length);
+    const px = Math.max(20, Math.round(3 * Math.min(this.inner, RECTANGLES / rows)));
+    const wanted = { from: from - wide, to: to + wide, px, match: this.match, node: this.node };
+    try {
+      const slices = await this.hooks.slices(wanted, this.stop.signal);
+      if (turn !== this.turn) return;
+      this.slices = slices;
+      this.asked = wanted;
+      this.starts = rowStarts(slices, this.lanes.reduce((sum, lane) => sum + lane[3], 0));
+      this.draw();
+      this.hooks.looked();
+    } catch (error) {
+      if (/** @type {Error} */ (error).name !== "AbortError") throw error;
+    }
+  }
+
+  /** Mark slices by a text in their name, or those of a node. @param {string} match @param {string | null} node */
+  mark(match, node) {
+    this.match = match;
+    this.node = node;
+    return this.ask();
+  }
+
+  /** Go to a marked slice. @param {number} way 1 next, −1 previous */
+  step(way) {
+    const marks = this.slices?.marks ?? [];
+    if (!marks.length) return;
+    const now = this.selected ? this.selected.start : way > 0 ? -Infinity : Infinity;
+    const after = way > 0 ? marks.find((one) => one[1] > now) ?? marks[0] : marks.findLast((one) => one[1] < now) ?? marks[marks.length - 1];
+    this.goTo(after[0], after[1], after[2]);
+  }
+
+  /** Bring a slice into view and choose it. @param {number} row @param {number} start @param {number} duration */
+  async goTo(row, start, duration) {
+    const { from, to } = this.view;
+    if (start < from || start + duration > to || duration < (to - from) / 200) {
+      const half = Math.max((to - from) / 2, duration * 0.75);
+      const wide = duration < half / 50 ? Math.max(duration * 10, CLOSEST) : half;
+      this.look(start + duration / 2 - wide, start + duration / 2 + wide);
+    }
+    const place = this.place(row);
+    if (place - this.top < LANE.axis || place - this.top > this.height - LANE.row) this.top = Math.max(0, Math.min(this.full - this.height, place - this.height / 2));
+    await this.ask();
+    this.choose(this.at(row, start + duration / 2));
+  }
+
+  /** Where a row lies, unscrolled. @param {number} row */
+  place(row) {
+    let y = LANE.axis;
+    for (const [at, [, , , levels]] of this.lanes.entries()) {
+      y += this.head(at);
+      if (row < levels) return y + row * LANE.row;
+      row -= levels;
+      y += levels * LANE.row + LANE.gap;
+    }
+    return y;
+  }
+
+  /** The slice of a row at a time, or near it. @param {number} row @param {number} time @param {number} [near] nanoseconds @returns {ChosenSlice | null} */
+  at(row, time, near = 0) {
+    const { slices, starts } = this;
+    if (!slices) return null;
+    const found = firstAfter(slices, starts[row], starts[row + 1], time - near);
+    if (found >= starts[row + 1] || slices.start[found] > time + near) return null;
+    return {
+      row, start: slices.start[found], duration: slices.duration[found], count: slices.count[found], busy: slices.busy[found], waited: slices.waited[found],
+      name: slices.names[slices.name[found]], node: slices.nodes[slices.node[found]], kind: SLICE_KINDS[slices.kind[found]], lane: this.laneOf(row),
+    };
+  }
+
+  /** The words of the lane of a row. @param {number} row */
+  laneOf(row) {
+    for (const [device, thread, , levels] of this.lanes) {
+      if (row < levels) return [shortDevice(device), thread].filter(Boolean).join(" · ");
+      row -= levels;
+    }
+    return "";
+  }
+
+  /** @param {ChosenSlice | null} slice */
+  choose(slice) {
+    this.selected = slice;
+    this.draw();
+    this.hooks.chosen(slice);
+  }
+
+  /** @param {{offsetX: number, offsetY: number}} event @returns {ChosenSlice | null} */
+  under({ offsetX, offsetY }) {
+    const row = this.rows().find((one) => offsetY >= one.y && offsetY < one.y + LANE.row);
+    if (!row || offsetX < this.left) return null;
+    return this.at(row.row, this.time(offsetX), (2 * (this.view.to - this.view.from)) / this.inner);
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    // Without a click first the page scrolls: the timeline traps no one on the way down.
+    if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.root) return;
+    event.preventDefault();
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return this.pan((event.deltaX || event.deltaY) / this.inner);
+    this.zoom(ZOOM ** Math.sign(event.deltaY), this.time(Math.max(this.left, event.offsetX)));
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.root) return;
+    const run = {
+      w: () => this.zoom(1 / ZOOM), s: () => this.zoom(ZOOM), a: () => this.pan(-0.15), d: () => this.pan(0.15), ArrowLeft: () => this.pan(-0.15), ArrowRight: () => this.pan(0.15),
+      ArrowUp: () => this.scroll(-LANE.row * 2), ArrowDown: () => this.scroll(LANE.row * 2), "+": () => this.zoom(1 / ZOOM), "-": () => this.zoom(ZOOM), 0: () => this.fit(), ".": () => this.step(1), ",": () => this.step(-1),
+      f: () => this.selected && this.zoomTo(this.selected.start, this.selected.duration), Escape: () => this.choose(null),
+    }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!run) return;
+    event.preventDefault();
+    event.stopPropagation();
+    run();
+  }
+
+  /** @param {number} by px */
+  scroll(by) {
+    this.top = Math.max(0, Math.min(this.full - this.height, this.top + by));
+    this.draw();
+    this.askSoon();
+  }
+
+  /** Drag the timeline; a press that does not move chooses. @param {PointerEvent} event */
+  press(event) {
+    if (event.button || event.target !== this.canvas) return;
+    this.root.focus({ preventScroll: true });
+    this.root.setPointerCapture(event.pointerId);
+    const from = { x: event.clientX, y: event.clientY, view: this.view, top: this.top, moved: false };
+    const found = this.under(event);
+    const drag = (/** @type {PointerEvent} */ now) => {
+      const [dx, dy] = [now.clientX - from.x, now.clientY - from.y];
+      from.moved ||= Math.hypot(dx, dy) > 4;
+      if (!from.moved) return;
+      this.tip.hidden = true;
+      const time = (dx / this.inner) * (from.view.to - from.view.from);
+      this.top = Math.max(0, Math.min(this.full - this.height, from.top - dy));
+      this.look(from.view.from - time, from.view.to - time);
+    };
+    const end = () => {
+      this.root.removeEventListener("pointermove", drag);
+      if (!from.moved) this.choose(found);
+    };
+    this.root.addEventListener("pointermove", drag);
+    for (const name of ["pointerup", "pointercancel"]) this.root.addEventListener(name, end, { once: true });
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    const found = event.target === this.canvas && !event.buttons ? this.under(event) : null;
+    this.canvas.style.cursor = found ? "pointer" : "";
+    this.tip.hidden = !found;
+    if (!found) return;
+    const rows = [el("strong", {}, brief(found.name, 160)), el("div", {}, found.count > 1 ? t("profile.merged", { n: found.count, time: nanosWord(found.busy) }) : nanosWord(found.duration)), el("div", { class: "quiet" }, t(`profile.${found.kind === "input" || found.kind === "launch" ? found.kind : "compute"}`))];
+    this.tip.replaceChildren(...rows);
+    const width = this.tip.offsetWidth;
+    this.tip.style.left = `${Math.max(8, Math.min(innerWidth - width - 8, event.clientX + 12))}px`;
+    this.tip.style.top = `${event.clientY + this.tip.offsetHeight + 24 > innerHeight ? event.clientY - this.tip.offsetHeight - 12 : event.clientY + 16}px`;
+  }
+
+  draw() {
+    if (!this.width) return;
+    const ratio = Math.min(3, devicePixelRatio || 1);
+    const { canvas } = this;
+    if (canvas.width !== Math.round(this.width * ratio) || canvas.height !== Math.round(this.height * ratio)) {
+      canvas.width = Math.round(this.width * ratio);
+      canvas.height = Math.round(this.height * ratio);
+      canvas.style.width = `${this.width}px`;
+      canvas.style.height = `${this.height}px`;
+    }
+    const g = canvas.getContext("2d");
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paintTimeline(g, this);
+  }
+}
+
+/** @typedef {{row: number, start: number, duration: number, count: number, busy: number, waited: number, name: string, node: string | null, kind: string, lane: string}} ChosenSlice */
+
+/** A device without the job that all share. @param {string} device */
+const shortDevice = (device) => device.replace(/^\/job:[^/]*\/replica:\d+\/task:\d+/, "").replace(/\/stream:\w+$/, "");
