@@ -212,6 +212,7 @@ class PictureOptions:
             raise UnknownChoice(f"depth is {self.depth!r}; it takes a whole number, or 'auto'")
 
 
+BY_LOG = "logged"  # the colours by what a run logged
 OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # options of pictures that colour by a log
 
 

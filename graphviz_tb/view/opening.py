@@ -13,7 +13,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.stacks import shown_members, stack_in, usual_paths
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.options import BY_LOG, PictureOptions
 from graphviz_tb.view.first import ROOT, ExpandPath, first_picture, openable
 from graphviz_tb.view.select import RowFinder
 
@@ -55,8 +55,10 @@ def open_groups(
 
 
 def shows_one(options: PictureOptions) -> bool:
-    """Whether an open stack may show one member alone: not where all groups, or all down to a depth, are asked for."""
-    return not options.all_members and not options.open_all and options.depth in ("auto", 0)
+    """Whether an open stack may show one member alone: not where all groups, or all down to a depth, are asked for, nor
+    where layers are compared by what they logged."""
+    listed = options.all_members or options.open_all or options.color_by == BY_LOG
+    return not listed and options.depth in ("auto", 0)
 
 
 def members_alone(hierarchy: Hierarchy, opened: Iterable[Path], options: PictureOptions) -> dict[Path, Path] | None:

@@ -1,5 +1,7 @@
 // What a reader does to the picture: opens, closes, groups, moves, colours. One thing is done after another.
 
+const ROOM = 400; // boxes: as many as one click opens
+
 class Acting extends Choosing {
   /** Show the whole graph, or one function of the library. @param {number} row */
   async show(row) {
@@ -97,6 +99,18 @@ class Acting extends Choosing {
     return this.queue(() => this.closeNow(/** @type {Path} */ (graph.memberOf(stack, this.open))));
   }
 
+  /** List the members of every open stack, as long as there is room. */
+  listAll() {
+    const { graph } = this;
+    let room = ROOM - this.scene.boxes.length;
+    for (const one of [...this.open.values()]) {
+      const stack = graph.stackOf(one);
+      room -= stack ? graph.members(stack).length : 0;
+      if (!stack || room < 0) continue;
+      for (const [key, inner] of [...this.open]) if (graph.within(inner, one)) this.open.delete(key);
+    }
+  }
+
   /** @param {Path} path @param {boolean} [moving] */
   async closeNow(path, moving = true) {
     const { graph } = this;
@@ -114,7 +128,7 @@ class Acting extends Choosing {
     return this.queue(async () => {
       const { graph } = this;
       this.step();
-      let room = 400 - this.scene.boxes.length;
+      let room = ROOM - this.scene.boxes.length;
       const todo = [path];
       for (const one of todo) {
         if (!graph.holds(one)) continue;
@@ -211,6 +225,7 @@ class Acting extends Choosing {
   colour(scheme) {
     return this.queue(async () => {
       this.step();
+      if (scheme === "logged" && this.scheme !== scheme) this.listAll(); // layers are compared with one another
       this.scheme = scheme;
       this.wanted = "";
       byId("scheme").value = scheme;
