@@ -171,6 +171,7 @@ PICTURE = {
     "--open": NAMES,
     "--depth": [*NUMBERS, "auto"],
     "--open-all": None,
+    "--all-members": None,
     "--max-open": NUMBERS,
     "--engine": ["layered", "dot", "x"],
     "--color-by": COLORS,
