@@ -47,7 +47,9 @@ def main() -> None:
     file_set = pb.FileDescriptorSet.FromString(target.read_bytes())
     stub = HERE / "__init__.pyi"
     stub.write_text("".join(_stub(file_set)), encoding="utf-8")
-    subprocess.run(["ruff", "format", "--quiet", "--isolated", "--line-length", "120", str(stub)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--quiet", "--isolated", "--line-length", "120", str(stub)], check=True
+    )
 
 
 def _stub(file_set: pb.FileDescriptorSet) -> Iterator[str]:
