@@ -14,6 +14,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import address
 from graphviz_tb.model.scene import Scene
+from graphviz_tb.model.stacks import drawn_as
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
@@ -21,7 +22,7 @@ from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.render import compose
 from graphviz_tb.statistics import steps_shown
 from graphviz_tb.view import facts_line
-from graphviz_tb.view.opening import OpenSet
+from graphviz_tb.view.opening import OpenSet, members_alone
 
 if TYPE_CHECKING:
     import graphviz
@@ -93,18 +94,24 @@ class Picture:
         return self.render("svg").decode()
 
 
-def caption_of(model: OpenableModel, colouring: Colouring, scene: Scene, options: PictureOptions) -> Caption:
+def caption_of(
+    model: OpenableModel, colouring: Colouring, scene: Scene, opened: OpenSet, options: PictureOptions
+) -> Caption:
     """Return the words of the title row."""
     title = options.title if options.title is not None else " · ".join((model.name, *steps_shown(model.facts, options)))
     shown = sum(not box.open for box in scene.boxes)
     left_out = model.loaded.left_out if model.loaded else 0
     facts = facts_line(model.hierarchy, shown, colouring.summary, colouring.scheme, left_out)
-    return Caption(title, facts, selected(model, options))
+    return Caption(title, facts, selected(model, opened, options))
 
 
-def selected(model: OpenableModel, options: PictureOptions) -> tuple[str, ...]:
-    """Addresses picked out with `select`."""
-    return tuple(address(model.hierarchy, path) for paths in model.names.find_each(options.select) for path in paths)
+def selected(model: OpenableModel, opened: OpenSet, options: PictureOptions) -> tuple[str, ...]:
+    """Addresses of the boxes picked out with `select`."""
+    hierarchy, members = model.hierarchy, members_alone(model.hierarchy, opened, options)
+    chosen = [path for paths in model.names.find_each(options.select) for path in paths]
+    return tuple(
+        address(hierarchy, drawn_as(hierarchy, path, members) if members is not None else path) for path in chosen
+    )
 
 
 def drawn_again(model: OpenableModel, options: PictureOptions) -> PictureStages:

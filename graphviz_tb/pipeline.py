@@ -107,7 +107,7 @@ def draw(model: Model, options: PictureOptions) -> Picture:
         layout = lay_out(model, options, colouring.second)
         with report.stage("paint"):
             paint = resolve(colouring, layout.view, layout.scene)
-    caption = caption_of(model, colouring, layout.scene, options)
+    caption = caption_of(model, colouring, layout.scene, layout.opened, options)
     notices = (*layout.notices, *model.facts.odd())
     return Picture(model, layout.opened, layout.view, layout.scene, paint, caption, options, notices)
 

@@ -27,6 +27,7 @@ OTHER: dict[str, Any] = {
     "open": ("conv1",),
     "depth": 1,
     "open_all": True,
+    "all_members": True,  # of a stack that is open
     "max_open": 1,  # with open_all
     "engine": "dot",
     "wrap": False,  # of `chain`
@@ -83,7 +84,8 @@ def test_every_option_of_a_picture_is_used_by_a_format() -> None:
 def test_an_option_changes_the_file_or_is_refused(model: Model, chain: Model, format: str, name: str) -> None:
     model = chain if name == "wrap" else model
     alone: dict[str, Any] = {}
-    beside = {"max_open": {"open_all": True}, "max_annotations": {"depth": 2}, "select": {"open": ("conv1",)}}
+    conv1 = {"open": ("conv1",)}
+    beside = {"max_open": {"open_all": True}, "max_annotations": {"depth": 2}, "select": conv1, "all_members": conv1}
     more = beside.get(name, alone)
     write, plain = RENDERERS[format].render, PictureOptions(**more)
     same = name not in RENDERERS[format].uses

@@ -19,7 +19,11 @@ SWAPPED = [
     ("pipeline.py", "flatten(loaded.graph_def, options.flatten", "flatten(options.flatten, loaded.graph_def"),
     ("pipeline.py", "group(graph, options.group)", "group(graph, options.flatten)"),
     ("pipeline.py", "resolve(colouring, layout.view, layout.scene)", "resolve(colouring, layout.scene, layout.view)"),
-    ("layout.py", "= open_groups(model.hierarchy, model.metagraph,", "= open_groups(model.metagraph, model.hierarchy,"),
+    (
+        "layout.py",
+        "= open_groups(model.hierarchy, metagraph_for(model, options),",
+        "= open_groups(metagraph_for(model, options), model.hierarchy,",
+    ),
     ("layout.py", "place(view, options)", "place(options, view)"),
     ("picture.py", "compose(self.scene, self.paint, self.caption,", "compose(self.scene, self.caption, self.paint,"),
 ]

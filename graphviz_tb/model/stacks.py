@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, parent_path
@@ -70,3 +70,12 @@ def shown_members(hierarchy: Hierarchy, opened: Iterable[Path]) -> dict[Path, Pa
                 return None
             members.update(dict.fromkeys(boxes_of(hierarchy, stack), path))
     return members
+
+
+def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> Path:
+    """The group whose box shows a path where open stacks show `members`: the stack for a member that is shown, for a
+    stack the outermost group that holds nothing else."""
+    around = stack_of(hierarchy, path)
+    shown = around if around is not None and members.get(around) == path else path
+    stack = stack_in(hierarchy, shown[-1])
+    return boxes_of(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
