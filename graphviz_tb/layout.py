@@ -144,8 +144,8 @@ def fitted(model: OpenableModel, options: PictureOptions, second: Second, layout
 
 
 def units_of(hierarchy: Hierarchy, opened: OpenSet, options: PictureOptions) -> dict[Path, list[Path]]:
-    """What opens as one box, by the group that it is the box of: a stack, with what holds nothing else and the member
-    that is shown, or a group by itself."""
+    """The groups that open as one box, by the group that has the box: a stack, what holds nothing else, and the member
+    that is shown; or one group."""
     members = members_alone(hierarchy, opened, options) or {}
     box = {member: path for path, member in members.items()}  # the outermost is the last
     units: dict[Path, list[Path]] = {}

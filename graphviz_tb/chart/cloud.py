@@ -70,7 +70,7 @@ def cloud_sheet(plot: CloudPlot, theme: Theme) -> Drawing:
 
 
 def is_category(column: PointColumn) -> bool:
-    """Whether each text of a column has a colour of its own: words, and few different whole numbers."""
+    """Whether a column gets one colour a value: words, and few different whole numbers."""
     if not column.numeric:
         return True
     said = {text.strip() for text in column.texts} - {""}

@@ -1,6 +1,6 @@
 """Thin a timeline to the pixels that show it: narrow slices of one row that lie close to each other become one.
 
-row       a level of a lane: its slices lie one after the other
+row       a level of a lane: its slices never overlap
 thinned   of a row those in view; wide ones alone, narrow ones that begin in one column of pixels together
 """
 

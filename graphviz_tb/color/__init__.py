@@ -24,6 +24,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.options import BY_LOG
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ SCHEMES: dict[str, Scheme] = {
     "flops": Scheme(flops),
     "parameters": Scheme(parameters),
     "activations": Scheme(activations),
-    "logged": Scheme(logged, logged=True),
+    BY_LOG: Scheme(logged, logged=True),
     "none": Scheme(none),
 }
 

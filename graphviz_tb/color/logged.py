@@ -20,6 +20,7 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import number
+from graphviz_tb.options import BY_LOG
 
 RAMPS = {"light": ("#E5F5E0", "#A1D99B", "#41AB5D", "#00441B"), "dark": ("#12261A", "#1B5E37", "#41AB5D", "#C7E9C0")}
 TICKS = 5
@@ -202,4 +203,4 @@ def logged(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByLogged:
     """The colouring "logged". Raises `MissingFacts` where no log was joined."""
     if facts.logged is None:
         raise MissingFacts("colouring by logged needs a log", hint="give the log directory that holds the graph too")
-    return ByLogged(hierarchy, theme, "logged", facts.logged.heading, facts.logged)
+    return ByLogged(hierarchy, theme, BY_LOG, facts.logged.heading, facts.logged)

@@ -79,9 +79,6 @@ def info(
     tbgraph info saved_model/ --json
     tbgraph info model.ckpt-1000.index
     """
-    from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
-    from graphviz_tb.commands.holdings import SourceArgument, source_of
-    from graphviz_tb.commands.runs_text import run_values
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.read.inputs import check_once
 
@@ -104,6 +101,15 @@ def info(
 
         put_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
+    describe(model, options, as_json, sort, top, quiet)
+
+
+def describe(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
+    """Print what a source holds: its graphs or the one that is meant, its runs, its checkpoints."""
+    from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
+    from graphviz_tb.commands.holdings import SourceArgument, source_of
+    from graphviz_tb.commands.runs_text import run_values
+
     checkpoints, alone = held_in(model)
     source = SourceArgument(model, model) if alone else source_of(model, options.read)
     runs = [] if alone else logged_in(source, options)

@@ -33,9 +33,9 @@ SAID = {
 
 
 def put_profile(
-    source: str, options: Options, as_json: bool, told: bool, target: str | None, top: int, quiet: bool
+    source: str, options: Options, as_json: bool, tables: bool, target: str | None, top: int, quiet: bool
 ) -> None:
-    """Print the tables of the traced steps if they are to be `told`, and write their trace to `target`."""
+    """Print the `tables` of the traced steps, if wanted, and write their trace to `target`."""
     with open_model(source, options, quiet=quiet) as session:
         model = session.model
         assert model.loaded is not None  # it was read
@@ -43,9 +43,9 @@ def put_profile(
         profiles = [make() for make in each.values()]
         if target is not None:
             write(target, trace_json(profiles))
-        if told and as_json:
+        if tables and as_json:
             print(json.dumps(profile_document(model.name, profiles), indent=1))
-        elif told:
+        elif tables:
             tell(profile_lines(model.name, profiles, top, columns_of_terminal(), style()))
 
 

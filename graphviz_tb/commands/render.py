@@ -20,7 +20,7 @@ from graphviz_tb.commands.options import (
 )
 from graphviz_tb.commands.words import Listed, engines, formats, measures, schemes
 from graphviz_tb.errors import spoken
-from graphviz_tb.options import MOST, OF_LOGS, Options
+from graphviz_tb.options import BY_LOG, MOST, OF_LOGS, Options
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -115,7 +115,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     # What was logged is asked for by its tags or its measure, unless another colouring is.
     asked_for = next((name for name in OF_LOGS if values[name] is not None), "")
     if asked_for and values["color_by"] is None:
-        values["color_by"], written["color_by"] = "logged", written[asked_for]
+        values["color_by"], written["color_by"] = BY_LOG, written[asked_for]
     options = collect(values)
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.

@@ -83,8 +83,8 @@ class Timeline:
 
 @dataclass(frozen=True, slots=True)
 class OpTime:
-    """One row of a table of ops: `self_time` is that of its own executions, `total` with all that ran inside, both in
-    nanoseconds; `count` executions, `bytes` that they allocated. `path` is empty for a type of ops."""
+    """One row of a table of ops: `self_time` excludes and `total` includes what ran inside, both in nanoseconds;
+    `count` executions allocated `bytes`. `path` is empty for a type of ops."""
 
     name: str
     op: str

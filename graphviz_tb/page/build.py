@@ -101,16 +101,7 @@ def data(
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, facts, inside, table, options.stats))
     shades += extra.blocks(table, levels)
     schemes = list(extra.schemes) or [shade.name.split("/")[1] for shade in shades if shade.name.count("/") == 1]
-    traced = each_step(model)
-    each = OF_STEP + len(hierarchy) + INSIDE * len(inside)
-    steps = dict(islice(traced.items(), max(1, ROWS_OF_STEPS // each)))
-    told = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
-    left = [told] if len(steps) < len(traced) else []
-    stepwise = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))
-    listed = list(steps)
-    if not extra.schemes and not steps:
-        stops = dict(model.facts_by_step(options, min(MOST_STOPS, max(1, ROWS_OF_STEPS // each))))
-        stepwise, listed = list(colours.logged_by_step(hierarchy, stops.values(), table)), list(stops)
+    listed, stepwise, left = put_steps(model, options, inside, table, compared=bool(extra.schemes))
     columns = ints("rows", rows.columns(hierarchy, table))
     edges = cards.edges(hierarchy, model.facts, table)
     head = {
@@ -137,6 +128,22 @@ def data(
     # In the main graph and in functions: keys inside calls have a dot.
     head["left"] = sum(str(row) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", kept), *runs, *last, *attributes]
+
+
+def put_steps(
+    model: OpenableModel, options: PictureOptions, inside: list[Path], table: TextTable, compared: bool
+) -> tuple[list[str], list[DataBlock], list[str]]:
+    """Names of the steps that can be chosen, their colours, and notices about steps left out: traced steps, else logged
+    ones unless the page is `compared`, which has a diff's own colours."""
+    hierarchy, traced = model.hierarchy, each_step(model)
+    most = max(1, ROWS_OF_STEPS // (OF_STEP + len(hierarchy) + INSIDE * len(inside)))
+    steps = dict(islice(traced.items(), most))
+    if not steps and not compared:
+        stops = dict(model.facts_by_step(options, min(MOST_STOPS, most)))
+        return list(stops), list(colours.logged_by_step(hierarchy, stops.values(), table)), []
+    said = f"only the first {len(steps):,} of {len(traced):,} steps are shown by themselves"
+    blocks = list(colours.step_by_step(hierarchy, model.facts, steps.values(), inside, table))
+    return list(steps), blocks, [said] if len(steps) < len(traced) else []
 
 
 def put_levels(

@@ -26,6 +26,7 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.options import BY_LOG
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 
 # What a colouring by a number counts in.
@@ -86,7 +87,7 @@ def step_by_step(
 def logged_by_step(hierarchy: Hierarchy, each: Iterable[Facts], table: TextTable) -> Iterator[DataBlock]:
     """Yield the colouring by what was logged at each step, named by the number of the step."""
     for number, facts in enumerate(each):
-        painters = in_all_themes(hierarchy, facts, "logged")
+        painters = in_all_themes(hierarchy, facts, BY_LOG)
         yield from named(hierarchy, [replace(painter, scheme=f"logged@{number}") for painter in painters], table)
 
 

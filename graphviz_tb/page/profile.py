@@ -19,7 +19,7 @@ from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import Blocks, packed
 
 MOST_ROWS = 20_000  # of a table
-MOST_MARKS = 1_000  # slices that are marked and told one by one
+MOST_MARKS = 1_000  # slices that are marked one by one
 MEMORY_PIXELS = 1_000  # columns of a chart of memory
 MOST_PROFILES = 20  # traced steps in a file
 WHOLE_SLICES = 60_000  # of a step in a file; more are thinned to

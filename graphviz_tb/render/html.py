@@ -34,6 +34,7 @@ LOG_MODULES = tuple(
             "chart",
             "card",
             "tag_page",
+            "whole_page",
             "scalar_card",
             "scalars",
         ),

@@ -18,7 +18,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measured_tags import LoggedValues, RowValue
 from graphviz_tb.model.theme import THEMES
-from graphviz_tb.options import PictureOptions
+from graphviz_tb.options import BY_LOG, PictureOptions
 from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.page.colours import looks, plain_fills
 from graphviz_tb.page.columns import packed
@@ -60,7 +60,7 @@ class LoggedColours:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         options = PictureOptions(
-            color_by="logged",
+            color_by=BY_LOG,
             logged=asked.pattern,
             measure=asked.measure,
             logged_run=asked.run,
@@ -84,7 +84,7 @@ def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
     order = sorted(values.rows.keys() | values.silent)
     table = TextTable()
     # Of a hierarchy these colours ask what rows hold, and no more.
-    painters = [ByLogged(cast("Hierarchy", rows), theme, "logged", values.heading, values) for theme in THEMES.values()]
+    painters = [ByLogged(cast("Hierarchy", rows), theme, BY_LOG, values.heading, values) for theme in THEMES.values()]
     told, (fill, second, account, start, entries) = looks(painters, table, order)
     usual = [plain_fills(tuple(plain(theme, op) for theme in THEMES.values())) for op in (False, True)]
     head = {

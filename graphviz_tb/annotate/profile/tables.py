@@ -29,7 +29,7 @@ class SumsBelow:
         self._bytes = [0, *accumulate(sample.bytes for sample in each)]
 
     def under(self, path: Path) -> tuple[int, int, int]:
-        """Time in nanoseconds, executions and bytes of all that lies in a group or call, itself too."""
+        """Time in nanoseconds, executions and bytes of a group or call with everything inside."""
         first = bisect_left(self.paths, path)
         stop = bisect_left(self.paths, (*path[:-1], int(self.hierarchy.end[path[-1]])), first)
         columns = (self._time, self._count, self._bytes)
@@ -38,7 +38,7 @@ class SumsBelow:
 
 
 def op_tables(hierarchy: Hierarchy, samples: Mapping[Path, Sample]) -> OpTables:
-    """The tables by op, by type and by group, the most self time first; a call has the executions of its own."""
+    """The tables by op, by type and by group, the most self time first. A call has its own executions only."""
     sums = SumsBelow(hierarchy, samples)
     ops = []
     for path, sample in samples.items():

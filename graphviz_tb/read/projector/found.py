@@ -188,7 +188,7 @@ def of_checkpoint(run: str, index: Path) -> list[Embedding]:
 
 @lru_cache(REMEMBERED)
 def stored_in(index: Path, changed: int, size: int) -> tuple[Embedding, ...]:
-    """The same, of no run yet, as long as the file is the same. Raises ReadError."""
+    """The embeddings of a checkpoint, without a run; read once while the file is unchanged. Raises ReadError."""
     tensors = [each for each in read_checkpoint(index).tensors if is_embedding(each)]
     names = full_names(index) if tensors else {}
     return tuple(

@@ -2,15 +2,10 @@
 
 const TRIALS_LISTED = 500; // rows of the table, until the reader asks for all
 
-class HparamsPage {
+class HparamsPage extends WholePage {
   /** @param {Logs} logs */
   constructor(logs) {
-    this.logs = logs;
-    this.dirty = true;
-    this.shown = false;
-    this.scroll = 0;
-    /** @type {LogTag[]} it has none: it is asked for as a whole */
-    this.tags = [];
+    super(logs);
     /** @type {TrialColumn[]} */
     this.columns = [];
     /** @type {Trial[]} */
@@ -172,8 +167,6 @@ class HparamsPage {
     download(new Blob([rowsAs(rows, format)]), `hparams.${format}`);
   }
 
-  filtered() {}
-
   restored() {
     this.fill();
     this.draw();
@@ -186,9 +179,6 @@ class HparamsPage {
   dressed() {
     this.draw();
   }
-
-  /** New points may be those of a metric: the table is asked for again with the runs. */
-  came() {}
 
   /** @param {KeyboardEvent} event */
   key(event) {

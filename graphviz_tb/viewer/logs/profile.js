@@ -7,16 +7,11 @@ const PARTS = ["compute", "input", "launch", "idle"];
 
 /** @typedef {{id: string, run: string | null, tag: string | null, step: number | null, graph: string | null}} TracedStep */
 
-class ProfilePage {
+class ProfilePage extends WholePage {
   /** @param {Logs} logs */
   constructor(logs) {
-    this.logs = logs;
+    super(logs);
     this.feed = /** @type {LogFeed & ProfileFeed} */ (logs.feed);
-    this.dirty = true;
-    this.shown = false;
-    this.scroll = 0;
-    /** @type {LogTag[]} it has none */
-    this.tags = [];
     /** @type {TracedStep[]} */
     this.steps = [];
     /** @type {Map<string, any>} tables that were read, by id */
@@ -274,11 +269,6 @@ class ProfilePage {
     this.logs.profile = this.address();
     this.logs.remember();
   }
-
-  filtered() {}
-  restored() {}
-  runsChanged() {}
-  came() {}
 
   dressed() {
     this.timeline.draw();

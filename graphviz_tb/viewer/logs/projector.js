@@ -11,15 +11,10 @@ const CLOUD_PIXELS = 64e6; // of a sprite that is decoded
  * @typedef {{method: string, axes: number, near?: number}} LayoutWanted
  */
 
-class ProjectorPage {
+class ProjectorPage extends WholePage {
   /** @param {Logs} logs */
   constructor(logs) {
-    this.logs = logs;
-    this.dirty = true;
-    this.shown = false;
-    this.scroll = 0;
-    /** @type {LogTag[]} it has none */
-    this.tags = [];
+    super(logs);
     /** @type {EmbeddingTold[]} */
     this.tensors = [];
     /** @type {{name: string, title: string, missing: string}[]} */
@@ -528,15 +523,9 @@ class ProjectorPage {
     this.toGraph.hidden = !this.logs.joined.clouds.some((one) => one.id === this.tensor?.id);
   }
 
-  restored() {}
-
-  runsChanged() {}
-
   dressed() {
     this.recolour();
   }
-
-  came() {}
 
   /** @param {KeyboardEvent} event */
   key(event) {

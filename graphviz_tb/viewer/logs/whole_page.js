@@ -1,0 +1,25 @@
+// A page of a log that is asked for as a whole: it has no card for each tag.
+
+class WholePage {
+  /** @param {Logs} logs */
+  constructor(logs) {
+    this.logs = logs;
+    this.dirty = true; // whether there may be other content
+    this.shown = false;
+    this.scroll = 0;
+    /** @type {LogTag[]} none */
+    this.tags = [];
+  }
+
+  /** Other tags are looked for, or joined to the graph. */
+  filtered() {}
+
+  /** The state of the address is back. */
+  restored() {}
+
+  /** Other runs are chosen. */
+  runsChanged() {}
+
+  /** New points: what is asked for as a whole is asked for again with the runs. */
+  came() {}
+}
