@@ -953,7 +953,7 @@ function names_of(nodes) {
 }
 function name_of(node) {
   let op, size, side_, name, room;
-  op = (drawn_as(node) === "op");
+  op = (drawn_as_of_names(node) === "op");
   size = (op ? OP_SIZE : NODE_SIZE);
   side_ = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
   [name, room] = [called_of_names(node), (most(node) - (2 * side_))];
@@ -965,9 +965,9 @@ function called_of_names(node) {
   return (name.trim() ? name : ("“" + String(name) + "”"));
 }
 function most(node) {
-  return ((drawn_as(node) === "op") ? OP_MOST : SCOPE_MOST);
+  return ((drawn_as_of_names(node) === "op") ? OP_MOST : SCOPE_MOST);
 }
-function drawn_as(node) {
+function drawn_as_of_names(node) {
   let kind;
   kind = (["series", "fold"].includes(node.kind) ? node.member : node.kind);
   return (["op", "call"].includes(kind) ? "op" : "scope");
@@ -1031,7 +1031,7 @@ class ClosedBox {
 }
 function closed_of_sizes(node, name, second) {
   let kind, stack, two_lines, inner, height_, texts;
-  kind = drawn_as(node);
+  kind = drawn_as_of_names(node);
   stack = ["series", "fold"].includes(node.kind);
   two_lines = (!!second || (kind !== "op"));
   [inner, height_, texts] = _front(node, name, kind, hand_clean(second), two_lines);
@@ -1166,7 +1166,7 @@ function behind(node) {
 function piece(node, name, words, position, upright) {
   let shape_, pill, make;
   shape_ = closed_of_sizes(node, name, words.seconds.at(position));
-  pill = (drawn_as(node) === "op");
+  pill = (drawn_as_of_names(node) === "op");
   make = (upright ? _upright : _lying);
   return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
 }
