@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -68,6 +69,11 @@ tbgraph find fixtures/real/mnist_cnn.pbtxt op:Conv2D
 tbgraph find fixtures/real/mnist_cnn.pbtxt 'conv and op:MaxPool' --names
 tbgraph find fixtures/real/mnist_cnn.pbtxt 'params>1k not name:gradients' --json -q
 tbgraph find fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb 'time>1ms'
+""",
+    "check": """
+tbgraph check fixtures/real/mnist_cnn.pbtxt --assert 'params < 5M' --assert 'count(op:Conv2D) == 2'
+tbgraph check fixtures/real/mnist_cnn.pbtxt --assert 'flops(name:conv1) <= 2M' --json
+tbgraph check fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb --assert 'ops<1k'
 """,
     "tree": """
 tbgraph tree fixtures/real/mnist_cnn.pbtxt
@@ -187,7 +193,7 @@ def printed(*arguments: str, quiet: bool = True) -> str:
     with contextlib.redirect_stdout(out), contextlib.chdir(ROOT):
         run([*arguments, *(["--quiet"] if quiet else [])])
         told = out.buffer.getvalue().decode()
-    return f"```text\n$ tbgraph {' '.join(arguments)}\n{told}```\n"
+    return f"```text\n$ tbgraph {shlex.join(arguments)}\n{told}```\n"
 
 
 def info_json() -> str:
@@ -308,6 +314,10 @@ def bounds() -> str:
     return "\n".join(["| stage | bound | of what | beyond it |", "|---|--:|---|---|", *rows]) + "\n"
 
 
+CHECKED = (
+    *("fixtures/real/mnist_cnn.pbtxt", "--top", "2", "--assert", "count(op:Cast) == 0"),
+    *("--assert", "params < 5M", "--assert", "flops < 1G"),
+)
 PARTS: dict[str, Callable[[], str]] = {
     "commands": command_pages,
     "small graph": small_graph,
@@ -316,6 +326,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "tree json": tree_json,
     "info": lambda: printed("info", "fixtures/real/numbered_series.pb", "--top", "5"),
     "diff": lambda: printed("diff", "fixtures/edits/base.train.pb", "fixtures/edits/inserted.train.pb", quiet=False),
+    "check": lambda: printed("check", *CHECKED, quiet=False),
     "tree": lambda: printed("tree", "fixtures/real/numbered_series.pb", "--depth", "1"),
     "theme": theme_colours,
     "bounds": bounds,

@@ -16,6 +16,7 @@ TbGraphError                 .hint  .exit_code
 │   ├── UnknownChoice        a word that is not on the list
 │   ├── WrongType            a value of another type; a TypeError too
 │   ├── Ambiguous            several graphs and no choice
+│   ├── MalformedAssertion   an assertion that cannot be read: .text .column
 │   └── MissingFacts         needs facts that the source does not hold
 └── ToolError                this machine          exit 5
     ├── ToolMissing          a program or package that is not installed
@@ -31,7 +32,7 @@ from difflib import get_close_matches
 from heapq import nsmallest
 from typing import Any
 
-from graphviz_tb.limits import NAME_COMPARED, VALUE_IN_ERROR
+from graphviz_tb.limits import ASSERTION_SHOWN, NAME_COMPARED, VALUE_IN_ERROR
 
 
 class TbGraphError(Exception):
@@ -192,6 +193,18 @@ def demand(name: str, value: object, *kinds: type) -> None:
 
 class Ambiguous(RequestError):
     """A source holds several graphs and none was chosen; the message lists them."""
+
+
+class MalformedAssertion(RequestError):
+    """An assertion that cannot be read; `column` counts the letters before the place, which the message marks."""
+
+    def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
+        # A line of its own, with as many places as the text has letters.
+        start = max(0, column - ASSERTION_SHOWN)
+        shown = "".join(letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_SHOWN])
+        super().__init__(f"{message}:\n  {shown}\n  {' ' * (column - start)}^", hint=hint)
+        self.text = text
+        self.column = column
 
 
 class MissingFacts(RequestError):

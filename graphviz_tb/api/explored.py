@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
     import graphviz_tb
+    from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.view import RowFinder
 
 
@@ -107,6 +108,17 @@ class ExploredModel(Folded):
         from graphviz_tb.api.finding import find
 
         return find(self, *queries)
+
+    def check(self, *assertions: str, ignore_unknown: bool = False) -> CheckedModel:
+        """Check assertions: `model.check("count(op:Cast) == 0", "params < 5M")` is true where every one passes.
+
+        What is not fully known passes only if it holds whatever the unknown part is; with `ignore_unknown` what is
+        counted decides (docs/ci.md). Raises `MalformedAssertion` for one that is not understood, `MissingFacts`
+        where it asks for a quantity that is not known at all.
+        """
+        from graphviz_tb.api.checking import check
+
+        return check(self, assertions, ignore_unknown)
 
     def summary(self) -> None:
         """Print the layers with their shapes and parameters, as Keras' `model.summary()` does."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.errors import demand
-from graphviz_tb.model.columns import Floats, Longs
+from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import QUANTITIES
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.tensors import shape_word
@@ -34,12 +34,12 @@ def find(model: Folded, *queries: str) -> NodeList:
 
 
 class ModelRows:
-    """The rows of the main graph of a model, with their texts and numbers."""
+    """The rows of a model with their texts and numbers: of the main graph, or with those of `functions` behind them."""
 
-    def __init__(self, model: Folded) -> None:
+    def __init__(self, model: Folded, functions: bool = False) -> None:
         self.model = model
         self.hierarchy = model.hierarchy
-        self.count = int(self.hierarchy.end[0])
+        self.count = len(self.hierarchy) if functions else int(self.hierarchy.end[0])
         self.node: Longs = self.hierarchy.node[: self.count].astype(np.int64)
 
     def __len__(self) -> int:
@@ -81,3 +81,10 @@ class ModelRows:
             return None
         distinct, which = facts.cost().distinct(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]
+
+    def lacking(self, quantity: str) -> Bools:
+        """Which rows have more of a quantity than their number says."""
+        if self.model.facts.cost is None or quantity not in QUANTITIES:
+            return np.zeros(self.count, bool)
+        distinct, which = self.model.facts.cost().distinct(len(self.hierarchy))
+        return np.array([cost.lacks(quantity) for cost in distinct], bool)[which[: self.count]]

@@ -16,7 +16,7 @@ import click
 
 from graphviz_tb import __version__
 from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say, shortened
-from graphviz_tb.errors import Ambiguous, RequestError, TbGraphError, ToolError, ToolFailed
+from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "info": ("graphviz_tb.commands.info", "info", "Say what a file or log directory holds."),
     "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
     "find": ("graphviz_tb.commands.find", "find", "List ops and groups by name, type, attribute, shape or cost."),
+    "check": ("graphviz_tb.commands.check", "check", "Check assertions: counts, parameters, FLOPs; exit code 1."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
     "scalars": (
         "graphviz_tb.commands.scalars",
@@ -38,7 +39,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "project": ("graphviz_tb.commands.project", "project", "List embeddings, or draw one as a cloud of points."),
 }
 
-LISTS = (Ambiguous, ToolFailed)  # errors whose messages have lines: what can be chosen, what a program printed
+# Errors whose messages have lines: what can be chosen, what a program printed, where an assertion is wrong.
+LISTS = (Ambiguous, ToolFailed, MalformedAssertion)
 UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
 
 
@@ -77,7 +79,7 @@ def instead_of(word: str) -> str:
     """Return a hint for a word that is not a command.
 
     >>> instead_of("rendr"), instead_of("xyz")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, tree, scalars, project')
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, check, tree, scalars, project')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from graphviz_tb.search.assertions import Assertion, parse_assertion
 from graphviz_tb.search.language import Query, has_regex, parse
-from graphviz_tb.search.rows import SearchedRows, matching
+from graphviz_tb.search.rows import BoundedRows, SearchedRows, matching, matching_bounds
 
-__all__ = ["Query", "SearchedRows", "has_regex", "matching", "parse"]
+__all__ = [
+    "Assertion",
+    "BoundedRows",
+    "Query",
+    "SearchedRows",
+    "has_regex",
+    "matching",
+    "matching_bounds",
+    "parse",
+    "parse_assertion",
+]

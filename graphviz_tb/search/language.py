@@ -30,8 +30,9 @@ SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SIGNS = (">=", "<=", "==", "!=", ">", "<", "=")
 
 SIGN = "|".join(SIGNS)
+NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 FIELD = re.compile(rf"({'|'.join(FIELDS)}|key):(.*)", re.IGNORECASE | re.DOTALL)
-COMPARISON = re.compile(rf"([a-z_]+)({SIGN})([0-9]+(?:\.[0-9]+)?)([a-zµ]*)", re.IGNORECASE)
+COMPARISON = re.compile(rf"([a-z_]+)({SIGN})({NUMBER})([a-zµ]*)", re.IGNORECASE)
 UNIT = re.compile(r"([kmgt]?)(i?)b?", re.IGNORECASE)
 REGEX = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
 SPACED_FIELD = re.compile(rf"(^|[\s(])({'|'.join(FIELDS)}|key):[ \t]+(?=[^\s])", re.IGNORECASE)

@@ -40,6 +40,13 @@ class SearchedRows(Protocol):
         """A number for each row, NaN where it is not known; None where it is known of none."""
 
 
+class BoundedRows(SearchedRows, Protocol):
+    """Rows that also know where a number is more than is counted."""
+
+    def lacking(self, quantity: str) -> Bools:
+        """Which rows have more of a quantity than their number says."""
+
+
 def matching(rows: SearchedRows, query: Query) -> Bools:
     """Mark the rows for which a query holds; never row 0, the whole.
 
@@ -66,14 +73,50 @@ def holds(rows: SearchedRows, query: Query) -> Bools:
     return marked
 
 
+def matching_bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
+    """Mark the rows for which a query holds whatever their unknown parts are, and those for which it may hold.
+
+    Never row 0, the whole. Raises as `matching` does.
+    """
+    certain, possible = bounds(rows, query)
+    certain[:1] = possible[:1] = False
+    return certain, possible
+
+
+def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
+    """Mark the rows for which a query holds certainly, and possibly."""
+    if isinstance(query, Negated):
+        certain, possible = bounds(rows, query.query)
+        return ~possible, ~certain
+    if isinstance(query, Joined):
+        join = np.logical_and if query.every else np.logical_or
+        each = [bounds(rows, one) for one in query.queries]
+        return join.reduce([certain for certain, _ in each]), join.reduce([possible for _, possible in each])
+    held = holds(rows, query)
+    if not isinstance(query, NumberTerm):
+        return held, held.copy()
+    lacking = rows.lacking(query.quantity)
+    # More than is counted may pass any limit, and is never less than what is counted.
+    over = compared(rows, NumberTerm(query.quantity, ">", query.limit))
+    grows = query.sign in (">", ">=", "!=")
+    certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
+    return certain, held | (lacking if grows else lacking & ~over if query.sign == "==" else False)
+
+
 def compared(rows: SearchedRows, query: NumberTerm) -> Bools:
     """Mark the rows of which a number is known that compares as asked."""
-    numbers = rows.numbers(query.quantity)
-    if numbers is None:
-        reason, hint = WHY_UNKNOWN.get(query.quantity, ("its costs were not worked out", None))
-        raise MissingFacts(f"{query.quantity.replace('_', ' ')} is not known in this graph: {reason}", hint=hint)
+    numbers = known_numbers(rows, query.quantity)
     with np.errstate(invalid="ignore"):
         return np.asarray(~np.isnan(numbers) & COMPARE[query.sign](numbers, query.limit), bool)
+
+
+def known_numbers(rows: SearchedRows, quantity: str) -> Floats:
+    """The number of each row, NaN where it is not known. Raises `MissingFacts` where it is known of none."""
+    numbers = rows.numbers(quantity)
+    if numbers is None:
+        reason, hint = WHY_UNKNOWN.get(quantity, ("its costs were not worked out", None))
+        raise MissingFacts(f"{quantity.replace('_', ' ')} is not known in this graph: {reason}", hint=hint)
+    return numbers
 
 
 def of_field(rows: SearchedRows, field: str, query: TextTerm) -> Bools:

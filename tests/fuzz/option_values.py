@@ -201,6 +201,12 @@ QUERIES = [
     *("shape:?x1", "params>0", "flops>=1e3", "time>1ms", "weight>3", "params>1Q", "not op:Const", "(a or b) and not c"),
     *("(", ")", "and", "", '"', "\u202e<b>&", "a " * 200, "not " * 90 + "a", "(" * 90 + "a" + ")" * 90),
 ]
+ASSERTIONS = [
+    *("params < 5M", "count(op:Const) == 0", "flops(**w*) <= 1e3", "time>1ms", "memory != 1MB", "ops>0"),
+    *("count(flops>1k) < 3", "count(()) < 1", "count(", "weights(a or not b)=3KiB", "", "x", "params < " + "9" * 400),
+    *("count(" + "not " * 90 + "a) > 1", "count(/(/) == 1", "\u202e<b>& < 3", "a" * 5000, *QUERIES[:6]),
+]
+CHECKED = {"--assert": ASSERTIONS, "--assert-file": BAD, "--ignore-unknown": None}
 COMMANDS = {
     "render": INPUT | FOLD | PICTURE,
     "info": INPUT
@@ -214,6 +220,7 @@ COMMANDS = {
         "-q": None,
     },
     "find": INPUT | FOLD | {"--json": None, "--count": None, "--names": None, "-q": None},
+    "check": INPUT | FOLD | CHECKED | {"--json": None, "--top": NUMBERS, "-q": None},
     "tree": INPUT
     | FOLD
     | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
@@ -262,6 +269,7 @@ MILD = {
     },
     "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
     "find": MILD_FOLD | {"--json": None, "--names": None},
+    "check": MILD_FOLD | {"--assert": ASSERTIONS[:7], "--ignore-unknown": None, "--json": None, "--top": ["0", "3"]},
     "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
     "diff": {
         "--all": None,

@@ -1,0 +1,207 @@
+"""Assertions about a model: what was asked, what was found, and which nodes are the reason.
+
+A value of which a part is not known is a range, from what is counted to infinity. An assertion passes only where it
+holds in all of the range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from graphviz_tb.api.finding import MEASURED, ModelRows
+from graphviz_tb.api.nodes import NodeList
+from graphviz_tb.errors import demand
+from graphviz_tb.model.columns import Bools, Floats, Longs
+from graphviz_tb.model.costs import NOTHING
+from graphviz_tb.model.folded import Folded
+from graphviz_tb.model.hierarchy import FUNCTION, OP
+from graphviz_tb.model.units import plural
+from graphviz_tb.search import Assertion, matching_bounds, parse_assertion
+from graphviz_tb.search.assertions import COUNT, OPS
+from graphviz_tb.search.rows import known_numbers
+
+PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
+# What is missing in a quantity, by the name of its count in `Cost`: one, and several.
+MISSING: Mapping[str, tuple[str, str]] = {
+    "uncounted": ("op whose operations are not counted", "ops whose operations are not counted"),
+    "partial": ("op counted in part", "ops counted in part"),
+    "unsized": ("weight of unknown size", "weights of unknown size"),
+    "unshaped": ("op with an output of unknown shape", "ops with an output of unknown shape"),
+}
+# Sign → from the least and the greatest value and the limit: whether it holds for certain, whether it possibly holds.
+DECIDE: Mapping[str, Callable[[float, float, float], tuple[bool, bool]]] = {
+    "<": lambda least, most, limit: (most < limit, least < limit),
+    "<=": lambda least, most, limit: (most <= limit, least <= limit),
+    ">": lambda least, most, limit: (least > limit, most > limit),
+    ">=": lambda least, most, limit: (least >= limit, most >= limit),
+    "==": lambda least, most, limit: (least == most == limit, least <= limit <= most),
+    "!=": lambda least, most, limit: (not least <= limit <= most, not least == most == limit),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundValue:
+    """A value from `least` to `most`, why the two differ, and the rows that it consists of, the largest first."""
+
+    least: float
+    most: float
+    why: str
+    rows: Longs
+    lacking: Longs
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAssertion:
+    """One assertion about one model.
+
+    `state` is "passed", "failed" or "unknown": not decided by what is known. The value is `least`, or where a part of
+    it is not known between `least` and `most` (which may be infinite), and `why` says what is not known. In FLOPs,
+    bytes or microseconds. `nodes` are the reason where it did not pass: those that are too many or cost most, or whose
+    part is not known; none where too few were found.
+    """
+
+    assertion: Assertion
+    state: str
+    least: float
+    most: float
+    why: str
+    nodes: NodeList
+
+    def __bool__(self) -> bool:
+        return self.state == PASSED
+
+
+class CheckedModel(Sequence[CheckedAssertion]):
+    """The results of all assertions, in their order; true where every one passed."""
+
+    def __init__(self, model: Folded, checked: Sequence[CheckedAssertion]) -> None:
+        self.model = model
+        self._checked = tuple(checked)
+
+    @overload
+    def __getitem__(self, at: int) -> CheckedAssertion: ...
+    @overload
+    def __getitem__(self, at: slice) -> CheckedModel: ...
+    def __getitem__(self, at: int | slice) -> CheckedAssertion | CheckedModel:
+        """One result, or several by a slice."""
+        return CheckedModel(self.model, self._checked[at]) if isinstance(at, slice) else self._checked[at]
+
+    def __len__(self) -> int:
+        return len(self._checked)
+
+    def __bool__(self) -> bool:
+        return all(self._checked)
+
+    def __repr__(self) -> str:
+        from graphviz_tb.api.checked_words import lines
+
+        return "\n".join(lines(self))
+
+
+def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:
+    """Check every assertion. With `ignore_unknown` what is counted decides where a part is not known.
+
+    Raises `MalformedAssertion`, and `MissingFacts` for a quantity of which nothing is known.
+    """
+    for text in assertions:
+        demand("assertion", text, str)
+    rows = ModelRows(model, functions=True)
+    parsed = list(map(parse_assertion, assertions))
+    return CheckedModel(model, [check_one(rows, each, ignore_unknown) for each in parsed])
+
+
+def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
+    """Check one assertion."""
+    value = counted(rows, assertion) if assertion.compared.quantity == COUNT else summed(rows, assertion)
+    most = value.least if ignore_unknown else value.most
+    sign, limit = assertion.compared.sign, assertion.compared.limit
+    certain, possible = DECIDE[sign](value.least, most, limit)
+    state = PASSED if certain else UNKNOWN if possible else FAILED
+    too_much = state == FAILED and sign not in (">", ">=") and value.least >= limit
+    reason = value.lacking if state == UNKNOWN else value.rows[: None if too_much else 0]
+    nodes = NodeList(rows.model, [int(row) for row in reason])
+    return CheckedAssertion(assertion, state, value.least, value.most, value.why, nodes)
+
+
+def found(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
+    """The rows that are asked about: for certain, and possibly. Without a query the whole, row 0."""
+    if assertion.query is None:
+        whole = np.arange(len(rows)) == 0
+        return whole, whole
+    certain, possible = matching_bounds(rows, assertion.query)
+    proper = rows.hierarchy.kind != FUNCTION  # a body is no group of its own: it is the call that opens
+    return certain & proper, possible & proper
+
+
+def counted(rows: ModelRows, assertion: Assertion) -> FoundValue:
+    """How many ops and groups a query finds, in the bodies of functions too, each body once."""
+    certain, possible = found(rows, assertion)
+    open_rows = np.flatnonzero(possible & ~certain)
+    count = len(open_rows)
+    why = f"{count:,} {plural(count, 'node')} of which the number that is compared is not fully known" if count else ""
+    least = int(np.count_nonzero(certain))
+    return FoundValue(least, least + count, why, np.flatnonzero(certain), open_rows)
+
+
+def summed(rows: ModelRows, assertion: Assertion) -> FoundValue:
+    """The sum of a quantity over the outermost groups and ops that a query finds, each part once."""
+    certain, possible = found(rows, assertion)
+    tops, quantity = outermost(rows, certain), assertion.compared.quantity
+    inside = within(rows, tops)
+    reasons = list(unknown_parts(rows, quantity, tops))
+    lacking = inside & rows.lacking(quantity)
+    in_bodies, undecided = np.asarray(certain), possible & ~within(rows, tops)
+    in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
+    for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
+        if count := int(np.count_nonzero(mark)):
+            reasons.append(f"{count:,} {plural(count, 'node')} {word}")
+    open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP)) | in_bodies | undecided)
+    numbers = numbers_of(rows, quantity)
+    least = float(np.nansum(numbers[tops]))
+    ops = np.flatnonzero(inside & (rows.hierarchy.kind == OP) & (numbers > 0))
+    largest = ops[np.argsort(-numbers[ops], kind="stable")]
+    return FoundValue(least, math.inf if reasons else least, ", ".join(reasons), largest, open_rows)
+
+
+def outermost(rows: ModelRows, marked: Bools) -> list[int]:
+    """The marked rows that no other marked row holds."""
+    tops, end = [], rows.hierarchy.end
+    stop = 0
+    for row in np.flatnonzero(marked).tolist():
+        if row >= stop:
+            tops.append(row)
+            stop = int(end[row])
+    return tops
+
+
+def within(rows: ModelRows, tops: Sequence[int]) -> Bools:
+    """Mark the rows at and below some that do not hold each other."""
+    steps = np.zeros(len(rows) + 1, np.int64)
+    np.add.at(steps, np.asarray(tops, np.int64), 1)
+    np.add.at(steps, rows.hierarchy.end[np.asarray(tops, np.int64)].astype(np.int64), -1)
+    return np.asarray(np.cumsum(steps)[:-1] > 0)
+
+
+def numbers_of(rows: ModelRows, quantity: str) -> Floats:
+    """The number of each row. Raises `MissingFacts` where it is known of none."""
+    if quantity == OPS:
+        total = rows.hierarchy.op_total
+        return (total[rows.hierarchy.end] - total[: len(rows)]).astype(float)
+    return known_numbers(rows, quantity)
+
+
+def unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterator[str]:
+    """What is missing in the sum of a quantity over rows, in words."""
+    if quantity in MEASURED:
+        if tops and np.isnan(numbers_of(rows, quantity)[tops]).all():
+            yield "nothing of it was measured"
+    elif quantity != OPS and rows.model.facts.cost is not None:
+        costs = rows.model.facts.cost()
+        for name, count in sum((costs.under(row) for row in tops), NOTHING).missing(quantity).items():
+            if count and name in MISSING:
+                yield f"{count:,} {plural(count, *MISSING[name])}"

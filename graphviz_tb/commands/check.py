@@ -1,0 +1,134 @@
+"""`tbgraph check`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.options import collect, fold_options, input_options, together
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
+
+VERSION = 1
+PASSED, FAILED = 0, 1  # exit codes
+assertion_options = together(
+    click.option("--assert", "assertions", metavar="ASSERTION", multiple=True, help="What must hold; repeatable."),
+    click.option("--assert-file", metavar="FILE", multiple=True, help="A file of assertions, one a line; # comments."),
+    click.option(
+        "--ignore-unknown", is_flag=True, help="Where a part of a value is not known, judge by what is counted."
+    ),
+)
+
+
+@click.command(epilog="Exit codes: 0 all pass, 1 one does not, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
+@assertion_options
+@click.option("--top", type=click.IntRange(0), default=5, metavar="N", help="Nodes named for each assertion [5].")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@fold_options
+@input_options
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code says it.")
+def check(
+    models: tuple[str, ...],
+    assertions: tuple[str, ...],
+    assert_file: tuple[str, ...],
+    ignore_unknown: bool,
+    top: int,
+    as_json: bool,
+    quiet: bool,
+    **values: Any,
+) -> int:
+    """Check assertions about MODEL, and end with exit code 1 where one does not hold.
+
+    An assertion compares a quantity of the whole graph with a number, or, with a query of find in parentheses, of
+    what it finds: count(QUERY), params, flops, macs, activations, weights, ops, and, with run statistics, time and
+    memory. A value of which a part is not known fails unless the assertion holds in any case (docs/ci.md).
+
+    \b
+    tbgraph check model.pb --assert 'count(op:Cast) == 0' --assert 'params < 5M'
+    tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
+    tbgraph check models/*.pb --assert-file model.assertions
+    """
+    from graphviz_tb.api.checked_words import lines, verdict
+    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.table import json_lines, tell
+    from graphviz_tb.output import keep_inputs
+
+    wanted = wanted_assertions(assertions, assert_file)
+    options = collect(values)
+    keep_inputs((*models, *options.read.run_metadata), ["-"])
+    entries, passed = [], True
+    for model in models:
+        with open_model(model, options, quiet=quiet) as session:
+            checked = session.model.check(*wanted, ignore_unknown=ignore_unknown)
+            label = session.model.loaded.label if session.model.loaded else ""
+        passed = passed and bool(checked)
+        if as_json:
+            entries.append({"label": label, **entry(checked, top)})
+        elif not quiet:
+            tell([*([heading(model)] if len(models) > 1 else []), *lines(checked, top), verdict(checked)])
+    if as_json:
+        tell(json_lines({"format": "tbgraph-check", "version": VERSION, "passed": passed, "models": entries}))
+    return PASSED if passed else FAILED
+
+
+def heading(model: str) -> str:
+    """The line above the results of one of several models."""
+    from graphviz_tb.commands.terminal import one_line
+
+    return f"{one_line(model)}:"
+
+
+def wanted_assertions(given: Iterable[str], files: Iterable[str]) -> list[str]:
+    """All assertions, those of files behind the others; read before a large graph is.
+
+    Raises `RequestError` where there are none, `MalformedAssertion` where one cannot be read.
+    """
+    from graphviz_tb.errors import RequestError
+    from graphviz_tb.search import parse_assertion
+
+    wanted = [*given, *(line for file in files for line in lines_of(file))]
+    if not wanted:
+        raise RequestError("nothing is asserted", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
+    for text in wanted:
+        parse_assertion(text)
+    return wanted
+
+
+def lines_of(file: str) -> list[str]:
+    """The assertions of a file: a line each; empty ones and those that begin with # are left out."""
+    from graphviz_tb.errors import ReadError
+
+    try:
+        text = Path(file).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "it is no text in UTF-8"
+        raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion a line") from error
+    stripped = map(str.strip, text.splitlines())
+    return [line for line in stripped if line and not line.startswith("#")]
+
+
+def entry(checked: CheckedModel, top: int) -> dict[str, Any]:
+    """The results of one model as plain values."""
+    return {"passed": bool(checked), "assertions": [result(checked, each, top) for each in checked]}
+
+
+def result(checked: CheckedModel, each: CheckedAssertion, top: int) -> dict[str, Any]:
+    """One result: `most` is null where the value has no upper end."""
+    from graphviz_tb.summary import displayed_name
+
+    return {
+        "assertion": each.assertion.text,
+        "state": each.state,
+        "quantity": each.assertion.compared.quantity,
+        "value": each.least,
+        "most": each.most if math.isfinite(each.most) else None,
+        "unknown": each.why,
+        "count": len(each.nodes),
+        "nodes": [displayed_name(checked.model.hierarchy, node.row) for node in each.nodes[:top]],
+    }

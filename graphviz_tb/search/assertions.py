@@ -1,0 +1,95 @@
+"""Assertions about a whole graph, in the language of search: `count(op:Cast) == 0`, `params(name:encoder) < 5M`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graphviz_tb.errors import MalformedAssertion, RequestError
+from graphviz_tb.search.language import NUMBER, QUANTITIES, SIGN, NumberTerm, Query, parse, scale
+
+COUNT, OPS = "count", "ops"  # what is asserted besides the quantities of queries: how many are found, how many ops
+ASSERTED = {**QUANTITIES, COUNT: COUNT, OPS: OPS}
+EXAMPLES = "'count(op:Cast) == 0', 'params < 5M', 'flops(name:encoder) <= 2G'"
+
+NAME = re.compile(r"\s*([A-Za-z_]+)\s*")
+COMPARED = re.compile(rf"\s*({SIGN})\s*")
+AMOUNT = re.compile(rf"({NUMBER})([A-Za-zµ]*)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A quantity of the whole graph, or of what a query finds, and the number beside it.
+
+    `text` is the assertion as it was written; `query` is None for the whole.
+    """
+
+    text: str
+    query: Query | None
+    compared: NumberTerm
+
+
+def parse_assertion(text: str) -> Assertion:
+    """Read an assertion. Raises `MalformedAssertion`, which says at which letter it cannot be read, and why.
+
+    >>> parse_assertion("params < 5M").compared
+    NumberTerm(quantity='parameters', sign='<', limit=5000000.0)
+    >>> parse_assertion("count(op:Cast) = 0").query
+    TextTerm(field='op', text='Cast', regex=False)
+    >>> parse_assertion("params 5M")
+    Traceback (most recent call last):
+    graphviz_tb.errors.MalformedAssertion: a comparison is missing (< <= > >= == !=):
+      params 5M
+             ^
+    """
+    name = NAME.match(text)
+    if name is None or name[1].lower() not in ASSERTED:
+        what = "a quantity is missing" if name is None else f"nothing to assert is called {name[1]!r}"
+        hint = f"it begins with one of: {', '.join(ASSERTED)}; examples: {EXAMPLES}"
+        raise MalformedAssertion(what, text, name.start(1) if name else 0, hint=hint)
+    quantity = ASSERTED[name[1].lower()]
+    at = closing(text, name.end())
+    query = inner(text, name.end(), at) if at > name.end() else None
+    if quantity == COUNT and query is None:
+        raise MalformedAssertion("count takes a query", text, at, hint="count(op:Cast) == 0")
+    sign, limit = comparison(text, at, quantity)
+    return Assertion(text.strip(), query, NumberTerm(quantity, "==" if sign == "=" else sign, limit))
+
+
+def closing(text: str, start: int) -> int:
+    """Behind the parenthesis that closes the one at `start`; `start` itself where none opens there."""
+    if not text.startswith("(", start):
+        return start
+    # No number has a parenthesis: the last one closes the query, whatever texts in quotes hold.
+    end = text.rfind(")")
+    if end < 0:
+        raise MalformedAssertion("a ( is not closed", text, start, hint=f"examples: {EXAMPLES}")
+    return end + 1
+
+
+def inner(text: str, start: int, stop: int) -> Query:
+    """The query between the parentheses at `start` and before `stop`."""
+    try:
+        return parse(text[start + 1 : stop - 1])
+    except RequestError as error:
+        raise MalformedAssertion(error.message, text, start + 1, hint=error.hint) from None
+
+
+def comparison(text: str, start: int, quantity: str) -> tuple[str, float]:
+    """The sign and the number from `start` to the end, in FLOPs, bytes or microseconds."""
+    compared = COMPARED.match(text, start)
+    if compared is None:
+        at = start + len(text[start:]) - len(text[start:].lstrip())
+        hint = f"examples: {EXAMPLES}"
+        raise MalformedAssertion("a comparison is missing (< <= > >= == !=)", text, at, hint=hint)
+    amount = AMOUNT.match(text, compared.end())
+    if amount is None:
+        raise MalformedAssertion("a number is missing", text, compared.end(), hint="5000, 5M, 1.5G, 10MB, 2ms")
+    try:
+        limit = float(amount[1]) * scale(quantity, amount[2])
+    except RequestError as error:
+        raise MalformedAssertion(error.message, text, amount.start(2), hint=error.hint) from None
+    if amount.end() < len(text):
+        hint = "one assertion takes one comparison: give --assert once for each"
+        raise MalformedAssertion("the assertion should end here", text, amount.end(), hint=hint)
+    return compared[1], limit
