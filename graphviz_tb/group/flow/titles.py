@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Sequence, Set
 
 from graphviz_tb.group.flow.box import FlowBox
-from graphviz_tb.group.flow.given import given
+from graphviz_tb.group.flow.given import ALL, given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
-from graphviz_tb.group.flow.words import common
+from graphviz_tb.group.flow.words import Vocabulary, common, lengths
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.ops.layers import LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
 DIGITS = "0123456789"
+RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
+FEW, MOST = 3, 0.8  # members that a group is called by, and how many of its ops they hold
+CUT, BETWEEN, AND = "…", " … ", " · "  # before where a group ends, between the ends of a stack, between members
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
 # What a part of a network is known by, said first: its products, then what distinguishes kinds of layers.
@@ -51,6 +54,7 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
         order.append(box)
         todo += [*box.members, *box.feeders]
     ranges = {id(part) for box in order if box.stack for part in box.members if part.how == How.SEGMENT}
+    told: set[int] = set()  # boxes that are called by names which people gave
     for box in reversed(order):  # groups before their members in `order`: backwards, members have their names
         if box.how == How.NAME and not box.stack:
             box.name = longer(box, setting)
@@ -58,7 +62,19 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
             if box.stack or id(box) in ranges:
                 box.name = stack_name([end.name for member in box.members for end in ends(member, ranges)])
             else:
-                box.name = title(box, setting, hierarchy)
+                box.name = title(box, setting, hierarchy, told)
+        if by_people(box, setting, hierarchy, told):
+            told.add(id(box))
+
+
+def by_people(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) -> bool:
+    """Whether a box is called by what people named, not by types of ops and layers."""
+    if box.stack:
+        return all(id(member) in told for member in box.members)
+    if AND in box.name:
+        return False
+    type_name = "" if box.members else op_type(box, hierarchy)
+    return bool(RANGE.search(box.name)) or not given(box.name.removeprefix(CUT), type_name, setting.vocabulary)
 
 
 def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
@@ -77,18 +93,49 @@ def longer(box: FlowBox, setting: Setting) -> str:
     return words if words.startswith(f"{box.name}_") else box.name
 
 
-def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy) -> str:
-    """The words its names begin with, if no others do; else where it ends, or what it holds."""
+def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) -> str:
+    """The words its names begin with, if no others do; else its members, where it ends, or what it holds.
+
+    `told` are the boxes that are called by names which people gave, by `id`.
+    """
     rows, last = leaves(box), box.last()
     words = common(setting.vocabulary, box.members)
     if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
         return "_".join(words)
     if setting.vocabulary.nameless:
-        return contents(rows, hierarchy) or f"…{last.name}"
+        return contents(rows, hierarchy) or CUT + last.name
+    if said := own_words([row for row in rows if id(row) in told], setting.vocabulary) or of_members(box, told):
+        return said
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {last.name}"
-    is_given = given(last.name, op_type(last, hierarchy), setting.vocabulary)
-    return (is_given and contents(rows, hierarchy)) or f"…{last.name}"
+    return (id(last) not in told and contents(rows, hierarchy)) or CUT + last.name
+
+
+def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
+    """The words that three quarters of the names of some rows begin with, and no others of the level."""
+    count = Counter(words[:end] for row in rows for words in [vocabulary.words(row.name)] for end in lengths(words))
+    own = [
+        words for words, many in count.items() if 1 < many == vocabulary.starting[words] and 4 * many >= 3 * len(rows)
+    ]
+    best = max(own, key=lambda words: (count[words], len(words), words), default=())
+    # The model's own name, with which nearly all names of a level begin, says nothing about a part of it.
+    model = sum(vocabulary.starting[best[:end]] >= ALL * vocabulary.count for end in lengths(best))
+    return (CUT if model else "") + "_".join(best[model:])
+
+
+def of_members(box: FlowBox, told: Set[int]) -> str:
+    """The range of the names of its members, or two or three of these names, where people gave them; else nothing."""
+    members = [member for member in box.members if id(member) in told]
+    if len(members) < 2 or sum(member.ops for member in members) < MOST * box.ops:
+        return ""
+    single = [
+        end for member in members for end in (member.members[:: len(member.members) - 1] if member.stack else [member])
+    ]
+    ranged = stack_name([end.name.removeprefix(CUT) for end in single])
+    if RANGE.search(ranged):
+        return ranged
+    text = AND.join(member.name.removeprefix(CUT) for member in members)
+    return text if len(members) <= FEW and len(text) <= ROOM else ""
 
 
 def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
@@ -120,7 +167,7 @@ def joined(parts: Sequence[str]) -> str:
     """
     text = parts[0]
     for part in parts[1:]:
-        more = f"{text} · {part}"
+        more = text + AND + part
         text = more if len(more) <= ROOM else text
     return text
 
@@ -168,23 +215,22 @@ def stack_name(names: Sequence[str]) -> str:
     ('block_[2-4]', 'in_1 … out')
     >>> stack_name(["net_A_1", "net_B_1"]), stack_name(["query", "key"])
     ('net_[A-B]_1', 'query … key')
-    >>> stack_name(["0", "1", "2"])
-    '[0-2]'
+    >>> stack_name(["0", "1", "2"]), stack_name(["dw_1 · pw_1", "dw_2 · pw_2"])
+    ('[0-2]', 'dw_[1-2] · pw_[1-2]')
     """
     if len(set(names)) == 1:
         return names[0]
     parts = [PARTS.findall(name) for name in names]
     if len({len(words) for words in parts}) == 1:
-        # Names of one form that differ in a single place: a range there says all of them.
+        # Names of one form that differ in one place, or alike in several: a range there says all of them.
         differ = [place for place, words in enumerate(zip(*parts, strict=True)) if len(set(words)) > 1]
         one, *_ = parts  # any says what is around the place
-        if len(differ) == 1 and (len(one) > 1 or names[0].isdigit()):
-            [place] = differ
-            first, last = span([words[place] for words in parts])
-            before, after = "".join(one[:place]), "".join(one[place + 1 :])
-            bare = before.endswith("[") and after.startswith("]")  # PyTorch: Block[3]
-            return before + (f"{first}-{last}" if bare else f"[{first}-{last}]") + after
-    return f"{names[0]} … {names[-1]}"
+        alike = len({tuple([words[place] for words in parts]) for place in differ}) == 1
+        if alike and (len(one) > 1 or names[0].isdigit()):
+            first, last = span([words[differ[0]] for words in parts])
+            words = [f"[{first}-{last}]" if place in differ else word for place, word in enumerate(one)]
+            return "".join(words).replace("[[", "[").replace("]]", "]")  # PyTorch: Block[3]
+    return names[0] + BETWEEN + names[-1]
 
 
 def span(words: list[str]) -> tuple[str, str]:
