@@ -134,8 +134,10 @@ def of_members(box: FlowBox, told: Set[int]) -> str:
     ranged = stack_name([end.name.removeprefix(CUT) for end in single])
     if RANGE.search(ranged):
         return ranged
+    if len(members) > FEW or all(member.name.startswith(CUT) for member in members):
+        return ""
     text = AND.join(member.name.removeprefix(CUT) for member in members)
-    return text if len(members) <= FEW and len(text) <= ROOM else ""
+    return text if len(text) <= ROOM else ""
 
 
 def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
