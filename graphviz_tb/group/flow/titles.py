@@ -104,7 +104,9 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
         return "_".join(words)
     if setting.vocabulary.nameless:
         return contents(rows, hierarchy) or CUT + last.name
-    if said := own_words([row for row in rows if id(row) in told], setting.vocabulary) or of_members(box, told):
+    if said := own_words([row for row in rows if id(row) in told], setting.vocabulary) or of_members(
+        box, hierarchy, told
+    ):
         return said
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {last.name}"
@@ -123,9 +125,11 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
     return (CUT if model else "") + "_".join(best[model:])
 
 
-def of_members(box: FlowBox, told: Set[int]) -> str:
-    """The range of the names of its members, or two or three of these names, where people gave them; else nothing."""
-    members = [member for member in box.members if id(member) in told]
+def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
+    """The range of the names of its members that are no ops, or two or three of these names; nothing where people did
+    not give them."""
+    groups = [member for member in box.members if member.members or hierarchy.node[member.row] < 0]
+    members = [member for member in groups if id(member) in told]
     if len(members) < 2 or sum(member.ops for member in members) < MOST * box.ops:
         return ""
     single = [
@@ -230,8 +234,11 @@ def stack_name(names: Sequence[str]) -> str:
         alike = len({tuple([words[place] for words in parts]) for place in differ}) == 1
         if alike and (len(one) > 1 or names[0].isdigit()):
             first, last = span([words[differ[0]] for words in parts])
-            words = [f"[{first}-{last}]" if place in differ else word for place, word in enumerate(one)]
-            return "".join(words).replace("[[", "[").replace("]]", "]")  # PyTorch: Block[3]
+            words = [f"{first}-{last}" if place in differ else word for place, word in enumerate(one)]
+            for place in differ:
+                if not ("".join(one[:place]).endswith("[") and "".join(one[place + 1 :]).startswith("]")):
+                    words[place] = f"[{words[place]}]"  # PyTorch has brackets: Block[3]
+            return "".join(words)
     return names[0] + BETWEEN + names[-1]
 
 
