@@ -60,7 +60,7 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
             box.name = longer(box, setting)
         if box.members and not box.name:
             if box.stack or id(box) in ranges:
-                box.name = stack_name([end.name for member in box.members for end in ends(member, ranges)])
+                box.name = of_repetitions([end for member in box.members for end in ends(member, ranges)])
             else:
                 box.name = title(box, setting, hierarchy, told)
         if by_people(box, setting, hierarchy, told):
@@ -85,6 +85,20 @@ def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     while id(last) in ranges:
         last = last.members[-1]
     return [first] if first is last else [first, last]
+
+
+def of_repetitions(boxes: Sequence[FlowBox]) -> str:
+    """The name of a stack; where its repetitions have names of several forms, they are called by where they end if that
+    is one form."""
+    name = stack_name([box.name for box in boxes])
+    if BETWEEN in name:
+        last = [CUT + box.last().name for box in boxes]
+        ended = stack_name(last)
+        if BETWEEN not in ended and all(box.members for box in boxes):
+            for box, title_of_it in zip(boxes, last, strict=True):
+                box.name = title_of_it
+            return ended
+    return name
 
 
 def longer(box: FlowBox, setting: Setting) -> str:
