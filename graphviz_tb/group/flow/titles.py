@@ -60,7 +60,7 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
             box.name = longer(box, setting)
         if box.members and not box.name:
             if box.stack or id(box) in ranges:
-                box.name = of_repetitions([end for member in box.members for end in ends(member, ranges)])
+                box.name = of_repetitions([end for member in box.members for end in ends(member, ranges)], told)
             else:
                 box.name = title(box, setting, hierarchy, told)
         if by_people(box, setting, hierarchy, told):
@@ -87,14 +87,13 @@ def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     return [first] if first is last else [first, last]
 
 
-def of_repetitions(boxes: Sequence[FlowBox]) -> str:
-    """The name of a stack; where its repetitions have names of several forms, they are called by where they end if that
-    is one form."""
+def of_repetitions(boxes: Sequence[FlowBox], told: Set[int]) -> str:
+    """Name a stack. Repetitions whose names have several forms are called by where they end, if that is one form."""
     name = stack_name([box.name for box in boxes])
-    if BETWEEN in name:
+    if BETWEEN in name and all(box.members and id(box.last()) in told for box in boxes):
         last = [CUT + box.last().name for box in boxes]
         ended = stack_name(last)
-        if BETWEEN not in ended and all(box.members for box in boxes):
+        if BETWEEN not in ended:
             for box, title_of_it in zip(boxes, last, strict=True):
                 box.name = title_of_it
             return ended
@@ -118,10 +117,9 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
         return "_".join(words)
     if setting.vocabulary.nameless:
         return contents(rows, hierarchy) or CUT + last.name
-    if said := own_words([row for row in rows if id(row) in told], setting.vocabulary) or of_members(
-        box, hierarchy, told
-    ):
-        return said
+    own = own_words([row for row in rows if id(row) in told], setting.vocabulary)
+    if own or (own := of_members(box, hierarchy, told)):
+        return own
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {last.name}"
     return (id(last) not in told and contents(rows, hierarchy)) or CUT + last.name
@@ -140,8 +138,7 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
 
 
 def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
-    """The range of the names of its members that are no ops, or two or three of these names; nothing where people did
-    not give them."""
+    """The range of the names of its groups and layers, two or three such names; "" where people gave none."""
     groups = [member for member in box.members if member.members or hierarchy.node[member.row] < 0]
     members = [member for member in groups if id(member) in told]
     if len(members) < 2 or sum(member.ops for member in members) < MOST * box.ops:
@@ -150,7 +147,7 @@ def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
         end for member in members for end in (member.members[:: len(member.members) - 1] if member.stack else [member])
     ]
     ranged = stack_name([end.name.removeprefix(CUT) for end in single])
-    if RANGE.search(ranged):
+    if RANGE.search(ranged) and BETWEEN not in ranged:
         return ranged
     if len(members) > FEW or all(member.name.startswith(CUT) for member in members):
         return ""
