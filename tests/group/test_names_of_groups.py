@@ -12,6 +12,7 @@ from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
+from tests.each import each
 
 
 def blocks(exit_name: str) -> GraphDef:
@@ -52,6 +53,38 @@ def test_blocks_whose_ops_have_no_type_are_called_by_their_end() -> None:
     for node in graph.node:
         node.op = ""
     assert "…add_[0-5]" in stacks(graph)
+
+
+def row_of_blocks(*layers: str) -> GraphDef:
+    """Eight equal blocks in a row: `layers` are the names of their layers, with `{}` for the number of the block."""
+    graph = GraphDef()
+    graph.node.add(name="image", op="Placeholder")
+    before = "image"
+    for at in range(1, 9):
+        entry = before
+        for place, layer in enumerate(layers):
+            scope = layer.format(at)
+            ends = "AddV2" if place == len(layers) - 1 else "Relu"
+            graph.node.add(name=f"{scope}/work", op=("Conv2D", "Tanh", "Mean")[place % 3]).input.append(before)
+            graph.node.add(name=f"{scope}/out", op=ends).input.extend([f"{scope}/work", *[entry] * (ends == "AddV2")])
+            before = f"{scope}/out"
+    graph.node.add(name="scores", op="Softmax").input.append(before)
+    return graph
+
+
+@each(
+    ("layers", "name"),
+    [
+        (("block35_{}_conv", "block35_{}_mixed", "block35_{}_ac"), "block35_[1-8]"),
+        (("conv_dw_{}", "conv_pw_{}"), "conv_dw_[1-8] · conv_pw_[1-8]"),
+        (
+            ("net_stage0_block_{}_depthwise", "net_stage0_block_{}_norm", "net_stage0_block_{}_scale"),
+            "net_stage0_block_[1-8]",
+        ),
+    ],
+)
+def test_a_block_is_called_by_the_words_of_its_layers(layers: tuple[str, ...], name: str) -> None:
+    assert stacks(row_of_blocks(*layers)) == [name]
 
 
 def tower(layers: int) -> GraphDef:
