@@ -75,6 +75,11 @@ tbgraph check fixtures/real/mnist_cnn.pbtxt --assert 'params < 5M' --assert 'cou
 tbgraph check fixtures/real/mnist_cnn.pbtxt --assert 'flops(name:conv1) <= 2M' --json
 tbgraph check fixtures/real/mnist_cnn.pbtxt --run-metadata fixtures/run_metadata/mnist_cnn_step099.pb --assert 'ops<1k'
 """,
+    "review": """
+tbgraph review model/graph.pb
+tbgraph review model/graph.pb --base origin/main -o review
+tbgraph review model/graph.pb --base HEAD~1 --fail-on signature --assert 'params < 5M' || echo 'look at it'
+""",
     "tree": """
 tbgraph tree fixtures/real/mnist_cnn.pbtxt
 tbgraph tree fixtures/real/mnist_cnn.pbtxt --depth 2

@@ -39,10 +39,12 @@ PARTS = {
     "firefox-esr": "apt-get install firefox-esr",
     "tensorflow": "pip install 'tensorflow==2.21.*'",
     "atheris": "pip install atheris, where it has a wheel",
+    "pre-commit": "pip install pre-commit",
 }
 MODULES = {
     **{name: name for name in ("tensorflow", "h5py", "atheris", "starlette", "uvicorn", "watchfiles")},
     "noto-cjk-sans-otc": "noto_cjk_sans_otc",
+    "pre-commit": "pre_commit",
 }
 NOT_IN_ALL = {"tensorflow", "atheris"}  # half a gigabyte; no wheel for every machine: wanted only where named
 

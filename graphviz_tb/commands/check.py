@@ -84,16 +84,17 @@ def heading(model: str) -> str:
     return f"{one_line(model)}:"
 
 
-def wanted_assertions(given: Iterable[str], files: Iterable[str]) -> list[str]:
+def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:
     """All assertions, those of files behind the others; read before a large graph is.
 
-    Raises `RequestError` where there are none, `MalformedAssertion` where one cannot be read.
+    Raises `RequestError` where there are none and they are not `optional`, `MalformedAssertion` for one that cannot be
+    read.
     """
     from graphviz_tb.errors import RequestError
     from graphviz_tb.search import parse_assertion
 
     wanted = [*given, *(line for file in files for line in lines_of(file))]
-    if not wanted:
+    if not wanted and not optional:
         raise RequestError("nothing is asserted", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
     for text in wanted:
         parse_assertion(text)

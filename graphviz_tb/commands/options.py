@@ -71,6 +71,8 @@ AFTER_PROFILE = (
     limit_option,
     click.option("--strict", is_flag=True, help="Make every notice an error."),
 )
+# Which graph of a source is read, and how; without signatures, statistics and profiles.
+reading_options = together(*BEFORE_PROFILE[:4], *AFTER_PROFILE[1:])
 input_options = input_options_with(
     click.option("--profile", metavar="NAME", help="A profile of several, as info lists them.")
 )

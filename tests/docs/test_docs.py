@@ -109,6 +109,7 @@ NOT_RUN = {
     "ssh ": "wants another machine",
     "tbgraph serve ": "goes on until Control-C: tests/serve and tests/browser run it",
     "echo '*.pb diff=tbgraph' >> .gitattributes": "writes the settings of a repository",
+    "tbgraph review ": "wants a repository with a history: tests/ci runs it in one",
     "git ": "wants a repository, with settings and a history",
 }
 

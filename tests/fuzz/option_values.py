@@ -221,6 +221,15 @@ COMMANDS = {
     },
     "find": INPUT | FOLD | {"--json": None, "--count": None, "--names": None, "-q": None},
     "check": INPUT | FOLD | CHECKED | {"--json": None, "--top": NUMBERS, "-q": None},
+    "review": READING
+    | CHECKED
+    | {
+        "--base": ["HEAD", "nowhere", "--all", *ODD],
+        "--title": ODD,
+        "--fail-on": ["any", "none", "x"],
+        "--include": ["shapes", "x"],
+        "-q": None,
+    },
     "tree": INPUT
     | FOLD
     | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
@@ -270,6 +279,7 @@ MILD = {
     "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
     "find": MILD_FOLD | {"--json": None, "--names": None},
     "check": MILD_FOLD | {"--assert": ASSERTIONS[:7], "--ignore-unknown": None, "--json": None, "--top": ["0", "3"]},
+    "review": {"--fail-on": ["any", "structure"], "--base": ["HEAD"]},
     "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
     "diff": {
         "--all": None,

@@ -61,7 +61,7 @@ def attempt(words: list[str], folder: Path, size: int = 0, stdin: str = os.devnu
     if code in (2, 3, 4, 5) and not (messages or (words[0] == "diff" and (said or "-q" in words))):
         found.append("no word why")
     found += [*said_wrong(words, said, code), *printed_wrong(words, said.decode(errors="replace"), messages)]
-    if code == 1 and words[0] not in ("diff", "find", "check"):
+    if code == 1 and words[0] not in ("diff", "find", "check", "review"):
         found.append("exit code 1, which is that of a difference, of nothing found or of what does not hold")
     if left := [path.name for path in temporary(folder).iterdir()]:
         found.append(f"left behind: {left}")

@@ -167,7 +167,7 @@ def remarks(changes: Comparison) -> list[str]:
 
 def markdown(changes: Comparison) -> str:
     """Return one comment: verdict, table, the most severe changes, the rest folded; under 65,000 characters."""
-    names = f"`{_code(changes.old_name or 'old')}` → `{_code(changes.new_name or 'new')}`"
+    names = f"`{in_code(changes.old_name or 'old')}` → `{in_code(changes.new_name or 'new')}`"
     lines = [f"### Graph diff: {escaped(headline(changes))}", "", sums(changes), "", names, ""]
     if not changes.same:
         lines += [*_table(changes), ""] if len(changes) > FEW else []
@@ -206,7 +206,7 @@ def _table(changes: Comparison) -> list[str]:
 
 def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> Iterator[str]:
     for change in listed:
-        yield f"{indent}- {SIGNS[change.kind]} `{_code(head(change))}`"
+        yield f"{indent}- {SIGNS[change.kind]} `{in_code(head(change))}`"
         for fact in facts(change):
             yield f"{indent}  - {escaped(fact)}"
         if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), changes.at_least))):
@@ -227,11 +227,17 @@ def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iter
         yield from lines
 
 
-def _code(words: str) -> str:
+def in_code(words: str) -> str:
     """Words between back quotes."""
     return printable(words).replace("`", "'")
 
 
 def escaped(words: str) -> str:
-    """Words that markdown shows as they are."""
-    return "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))
+    """Words that markdown shows as they are, and that call nobody.
+
+    >>> escaped("a_b"), escaped("@everyone") == "@\u200beveryone"
+    ('a\\\\_b', True)
+    """
+    marked = "".join(f"\\{letter}" if letter in "\\`*_<>[]#|~" else letter for letter in printable(words))
+    # Behind an @ a sign without width: what is left is no name of a user.
+    return marked.replace("@", "@\u200b")

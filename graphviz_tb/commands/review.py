@@ -1,0 +1,203 @@
+"""`tbgraph review`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphviz_tb.commands.check import assertion_options, wanted_assertions
+from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, code_of, conditions
+from graphviz_tb.commands.options import reading_options
+from graphviz_tb.formats import RENDERERS
+
+if TYPE_CHECKING:
+    from graphviz_tb.api.checking import CheckedModel
+    from graphviz_tb.commands.revision import Revision
+    from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.errors import TbGraphError
+    from graphviz_tb.pipeline import Model
+
+COMMENT_FILE = "comment.md"
+DRAWN = tuple(word for word, row in RENDERERS.items() if row.uses)
+STATES = ("changed", "new", "removed", "unread", "same")
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What became of one model since the base.
+
+    `state` is "same", "changed", "new", "removed", or "unread" where `error` says why the base could not be read;
+    `base` is the name of the base, `files` are the pictures that were written.
+    """
+
+    path: str
+    base: str
+    state: str
+    model: Model | None = None
+    changes: Changes | None = None
+    checked: CheckedModel | None = None
+    error: TbGraphError | None = None
+    files: tuple[str, ...] = ()
+
+    def code(self, fail_on: str) -> int:
+        """The exit code that it calls for: what is new is no difference."""
+        failed = self.checked is not None and not self.checked
+        if self.error is not None and fail_on != "none":
+            return self.error.exit_code
+        gone = self.state == "removed" and fail_on != "none"
+        differs = self.changes is not None and code_of(self.changes, fail_on) != SAME
+        return DIFFERENT if failed or gone or differs else SAME
+
+
+@click.command(epilog="Exit codes: 0 done, 1 --fail-on or --assert, 2 request, 3 file, 4 graph, 5 machine.")
+@click.argument("models", metavar="MODEL…", nargs=-1, required=True)
+@click.option("--base", metavar="REV", default="HEAD", help="The revision to compare with: origin/main, HEAD~3 [HEAD].")
+@click.option("-o", "--output", metavar="FOLDER", help=f"Write pictures here, and {COMMENT_FILE} for a pull request.")
+@click.option("-f", "--format", "formats", metavar="FORMAT", multiple=True, help=f"{', '.join(DRAWN)} [svg].")
+@click.option("--title", metavar="TEXT", default="Model graph", help="The heading of the comment [Model graph].")
+@click.option(
+    "--fail-on", metavar="WHAT", default="none", help="Exit with 1 for changes of this kind, as in diff [none]."
+)
+@click.option(
+    "--include", metavar="WHAT", multiple=True, help="Count shapes, devices, colocation, versions, constants, or all."
+)
+@assertion_options
+@reading_options
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code and the files say it.")
+def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, **values: Any) -> int:
+    """Say what the working tree does to each MODEL since a revision of its git repository.
+
+    MODEL is a file or folder of the repository that render takes. One that the revision does not have is new, and no
+    failure. With -o FOLDER it is drawn, its changes are drawn, and comment.md says it for a pull request (docs/ci.md).
+
+    \b
+    tbgraph review model/graph.pb                              # since the last commit
+    tbgraph review model/graph.pb --base origin/main -o review
+    tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
+    """
+    from graphviz_tb.commands.review_words import comment, text
+    from graphviz_tb.commands.revision import Revision
+    from graphviz_tb.commands.terminal import print_report, tell_notices
+    from graphviz_tb.output import write
+
+    formats = drawn_formats(values["formats"], output)
+    conditions(values["fail_on"])
+    wanted = wanted_assertions(values["assertions"], values["assert_file"], optional=True)
+    revision = Revision.of(base)
+    folder = output_folder(output)
+    done: list[Reviewed] = []
+    for path in dict.fromkeys(models):
+        stem = None if folder is None else folder / free_stem(path, done)
+        one = reviewed(path, revision, wanted, values)
+        done.append(one if stem is None else replace(one, files=tuple(drawn(one, stem, formats))))
+        if not quiet:
+            print_report(text(done[-1]))
+            tell_notices(one.model.notices if one.model is not None else ())
+    if folder is not None:
+        write(folder / COMMENT_FILE, comment(values["title"], done).encode("utf-8", "replace"))
+    return max(one.code(values["fail_on"]) for one in done)
+
+
+def drawn_formats(words: tuple[str, ...], output: str | None) -> tuple[str, ...]:
+    """The formats of pictures. Raises `RequestError` for one that is none, or where nothing is written."""
+    from graphviz_tb.errors import RequestError, UnknownChoice
+
+    for word in words:
+        if word not in DRAWN:
+            raise UnknownChoice.among("format", word, DRAWN)
+    if words and output is None:
+        raise RequestError("--format changes nothing: nothing is written", hint="name a folder: -o review")
+    return tuple(dict.fromkeys(words)) or ("svg",)
+
+
+def output_folder(output: str | None) -> Path | None:
+    """The folder of the outputs, made where it is not there yet."""
+    from graphviz_tb.errors import RequestError
+    from graphviz_tb.output import file_errors
+
+    if output is None:
+        return None
+    if not output:
+        raise RequestError("the name of the folder is empty", hint="-o review")
+    folder = Path(output)
+    with file_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def free_stem(path: str, done: list[Reviewed]) -> str:
+    """What the pictures of a model are called: its path in letters that any file system takes, told apart by a number.
+
+    >>> free_stem("model/graph.pb", []), free_stem("$(rm -r)|x", [])
+    ('model_graph.pb', 'rm_-r_x')
+    """
+    stem = re.sub(r"[^A-Za-z0-9.-]+", "_", path).strip("._")[-100:] or "model"
+    taken = sum(free_stem(one.path, []) == stem for one in done)
+    return f"{stem}.{taken + 1}" if taken else stem
+
+
+def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str, Any]) -> Reviewed:
+    """Compare a model with what it was."""
+    import graphviz_tb
+    from graphviz_tb.errors import ReadError, RequestError
+
+    place = revision.inside(path)
+    read = {name: values[name] for name in ("run", "tag", "kind", "tag_set", "max_bytes") if values[name] is not None}
+    with TemporaryDirectory() as scratch:
+        try:
+            before, error = revision.take(place, Path(scratch)), None
+        except ReadError as refused:
+            before, error = None, refused
+        if not Path(path).exists():
+            if before is None and error is None:
+                raise RequestError(f"no {path!r} here, nor in {revision.name}", hint="name a file of the repository")
+            return Reviewed(path, revision.name, "removed")
+        model = graphviz_tb.load(path, strict=values["strict"], **read)
+        checked = model.check(*wanted, ignore_unknown=values["ignore_unknown"]) if wanted else None
+        one = Reviewed(path, revision.name, "new", model, checked=checked)
+        if before is None:
+            return one if error is None else replace(one, state="unread", error=error)
+        return compared(one, before, place, read, values)
+
+
+def compared(one: Reviewed, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]) -> Reviewed:
+    """A model beside what it was: what cannot be compared is no reason to stop."""
+    from graphviz_tb.diff.options import DiffOptions
+    from graphviz_tb.diff.run import run
+    from graphviz_tb.errors import TbGraphError
+
+    options: DiffOptions = DiffOptions.including(values["include"])
+    try:
+        changes = run(str(before), one.path, options, read)
+    except TbGraphError as error:
+        return replace(one, state="unread", error=error.with_traceback(None))
+    changes = replace(changes, old_name=f"{one.base}:{place}", new_name=one.path)
+    return replace(one, state="same" if changes.same else "changed", changes=changes)
+
+
+def drawn(one: Reviewed, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
+    """Write the pictures of a model, and of its changes; their names."""
+    from graphviz_tb.commands.diff import encoded
+    from graphviz_tb.diff.picture.both import Both
+    from graphviz_tb.options import PictureOptions
+    from graphviz_tb.output import write_all
+
+    if one.model is None:
+        return
+    outputs = []
+    both = Both(one.changes) if one.changes is not None and one.state == "changed" else None
+    for word in formats:
+        suffix = RENDERERS[word].suffix
+        outputs.append((f"{stem}{suffix}", one.model.render(word)))
+        if both is not None:
+            target = f"{stem}.diff{suffix}"
+            outputs.append((target, encoded(both, target, PictureOptions())))
+    write_all(outputs)
+    yield from (Path(target).name for target, _ in outputs)

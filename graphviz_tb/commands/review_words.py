@@ -1,0 +1,92 @@
+"""What `tbgraph review` says: lines for a terminal, a comment for a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from graphviz_tb.api.checked_words import lines, verdict
+from graphviz_tb.commands.costs_text import amount
+from graphviz_tb.commands.diff_codes import TOP
+from graphviz_tb.commands.diff_folders import TABLE, row
+from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
+from graphviz_tb.limits import COMMENT
+from graphviz_tb.model.units import plural
+
+if TYPE_CHECKING:
+    from graphviz_tb.commands.review import Reviewed
+    from graphviz_tb.pipeline import Model
+
+WORD = {"new": "new", "removed": "removed", "unread": "not compared", "same": "no change", "changed": "changed"}
+CUT = "\n\n…\n"
+
+
+def text(one: Reviewed) -> str:
+    """Lines for a terminal."""
+    said = [f"{printable(one.path)}: {printable(state_words(one))}"]
+    if one.changes is not None and one.state == "changed":
+        said = [f"{printable(one.path)}: {one.changes.explain('text', TOP).rstrip()}"]
+    if one.checked is not None:
+        said += [*lines(one.checked), verdict(one.checked)]
+    return "\n".join([*said, *(f"written: {name}" for name in one.files), ""])
+
+
+def state_words(one: Reviewed) -> str:
+    """What became of a model, in a line."""
+    if one.error is not None:
+        return f"not compared with {one.base}: {' '.join(one.error.message.split())}"
+    where = (
+        f" (not in {one.base})" if one.state == "new" else f" (it is in {one.base})" if one.state == "removed" else ""
+    )
+    size = f"; {size_of(one.model)}" if one.model is not None else ""
+    return f"{WORD[one.state]}{where}{size}"
+
+
+def size_of(model: Model) -> str:
+    """How large a model is: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
+    ops, cost = model.hierarchy.ops(0), model.cost.under(0)
+    said = [f"{ops:,} {plural(ops, 'op')}"]
+    said += [f"{amount(cost, 'parameters')} parameters"] if cost.parameters or cost.unsized else []
+    return ", ".join([*said, f"{amount(cost, 'flops')} FLOPs"] if cost.flops else said)
+
+
+def comment(title: str, done: Sequence[Reviewed]) -> str:
+    """The comment; its first line, which nobody sees, is what it is found by when it is updated."""
+    head = [f"<!-- tbgraph review: {re.sub(r'[^A-Za-z0-9 ._]', '_', title)} -->", f"## {escaped(title)}", ""]
+    if len(done) > 1:
+        head += [*TABLE, *map(table_row, done), ""]
+    said = "\n".join(head)
+    for one in done:
+        part = "\n" + section(one)
+        # The first lines say most: what has no room is in the files.
+        if len(said) + len(part) > COMMENT - len(CUT):
+            return said + part[: max(0, COMMENT - len(CUT) - len(said))].rsplit("\n", 1)[0] + CUT
+        said += part
+    return said
+
+
+def table_row(one: Reviewed) -> str:
+    """The row of one of several models."""
+    return row(
+        one.path, headline(one.changes) if one.state == "changed" and one.changes else WORD[one.state], one.changes
+    )
+
+
+def section(one: Reviewed) -> str:
+    """What a comment says of one model."""
+    if one.state == "changed" and one.changes is not None:
+        said = [markdown(one.changes).rstrip()]
+    else:
+        said = [f"### `{in_code(one.path)}`: {escaped(state_words(one))}"]
+    if one.checked is not None:
+        said += ["", f"**{verdict(one.checked)}**", ""]
+        said += [assertion_line(line) for line in lines(one.checked)]
+    if one.files:
+        said += ["", f"Pictures: {', '.join(f'`{in_code(name)}`' for name in one.files)}"]
+    return "\n".join([*said, ""])
+
+
+def assertion_line(line: str) -> str:
+    """A line of the results of assertions, as an entry of a list."""
+    return f"  - {escaped(line.strip())}" if line.startswith(" ") else f"- {escaped(line)}"
