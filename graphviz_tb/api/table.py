@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import numpy as np
 
 from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.annotate.layer_rows import layer_rows
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.color.cost import at_least
 from graphviz_tb.interpret.parts import serving
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.folded import Folded
-from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import OF_MODEL, Part
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.model.units import format_bytes, format_count
-from graphviz_tb.model.weights import Variable, VariableUse
 from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import INPUTS, Role, has_role
 
@@ -26,52 +24,8 @@ NO_OUTPUT = (Role.SUMMARY, Role.SUMMARY_MERGE, Role.INPUT, Role.CHECK, Role.SIZE
 
 
 def layers(model: Folded) -> NodeList:
-    """The layers of the main graph, in the order of the hierarchy: those that a Keras file lists; else the scopes that
-    hold an op and the weights that it uses, and ops with weights outside of such scopes."""
-    hierarchy = model.hierarchy
-    if hierarchy.graph.layers:
-        rows = range(1, int(hierarchy.end[0]))
-        return NodeList(model, [row for row in rows if hierarchy.name[row] in hierarchy.graph.layers])
-    weighing: dict[int, list[int]] = {}  # group → the ops whose weights are counted in it
-    for row, variables in weighing_ops(model).items():
-        weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
-    groups = sorted(weighing)
-    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
-    found: list[int] = []
-    past = 0  # what is before it is a part of a layer
-    for group in groups:
-        # A layer in parts (a kernel inside, its bias outside) is one; a model that has a weight itself is not.
-        if group >= past and len(within[group]) < 2:
-            found.append(group)
-            past = int(hierarchy.end[group])
-        elif group >= past:
-            found += weighing[group]
-    return NodeList(model, sorted(found))
-
-
-def weighing_ops(model: Folded) -> dict[int, list[Variable]]:
-    """The ops of the main graph that compute with parameters, by row, with these: each parameter at its first user
-    that gradients are worked out from, where any is."""
-    hierarchy = model.hierarchy
-    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
-    forward = meaning.flow().forward
-    ours = np.isin(meaning.part(), OF_MODEL) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
-    found: dict[int, list[Variable]] = {}
-    for variable in meaning.variables():
-        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
-        if users:
-            first = next((user for user in users if forward[user]), users[0])
-            found.setdefault(int(rows[first]), []).append(variable)
-    return found
-
-
-def group_of(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
-    """The innermost scope around an op and the variables that it uses; around the op where they are elsewhere; the op
-    itself outside of all scopes."""
-    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE]
-    names = [variable.name for variable in variables]
-    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
-    return (common or scopes or [row])[-1]
+    """The layers of the main graph, in the order of the hierarchy (`layer_rows`)."""
+    return NodeList(model, layer_rows(model.hierarchy))
 
 
 def inputs(model: Folded) -> NodeList:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
+from graphviz_tb.annotate.layer_rows import layer_rows
 from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.layout import opened_by
@@ -192,6 +193,7 @@ def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> 
         "functions": list(hierarchy.function_rows),
         "uncalled": uncalled_functions(hierarchy),
         "labels": labels(hierarchy, table),
+        "layers": layer_rows(hierarchy),
         "rows": len(hierarchy),
         "title": title(model, options),
         "trace": trace(model, options),

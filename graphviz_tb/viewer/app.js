@@ -6,6 +6,7 @@ class App extends Acting {
     super(graph, head);
     this.picture = new Picture(byId("stage"), this.svg);
     this.camera = new Camera(byId("stage"), this.picture, () => this.moved(), () => this.fit(false).then(() => this.legend()));
+    new ResizeObserver(() => this.resized()).observe(byId("stage"));
     this.picture.dress = (item, element) => {
       this.dress(item, element);
       this.shed(item, element);
@@ -15,6 +16,7 @@ class App extends Acting {
     this.outline = new Outline(this);
     this.minimap = new Minimap(this);
     this.tracing = new Tracing(this);
+    this.table = new GraphTable(this);
     this.compare();
   }
 
@@ -38,7 +40,7 @@ class App extends Acting {
 
   /** Take a state over: what it names and is not here is told. @param {Record<string, any>} state */
   async restore(state) {
-    const { open, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, ...rest } = state;
+    const { open, select, colour, theme, language: tongue, trace, at, aux, main, step, ungroup, table, rows, ...rest } = state;
     this.extra = rest;
     this.came = "";
     const lost = [];
@@ -91,6 +93,7 @@ class App extends Acting {
       }
     }
     this.dressPage();
+    this.table.restore(table, rows ?? "");
     await this.redraw(null, false);
     const asked = trace ? traceOf(trace) : null;
     const from = asked && this.graph.find(asked.name);

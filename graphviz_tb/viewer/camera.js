@@ -37,7 +37,6 @@ class Camera {
     this.pinched = 1;
     this.size = [0, 0];
     this.measure();
-    new ResizeObserver(() => this.measure()).observe(stage);
     this.listen();
   }
 

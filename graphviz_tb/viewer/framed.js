@@ -94,6 +94,15 @@ class Framed extends Standing {
     });
   }
 
+  /** The stage has another size: what was fitted is fitted again. */
+  resized() {
+    const fitted = this.scene && this.fitted();
+    this.camera.measure();
+    if (!this.scene) return;
+    this.camera.settle();
+    if (fitted) this.fit(false);
+  }
+
   moved() {
     this.minimap.moved();
     this.looked = true;

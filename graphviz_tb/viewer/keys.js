@@ -3,7 +3,7 @@
 const SHORTCUTS = [
   ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"], ["help.inside", "Alt ↓"],
   ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
-  ["help.views", "[  ]"], ["help.escape", "Esc"], ["help.help", "?"],
+  ["help.views", "[  ]"], ["help.table", "r"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
 const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
 const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
@@ -62,12 +62,6 @@ class Hands {
     });
     addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
     addEventListener("afterprint", () => empty(byId("print")));
-    addEventListener("resize", () => {
-      const fitted = app.fitted();
-      app.camera.measure();
-      app.camera.settle();
-      if (fitted) app.fit(false);
-    });
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);
       if (!byId("share").contains(target)) byId("share").open = false;
@@ -286,6 +280,7 @@ class Hands {
       case "t": return () => app.setTheme(app.theme === "dark" ? "light" : "dark");
       case "[": return () => app.walk(app.past, app.future);
       case "]": return () => app.walk(app.future, app.past);
+      case "r": return () => app.table.toggle();
       case "m": return path && (() => app.move(path));
       case "g": return this.series(path);
       case ",": return app.head.steps.length > 1 && (() => app.goStep(-1));

@@ -86,19 +86,20 @@ class Shown extends Framed {
   /** The painter of the colouring that is chosen. */
   async painter() {
     const other = this.others.get(this.scheme);
-    if (other) {
-      const found = await other();
-      found.setTheme(this.theme);
-      return found;
-    }
-    const apart = `${this.scheme}@${this.at}`;
-    const name = this.graph.blocks.has(`colour/${apart}`) ? apart : this.scheme;
+    const found = await (other ? other() : this.colouringOf(this.scheme));
+    found.setTheme(this.theme);
+    return found;
+  }
+
+  /** A colouring that lies in the data, of the step that is shown where it has steps. @param {string} scheme @returns {Promise<Colouring>} */
+  async colouringOf(scheme) {
+    const apart = `${scheme}@${this.at}`;
+    const name = this.graph.blocks.has(`colour/${apart}`) ? apart : scheme;
     let found = this.colourings.get(name);
     if (!found) {
       found = await colouring(this.graph, name);
       this.colourings.set(name, found);
     }
-    found.setTheme(this.theme);
     return found;
   }
 

@@ -51,6 +51,8 @@ class Standing {
     this.minimap = null;
     /** @type {Tracing} */
     this.tracing = null;
+    /** @type {GraphTable} */
+    this.table = null;
     /** @type {ChangeList | null} */
     this.changes = null;
     /** @type {Map<string, () => Promise<Colouring>>} colourings that are not in the data of a graph */
@@ -136,6 +138,7 @@ class Standing {
     const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
     if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
     if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
+    Object.assign(out, this.table.state());
     if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
     return out;
   }

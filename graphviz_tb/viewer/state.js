@@ -1,6 +1,6 @@
 // What the reader sees, as the part of the address behind `#`: readable pairs, unknown ones kept.
 
-const ORDER = ["open", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "at"];
+const ORDER = ["open", "select", "colour", "step", "theme", "language", "aux", "main", "ungroup", "trace", "table", "rows", "at"];
 const LISTS = new Set(["open", "aux", "main", "ungroup"]);
 
 /** A value that may stand in an address, names still readable. @param {string} text */

@@ -202,16 +202,6 @@ class TagCard {
   }
 }
 
-/** Rows as a file of a format. @param {CardRow[]} rows @param {string} format */
-function rowsAs(rows, format) {
-  const word = (/** @type {number} */ value) => (Number.isNaN(value) ? "NaN" : String(value));
-  const whole = rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, typeof value === "number" && !Number.isFinite(value) ? word(value) : value])));
-  if (format === "json") return JSON.stringify(whole);
-  const quoted = (/** @type {any} */ text) => (/[",\r\n]/.test(String(text)) ? `"${String(text).replaceAll('"', '""')}"` : String(text));
-  const line = (/** @type {any[]} */ cells) => `${cells.map(quoted).join(",")}\r\n`;
-  return [Object.keys(whole[0] ?? {}), ...whole.map(Object.values)].map(line).join("");
-}
-
 /** A name that is safe for a file. @param {string} tag */
 const tagFile = (tag) => tag.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 100) || "chart";
 

@@ -1,6 +1,5 @@
 // The table of a profile: by op, by type, by layer or group; sorted, filtered, and beside another step.
 
-const ROWS_SHOWN = 200; // until the reader asks for all
 const TABLES = ["ops", "types", "groups"];
 
 /**
@@ -13,9 +12,7 @@ class OpTable {
   constructor(hooks) {
     this.hooks = hooks;
     this.by = "ops";
-    this.sort = "-self"; // the name of a column, behind "-" for the greatest first
     this.text = "";
-    this.whole = false;
     /** @type {any} */
     this.told = null;
     /** @type {any} */
@@ -23,13 +20,25 @@ class OpTable {
     this.chooser = el("select", { "aria-label": t("profile.by"), onchange: () => this.set({ by: this.chooser.value, text: "" }) }, ...TABLES.map((name) => el("option", { value: name }, t(`profile.${name}`))));
     this.filter = el("input", { class: "filter", type: "search", placeholder: t("profile.filter"), "aria-label": t("profile.filter"), oninput: () => this.set({ text: this.filter.value }) });
     this.said = el("span", { class: "quiet", role: "status" });
-    this.list = el("div", { class: "trials op-table", tabindex: "0", role: "region", "aria-label": t("profile.by") });
-    this.root = el("section", {}, el("div", { class: "log-bar plain" }, el("label", { class: "check" }, t("profile.by"), this.chooser), this.filter, this.said), this.list);
+    this.list = new RowsTable({ label: t("profile.by"), name: (row) => row.name, sorted: () => this.hooks.changed(), chosen: (row) => this.go(row), click: false });
+    this.list.root.classList.add("op-table");
+    this.sort = "-self";
+    this.cut = el("p", { class: "quiet" });
+    this.root = el("section", {}, el("div", { class: "log-bar plain" }, el("label", { class: "check" }, t("profile.by"), this.chooser), this.filter, this.said), this.list.root, this.cut);
   }
 
-  /** @param {Partial<{by: string, sort: string, text: string}>} change */
+  /** The name of the column by which it is sorted, behind "-" for the greatest first. */
+  get sort() {
+    return this.list.sort;
+  }
+
+  set sort(value) {
+    this.list.sort = value;
+  }
+
+  /** @param {Partial<{by: string, text: string}>} change */
   set(change) {
-    Object.assign(this, change, { whole: false });
+    Object.assign(this, change);
     if (!TABLES.includes(this.by)) this.by = "ops";
     this.draw();
     this.hooks.changed();
@@ -58,11 +67,7 @@ class OpTable {
     }
     const text = this.text.toLowerCase();
     const type = /^op:(.+)$/.exec(text)?.[1];
-    const found = rows.filter((row) => (type ? row.op.toLowerCase() === type : row.name.toLowerCase().includes(text) || row.op.toLowerCase().includes(text)));
-    const down = this.sort.startsWith("-");
-    const key = /** @type {keyof OpRow} */ (this.sort.slice(Number(down)));
-    const order = (/** @type {OpRow} */ a, /** @type {OpRow} */ b) => (typeof a[key] === "number" ? /** @type {number} */ (a[key]) - /** @type {number} */ (b[key]) : naturalOrder(String(a[key]), String(b[key])));
-    return found.sort((a, b) => (down ? -1 : 1) * order(a, b));
+    return rows.filter((row) => (type ? row.op.toLowerCase() === type : row.name.toLowerCase().includes(text) || row.op.toLowerCase().includes(text)));
   }
 
   draw() {
@@ -73,45 +78,44 @@ class OpTable {
     const all = this.told.whole + this.told.outside;
     const sum = rows.reduce((total, row) => total + row.self, 0);
     this.said.textContent = t("profile.sum", { rows: rows.length, time: nanosWord(sum), all: nanosWord(all), share: shareWord(sum, all) });
-    const compared = this.other ? ["other", "difference"] : [];
-    const columns = ["name", ...(this.by === "ops" ? ["op"] : []), "self", "share", ...compared, "total", "count", "bytes"];
-    const some = this.whole ? rows : rows.slice(0, ROWS_SHOWN);
-    const most = Math.max(1, ...rows.slice(0, 5000).map((row) => row.self));
-    const body = some.map((row) => this.row(row, columns, all, most));
-    const table = el("table", {}, el("caption", { class: "away" }, `${t("profile.by")} ${t(`profile.${this.by}`)}`), el("thead", {}, el("tr", {}, ...columns.map((name) => this.head(name)))), el("tbody", {}, ...body));
-    const more = some.length < rows.length && el("button", { onclick: () => ((this.whole = true), this.draw()) }, t("log.showAll", { n: rows.length }));
+    const most = rows.reduce((found, row) => Math.max(found, row.self), 1);
+    this.list.take(rows, this.columns(all, most));
     const { left, leftSelf } = this.told.tables[this.by];
-    const cut = left > 0 && el("p", { class: "quiet" }, t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }));
-    this.list.replaceChildren(table, ...[more, cut].filter(Boolean));
+    this.cut.textContent = left > 0 ? t("profile.leftRows", { n: left, time: nanosWord(leftSelf) }) : "";
   }
 
-  /** @param {string} name */
-  head(name) {
-    const sort = name === "share" ? "self" : name;
-    const [up, down] = name === "share" ? [false, false] : [this.sort === sort, this.sort === `-${sort}`];
-    const next = () => this.set({ sort: down || (!up && (name === "name" || name === "op")) ? sort : `-${sort}` });
-    return el("th", { scope: "col", class: name === "name" || name === "op" ? null : "number", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, el("button", { class: "sort", onclick: next }, t(`profile.${name}`), el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : "")));
+  /** @param {number} all @param {number} most the longest bar @returns {TableColumn[]} */
+  columns(all, most) {
+    const time = (/** @type {"self" | "total" | "other"} */ key) => ({ key, word: t(`profile.${key}`), width: 92, value: (/** @type {OpRow} */ row) => row[key], cell: (/** @type {OpRow} */ row) => nanosWord(row[key]) });
+    const signed = (/** @type {OpRow} */ row) => `${row.difference > 0 ? "+" : row.difference < 0 ? "−" : "±"}${nanosWord(Math.abs(row.difference))}`;
+    const difference = (/** @type {OpRow} */ row) => el("span", { class: row.difference > 0 ? "worse" : row.difference < 0 ? "better" : null }, signed(row));
+    return [
+      { key: "name", word: t("profile.name"), width: 280, text: true, value: (row) => row.name, cell: (row) => this.name(row) },
+      ...(this.by === "ops" ? [{ key: "op", word: t("profile.op"), width: 160, text: true, value: (/** @type {OpRow} */ row) => row.op, cell: (/** @type {OpRow} */ row) => brief(row.op, 60) }] : []),
+      time("self"),
+      { key: "share", word: t("profile.share"), width: 130, fixed: true, sort: "self", value: (row) => row.self, cell: (row) => shareBar(row.self, most, shareWord(row.self, all)) },
+      ...(this.other ? [time("other"), { key: "difference", word: t("profile.difference"), width: 100, value: (/** @type {OpRow} */ row) => row.difference, cell: difference }] : []),
+      time("total"),
+      { key: "count", word: t("profile.count"), width: 76, value: (row) => row.count, cell: (row) => counted(row.count) },
+      { key: "bytes", word: t("profile.bytes"), width: 92, value: (row) => row.bytes, cell: (row) => (row.bytes ? memoryWord(row.bytes) : "") },
+    ];
   }
 
-  /** @param {OpRow} row @param {string[]} columns @param {number} all @param {number} most */
-  row(row, columns, all, most) {
-    const bar = el("span", { class: "share", "aria-hidden": "true" });
-    bar.style.width = `${Math.max(1, (56 * row.self) / most)}px`;
-    const signed = `${row.difference > 0 ? "+" : row.difference < 0 ? "−" : "±"}${nanosWord(Math.abs(row.difference))}`;
-    const cells = /** @type {Record<string, any>} */ ({
-      op: brief(row.op, 60), self: nanosWord(row.self), share: el("span", {}, bar, ` ${shareWord(row.self, all)}`), total: nanosWord(row.total), count: counted(row.count), bytes: row.bytes ? memoryWord(row.bytes) : "",
-      other: nanosWord(row.other), difference: el("span", { class: row.difference > 0 ? "worse" : row.difference < 0 ? "better" : null }, signed),
-    });
-    return el("tr", { "data-name": row.name }, el("th", { scope: "row" }, ...this.name(row)), ...columns.slice(1).map((name) => el("td", { class: name === "op" ? null : "number" }, cells[name])));
+  /** Go where the name of a row leads. @param {OpRow} row */
+  go(row) {
+    if (this.by === "types") this.set({ by: "ops", text: `op:${row.name}` });
+    else this.hooks.inGraph(row.name);
   }
 
   /** A name that leads to its node, and to its slices; of a type to its ops. @param {OpRow} row */
   name(row) {
-    const word = brief(row.name, 120) || t("profile.whole");
-    if (this.by === "types") return [el("button", { class: "link", title: brief(row.name, 600), onclick: () => this.set({ by: "ops", text: `op:${row.name}` }) }, word)];
-    return [
+    const word = brief(row.name, 300) || t("profile.whole");
+    if (this.by === "types") return el("div", { class: "named" }, el("button", { class: "link", title: brief(row.name, 600), onclick: () => this.go(row) }, word));
+    return el(
+      "div",
+      { class: "named" },
       el("button", { class: "icon small", title: t("profile.inTimeline"), "aria-label": `${t("profile.inTimeline")}: ${word}`, onclick: () => this.hooks.inTimeline(row.name) }, "▤"),
-      el("button", { class: "link", title: `${t("log.inGraph")}: ${brief(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.hooks.inGraph(row.name) }, ...broken(word)),
-    ];
+      el("button", { class: "link", title: `${t("log.inGraph")}: ${brief(row.name, 600)}`, "aria-label": `${t("log.inGraph")}: ${word}`, onclick: () => this.go(row) }, ...leafShown(word)),
+    );
   }
 }

@@ -28,9 +28,6 @@ function nanosWord(nanos) {
   return `${Number((nanos / one).toPrecision(3))} ${unit}`;
 }
 
-/** A share in words. @param {number} part @param {number} whole */
-const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
-
 const MEMORY_UNITS = /** @type {[string, number][]} */ ([["GB", 2 ** 30], ["MB", 2 ** 20], ["KB", 2 ** 10]]);
 
 /** Bytes in words, by 1024 as those of nodes. @param {number} bytes */

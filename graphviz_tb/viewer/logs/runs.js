@@ -143,7 +143,3 @@ class RunList {
     return row;
   }
 }
-
-/** Names with numbers in them by value: `a2` before `a10`. @param {string} a @param {string} b */
-const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
-const NATURAL = new Intl.Collator("en", { numeric: true });

@@ -1,0 +1,57 @@
+"""The rows of a hierarchy that are layers: those that a Keras file lists, or else what holds weights of its own."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
+from graphviz_tb.model.interpretation import OF_MODEL
+from graphviz_tb.model.weights import Variable, VariableUse
+
+
+def layer_rows(hierarchy: Hierarchy) -> list[int]:
+    """Return the layers of the main graph, ascending: those that a Keras file lists; else the scopes that hold an op
+    and the weights that it uses, and ops with weights outside of such scopes."""
+    if hierarchy.graph.layers:
+        return [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in hierarchy.graph.layers]
+    weighing: dict[int, list[int]] = {}  # group → the ops whose weights are counted in it
+    for row, variables in weighing_ops(hierarchy).items():
+        weighing.setdefault(group_of(hierarchy, row, variables), []).append(row)
+    groups = sorted(weighing)
+    within = {group: groups[at + 1 : bisect_left(groups, int(hierarchy.end[group]))] for at, group in enumerate(groups)}
+    found: list[int] = []
+    past = 0  # what is before it is a part of a layer
+    for group in groups:
+        # A layer in parts (a kernel inside, its bias outside) is one; a model that has a weight itself is not.
+        if group >= past and len(within[group]) < 2:
+            found.append(group)
+            past = int(hierarchy.end[group])
+        elif group >= past:
+            found += weighing[group]
+    return sorted(found)
+
+
+def weighing_ops(hierarchy: Hierarchy) -> dict[int, list[Variable]]:
+    """The ops of the main graph that compute with parameters, by row, with these: each parameter at its first user
+    that gradients are worked out from, where any is."""
+    graph, meaning, rows = hierarchy.graph, hierarchy.graph.meaning, hierarchy.row_of_node
+    forward = meaning.flow().forward
+    ours = np.isin(meaning.part(), OF_MODEL) & (graph.function < 0) & (graph.mark == 0) & (rows >= 0)
+    found: dict[int, list[Variable]] = {}
+    for variable in meaning.variables():
+        users = [user for user in variable.users if variable.use == VariableUse.PARAMETER and ours[user]]
+        if users:
+            first = next((user for user in users if forward[user]), users[0])
+            found.setdefault(int(rows[first]), []).append(variable)
+    return found
+
+
+def group_of(hierarchy: Hierarchy, row: int, variables: list[Variable]) -> int:
+    """The innermost scope around an op and the variables that it uses; around the op where they are elsewhere; the op
+    itself outside of all scopes."""
+    scopes = [above for above in hierarchy.ancestors(row)[1:] if hierarchy.kind[above] == SCOPE]
+    names = [variable.name for variable in variables]
+    common = [above for above in scopes if all(name.startswith(f"{hierarchy.name[above]}/") for name in names)]
+    return (common or scopes or [row])[-1]

@@ -1,0 +1,181 @@
+// A table of any number of rows: sorted by its columns, walked through by keyboard, and drawn as far as it is seen.
+
+const ROW_HEIGHT = 28; // px, as style.css has it
+const ROWS_BESIDE = 12; // drawn above and below what is seen
+
+/**
+ * @typedef {{key: string, word: string, width: number, text?: boolean, fixed?: boolean, sort?: string, value: (row: any) => number | string | null, cell: (row: any) => any}} TableColumn `sort`: the column by which this one sorts; `fixed`: its cells are no numbers to be aligned
+ * @typedef {{label: string, name: (row: any) => string, sorted: () => void, chosen: (row: any) => void, click: boolean}} TableHooks `click`: whether a click on a row chooses it, as Enter does
+ */
+
+class RowsTable {
+  /** @param {TableHooks} hooks */
+  constructor(hooks) {
+    this.hooks = hooks;
+    this.sort = ""; // the key of a column, behind "-" for the greatest first
+    /** @type {any[]} as they are listed */
+    this.rows = [];
+    /** @type {TableColumn[]} */
+    this.columns = [];
+    this.at = -1; // the marked row
+    this.waiting = 0;
+    this.widths = el("colgroup");
+    this.heads = el("tr", { "aria-rowindex": 1 });
+    this.body = el("tbody");
+    this.table = el("table", { role: "grid", tabindex: "0", "aria-label": hooks.label }, this.widths, el("thead", {}, this.heads), this.body);
+    this.root = el("div", { class: "rows-table" }, this.table);
+    this.root.addEventListener("scroll", () => this.drawSoon());
+    new ResizeObserver(() => this.drawSoon()).observe(this.root);
+    this.table.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    this.body.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
+  }
+
+  /** List rows. @param {any[]} rows in the order of those that are equal @param {TableColumn[]} columns */
+  take(rows, columns) {
+    this.columns = columns;
+    this.found = rows;
+    this.arrange();
+  }
+
+  /** Sort the rows, and list them from the first. */
+  arrange() {
+    const column = this.columns.find((one) => one.key === this.sort.replace(/^-/, ""));
+    this.rows = column ? sortedRows(this.found, column, this.sort.startsWith("-")) : this.found;
+    this.at = -1;
+    this.root.scrollTop = 0;
+    fill(this.table, { "aria-rowcount": this.rows.length + 1 });
+    this.table.style.minWidth = `${this.columns.reduce((sum, one) => sum + one.width, 0)}px`;
+    this.widths.replaceChildren(...this.columns.map((one, at) => {
+      const found = el("col");
+      if (at) found.style.width = `${one.width}px`; // the first takes what is left
+      return found;
+    }));
+    this.heads.replaceChildren(...this.columns.map((one) => this.head(one)));
+    this.draw();
+  }
+
+  /** @param {TableColumn} column */
+  head(column) {
+    const sort = column.sort ?? column.key;
+    const mine = sort === column.key;
+    const [up, down] = [mine && this.sort === sort, mine && this.sort === `-${sort}`];
+    const next = () => {
+      this.sort = down || (!up && column.text) ? sort : `-${sort}`;
+      this.arrange();
+      this.hooks.sorted();
+    };
+    const button = el("button", { class: "sort", title: column.word, onclick: next }, column.word, el("span", { "aria-hidden": "true" }, up ? " ▲" : down ? " ▼" : ""));
+    return el("th", { scope: "col", class: column.text || column.fixed ? null : "number", "aria-sort": up ? "ascending" : down ? "descending" : "none" }, button);
+  }
+
+  drawSoon() {
+    cancelAnimationFrame(this.waiting);
+    this.waiting = requestAnimationFrame(() => this.draw());
+  }
+
+  /** Draw the rows that are seen, with empty room for the others. */
+  draw() {
+    const first = Math.max(0, Math.floor(this.root.scrollTop / ROW_HEIGHT) - ROWS_BESIDE);
+    const last = Math.min(this.rows.length, Math.ceil((this.root.scrollTop + this.root.clientHeight) / ROW_HEIGHT) + ROWS_BESIDE);
+    const gap = (/** @type {number} */ rows) => {
+      const cell = el("td", { colspan: Math.max(1, this.columns.length) });
+      cell.style.height = `${rows * ROW_HEIGHT}px`;
+      return rows > 0 ? [el("tr", { role: "none", class: "gap" }, cell)] : [];
+    };
+    const shown = this.rows.slice(first, last).map((row, at) => this.row(row, first + at));
+    this.body.replaceChildren(...gap(first), ...shown, ...gap(this.rows.length - last));
+  }
+
+  /** @param {any} row @param {number} at */
+  row(row, at) {
+    const [first, ...others] = this.columns;
+    const cell = (/** @type {TableColumn} */ column) => {
+      const told = column.cell(row);
+      return el("td", { class: column.text || column.fixed ? null : "number", title: column.text && typeof told === "string" && told ? told : null }, told);
+    };
+    return el("tr", { id: `row-${at}`, "data-name": safe(this.hooks.name(row)), "aria-rowindex": at + 2, "aria-selected": String(at === this.at) }, el("th", { scope: "row" }, first.cell(row)), ...others.map(cell));
+  }
+
+  /** Mark a row, and bring it into view; none: -1. @param {number} at */
+  mark(at) {
+    this.at = at;
+    fill(this.table, { "aria-activedescendant": at < 0 ? "" : `row-${at}` });
+    if (at >= 0) {
+      const { root } = this;
+      const least = (at + 2) * ROW_HEIGHT - root.clientHeight; // the heads lie over the first
+      root.scrollTop = Math.min(at * ROW_HEIGHT, Math.max(root.scrollTop, least));
+    }
+    this.draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.target !== this.table || event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(this.root.clientHeight / ROW_HEIGHT) - 2);
+    const last = this.rows.length - 1;
+    const moves = /** @type {Record<string, number>} */ ({ ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: this.at + page, PageUp: this.at - page, Home: 0, End: last });
+    if (event.key in moves && last >= 0) this.mark(Math.max(0, Math.min(last, moves[event.key])));
+    else if ((event.key === "Enter" || event.key === " ") && this.rows[this.at] !== undefined) this.hooks.chosen(this.rows[this.at]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** @param {MouseEvent} event */
+  click(event) {
+    const target = /** @type {Element} */ (event.target);
+    const row = target.closest("tr[id]");
+    if (!row || target.closest("button")) return;
+    this.mark(Number(row.id.slice(4)));
+    if (this.hooks.click) this.hooks.chosen(this.rows[this.at]);
+  }
+}
+
+/** Rows in the order of a column; those without a value last. @param {any[]} rows @param {TableColumn} column @param {boolean} down */
+function sortedRows(rows, column, down) {
+  const told = rows.map(column.value);
+  /** @type {(number | string | null)[]} */
+  let values = told;
+  if (column.text) {
+    const order = new Map([...new Set(told)].sort((a, b) => naturalOrder(String(a ?? ""), String(b ?? ""))).map((text, rank) => [text, rank]));
+    values = told.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
+  }
+  const sign = down ? -1 : 1;
+  const places = rows.map((_, at) => at);
+  places.sort((a, b) => {
+    const [one, other] = /** @type {[number | null, number | null]} */ ([values[a], values[b]]);
+    if (one === null || other === null) return Number(one === null) - Number(other === null) || a - b;
+    return sign * (one - other) || a - b;
+  });
+  return places.map((at) => rows[at]);
+}
+
+/** A bar as long as its share of the longest one, and a word beside it. @param {number} part @param {number} most @param {string} word */
+function shareBar(part, most, word) {
+  const bar = el("span", { class: "share", "aria-hidden": "true" });
+  bar.style.width = `${Math.max(1, (56 * Math.max(0, part)) / most)}px`;
+  return el("span", {}, bar, ` ${word}`);
+}
+
+/** A name of which the last segment is always seen. @param {string} name */
+function leafShown(name) {
+  const cut = name.lastIndexOf("/", name.length - 2) + 1;
+  return [el("span", { class: "scope" }, name.slice(0, cut)), el("span", { class: "own" }, name.slice(cut))];
+}
+
+/** A share in words. @param {number} part @param {number} whole */
+const shareWord = (part, whole) => (whole > 0 ? `${Number(((100 * part) / whole).toPrecision(3))} %` : "–");
+
+/** Names with numbers in them by value: `a2` before `a10`. @param {string} a @param {string} b */
+const naturalOrder = (a, b) => NATURAL.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+const NATURAL = new Intl.Collator("en", { numeric: true });
+
+/** Rows as a file of a format, CSV or JSON. @param {Record<string, any>[]} rows @param {string} format */
+function rowsAs(rows, format) {
+  const word = (/** @type {number} */ value) => (Number.isNaN(value) ? "NaN" : String(value));
+  const whole = rows.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, typeof value === "number" && !Number.isFinite(value) ? word(value) : value])));
+  if (format === "json") return JSON.stringify(whole);
+  const quoted = (/** @type {any} */ text) => (/[",\r\n]/.test(String(text)) ? `"${String(text).replaceAll('"', '""')}"` : String(text));
+  const line = (/** @type {any[]} */ cells) => `${cells.map(quoted).join(",")}\r\n`;
+  return [Object.keys(whole[0] ?? {}), ...whole.map(Object.values)].map(line).join("");
+}

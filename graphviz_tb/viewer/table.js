@@ -1,0 +1,337 @@
+// The table of a graph: its ops, layers or groups as rows, with what each takes; a row leads to its box, and a box to its row.
+
+const LISTS_OF_ROWS = ["ops", "layers", "groups"];
+const QUANTITIES = ["compute-time", "memory", "flops", "parameters", "activations"]; // in the order of the columns
+const SELF = "self"; // the time of the ops that lie in a group directly
+
+class GraphTable {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.panel = byId("table");
+    this.button = byId("table-button");
+    this.by = "ops";
+    this.text = "";
+    this.turn = 0;
+    /** @type {any} what the table was made of: it is made anew when that is another */
+    this.made = [];
+    /** @type {Map<string, Colouring>} */
+    this.measures = new Map();
+    /** @type {number[]} */
+    this.found = [];
+    this.waits = /** @type {Promise<any>} */ (Promise.resolve());
+    this.list = new RowsTable({ label: t("table"), name: (row) => this.address(row), sorted: () => this.sorted(), chosen: (row) => this.app.reveal(this.app.facts.path(row), false), click: true });
+    this.button.addEventListener("click", () => this.toggle());
+    app.svg.addEventListener("tbgraph:select", () => this.markChosen());
+    app.dressers.add(() => this.dress());
+  }
+
+  get shown() {
+    return !this.panel.hidden;
+  }
+
+  toggle(show = this.panel.hidden) {
+    this.show(show);
+    this.app.remember();
+    if (show) this.waits.then(() => this.list.table.focus({ preventScroll: true }));
+    else this.app.focus();
+  }
+
+  /** Show the panel, or put it away. @param {boolean} show */
+  show(show) {
+    if (show === this.shown) return;
+    this.panel.hidden = !show;
+    document.body.classList.toggle("tabled", show);
+    this.button.setAttribute("aria-pressed", String(show));
+    this.app.resized();
+    if (show) this.dress();
+  }
+
+  /** What the address holds of it. */
+  state() {
+    const sort = this.list.sort === this.usual() ? "" : this.list.sort;
+    return this.shown ? { table: [this.by, ...(sort ? [sort] : [])].join(":"), rows: this.text } : {};
+  }
+
+  /** @param {string | undefined} told @param {string} text */
+  restore(told, text) {
+    const [by, sort] = (told ?? "").split(":");
+    const known = [this.by, this.list.sort, this.text].join("\n");
+    if (told !== undefined) {
+      this.by = LISTS_OF_ROWS.includes(by) ? by : "ops";
+      this.list.sort = sort ?? "";
+      this.text = text;
+    }
+    if (known !== [this.by, this.list.sort, this.text].join("\n")) this.made = [];
+    this.show(told !== undefined);
+  }
+
+  /** Make the table anew where it was made of something else: another graph, step or language. */
+  dress() {
+    const { graph, at } = this.app;
+    const now = [graph, at, language];
+    if (!this.shown || now.every((one, place) => one === this.made[place])) return;
+    this.made = now;
+    this.frame();
+    this.waits = this.fill();
+  }
+
+  /** The bar above the rows. */
+  frame() {
+    const kinds = LISTS_OF_ROWS.filter((one) => one !== "layers" || this.app.head.layers.length);
+    const pick = el("select", { "aria-label": t("table.by"), onchange: () => this.take({ by: pick.value }) }, ...kinds.map((one) => el("option", { value: one }, t(`table.${one}`))));
+    if (!kinds.includes(this.by)) this.by = "ops";
+    pick.value = this.by;
+    this.filter = el("input", { class: "filter", type: "search", placeholder: t("findHint"), "aria-label": t("table.filter"), title: t("fields"), spellcheck: "false", oninput: () => this.take({ text: this.filter.value }) });
+    this.filter.value = this.text;
+    this.filter.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.filterKey(event));
+    this.said = el("span", { class: "quiet", role: "status" });
+    const save = el("button", { onclick: () => this.save() }, t("table.csv"));
+    const close = el("button", { class: "icon", "aria-label": t("table.close"), title: t("table.close"), onclick: () => this.toggle(false) }, "×");
+    this.panel.replaceChildren(el("div", { class: "table-bar" }, pick, this.filter, this.said, save, close), this.list.root);
+    fill(this.list.table, { "aria-label": t("table") });
+  }
+
+  /** List other rows. @param {{by?: string, text?: string}} change */
+  take(change) {
+    if (change.by && (this.list.sort.slice(1) === SELF || change.by !== "groups")) this.list.sort = this.list.sort.replace(SELF, "compute-time");
+    Object.assign(this, change);
+    this.waits = this.fill();
+    this.app.rememberSoon();
+  }
+
+  /** Look up what rows there are, and list them. */
+  async fill() {
+    const { app } = this;
+    const turn = ++this.turn;
+    const mine = QUANTITIES.filter((one) => (app.head.measured ?? []).includes(one));
+    const measures = await Promise.all(mine.map((one) => app.colouringOf(one)));
+    const shapes = await this.shapes();
+    const rows = await this.matching(() => turn === this.turn);
+    if (turn !== this.turn || !rows) return;
+    this.measures = new Map(mine.map((one, at) => [one, measures[at]]));
+    this.tensors = shapes;
+    this.found = rows;
+    this.list.sort ||= this.usual();
+    this.selves = this.by === "groups" ? this.selfTimes() : null;
+    this.list.take(rows, this.columns());
+    this.tell();
+    this.markChosen();
+  }
+
+  /** The rows for which the filter holds; null where it cannot be read. @param {() => boolean} still @returns {Promise<number[] | null>} */
+  async matching(still) {
+    const rows = this.listed();
+    if (!this.text.trim()) return rows;
+    try {
+      const query = parseQuery(this.text);
+      const search = new QueryRows(this.app);
+      search.begin(query);
+      await search.finish(query, still);
+      const holds = search.holds(query);
+      return rows.filter((row) => holds[row]);
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      if (still()) this.said.textContent = error.message;
+      return null;
+    }
+  }
+
+  /** All rows of the kind that is listed. @returns {number[]} */
+  listed() {
+    const { graph, head } = this.app;
+    if (this.by === "layers") return head.layers;
+    const found = [];
+    for (let row = 1; row < graph.count; row++) if ((graph.kind[row] === OP) === (this.by === "ops")) found.push(row);
+    return found;
+  }
+
+  /** What each op gives first, as a number of a text. @returns {Promise<Int32Array>} */
+  async shapes() {
+    const { graph, facts } = this.app;
+    const found = new Int32Array(graph.count).fill(-1);
+    const edges = await facts.edges().catch(() => null);
+    if (!edges) return found;
+    for (let edge = 0; edge < edges.source.length; edge++) {
+      const source = edges.source[edge];
+      if (edges.flags[edge] & 1) continue;
+      if (found[source] < 0 || graph.words[edges.key[edge]] === "0") found[source] = edges.tensor[edge];
+    }
+    return found;
+  }
+
+  /** The time of the ops that lie in each group directly. @returns {Float64Array | null} */
+  selfTimes() {
+    const { graph } = this.app;
+    const times = this.measures.get("compute-time");
+    if (!times) return null;
+    const found = new Float64Array(graph.count);
+    for (let row = 0; row < graph.count; row++) {
+      const time = times.value(row) ?? 0;
+      found[row] += time;
+      if (graph.kind[row] !== OP && graph.parent[row] >= 0) found[graph.parent[row]] -= time;
+    }
+    return found.map((time) => (times.told.signed || time > 5e-4 ? time : 0)); // times are rounded to a thousandth
+  }
+
+  /** By which column it is sorted at first: the first quantity there is. */
+  usual() {
+    const [first] = this.measures.keys();
+    return first ? `-${first}` : "";
+  }
+
+  /** The quantity whose shares are shown: that by which the rows are sorted, or else the first. */
+  quantity() {
+    const sort = this.list.sort.replace(/^-/, "").replace(SELF, "compute-time");
+    return this.measures.has(sort) ? sort : [...this.measures.keys()][0];
+  }
+
+  /** What a row takes of a quantity; null where it is unknown. @param {string} quantity @param {number} row @returns {number | null} */
+  value(quantity, row) {
+    if (quantity === SELF) return this.selves?.[row] ?? null;
+    return /** @type {Colouring} */ (this.measures.get(quantity)).value(row);
+  }
+
+  /** The same in words: what is incomplete says so. @param {string} quantity @param {number} row */
+  words(quantity, row) {
+    const measure = /** @type {Colouring} */ (this.measures.get(quantity));
+    const [told, lacks] = [measure.figure([row]), measure.lacking([row])];
+    const lacking = lacks.some(([kind]) => kind !== "guessed");
+    if (!told) return lacking ? t("unknown") : "";
+    return lacks.length ? el("span", { title: t("atLeast", { n: told }), "aria-label": t("atLeast", { n: told }) }, `≥ ${told}`) : told;
+  }
+
+  /** @returns {TableColumn[]} */
+  columns() {
+    const { graph } = this.app;
+    const word = (/** @type {number} */ at) => graph.words[at] ?? "";
+    const type = (/** @type {number} */ row) => word(graph.op[row]) || opsWord(graph.ops[row]);
+    const text = (/** @type {string} */ key, /** @type {number} */ width, /** @type {(row: number) => string} */ said) => ({ key, word: t(key), width, text: true, value: said, cell: (/** @type {number} */ row) => brief(said(row), 120) });
+    const shares = this.quantity();
+    const device = (/** @type {number} */ row) => word(graph.device[row]);
+    return [
+      { key: "name", word: t("name"), width: 300, text: true, value: (row) => this.address(row), cell: (row) => this.name(row) },
+      ...(this.by === "groups" ? [{ key: "count", word: t("table.ops"), width: 72, value: (/** @type {number} */ row) => graph.ops[row], cell: (/** @type {number} */ row) => opsCount(graph.ops[row]) }] : [text("op", 140, type)]),
+      ...[...this.measures.keys()].flatMap((one) => [
+        ...(one === "compute-time" && this.selves ? [{ key: SELF, word: t("table.self"), width: 110, value: (/** @type {number} */ row) => this.value(SELF, row), cell: (/** @type {number} */ row) => this.measures.get(one)?.inWords(this.selves?.[row] ?? 0) }] : []),
+        { key: one, word: one === "compute-time" ? t("table.time") : t(`scheme.${one}`), width: 112, value: (/** @type {number} */ row) => this.value(one, row), cell: (/** @type {number} */ row) => this.words(one, row) },
+        ...(one === shares ? this.share(one) : []),
+      ]),
+      ...(this.by !== "groups" && this.found.some((row) => this.tensors[row] >= 0) ? [{ key: "shape", word: t("table.shape"), width: 150, fixed: true, value: (/** @type {number} */ row) => sizeOf(this.shape(row)), cell: (/** @type {number} */ row) => el("span", { title: this.shape(row) }, this.shape(row)) }] : []),
+      ...(this.found.some(device) ? [text("device", 150, device)] : []),
+    ];
+  }
+
+  /** The column of shares of a quantity: of the whole graph, where it is no difference. @param {string} quantity @returns {TableColumn[]} */
+  share(quantity) {
+    const measure = /** @type {Colouring} */ (this.measures.get(quantity));
+    const whole = measure.told.signed ? null : measure.value(0);
+    if (!whole) return [];
+    const most = this.found.reduce((least, row) => Math.max(least, measure.value(row) ?? 0), 1e-9);
+    const cell = (/** @type {number} */ row) => {
+      const value = measure.value(row);
+      return value === null ? "" : shareBar(value, most, shareWord(value, whole));
+    };
+    return [{ key: "share", word: t("table.share"), width: 132, fixed: true, sort: quantity, value: (row) => measure.value(row), cell }];
+  }
+
+  /** @param {number} row */
+  shape(row) {
+    const told = this.app.graph.words[this.tensors[row]] ?? "";
+    const words = told.split(",")[0];
+    return words.startsWith("unknown") ? "" : words.replace(/ float32$/, "");
+  }
+
+  /** @param {number} row */
+  address(row) {
+    return this.app.graph.address(this.app.facts.path(row));
+  }
+
+  /** @param {number} row */
+  name(row) {
+    const address = this.address(row);
+    return el("div", { class: "named", title: brief(address, 600) }, ...leafShown(brief(address, 300)));
+  }
+
+  /** Another column sorts: its shares are shown. */
+  sorted() {
+    this.list.take(this.found, this.columns());
+    this.tell();
+    this.markChosen();
+    this.app.rememberSoon();
+  }
+
+  /** How many rows there are, and what they take together: what lies in one another counts once. */
+  tell() {
+    const rows = t(this.found.length === 1 ? "table.oneRow" : "table.rows", { n: this.found.length });
+    const quantity = this.quantity();
+    const measure = quantity && this.measures.get(quantity);
+    if (!measure) return void (this.said.textContent = rows);
+    const { sum, partial } = this.together(measure);
+    const whole = measure.value(0);
+    const word = (/** @type {number} */ value, /** @type {boolean} */ least) => (least ? t("atLeast", { n: measure.inWords(value) }) : measure.inWords(value));
+    const all = whole === null ? "" : t("table.of", { all: word(whole, measure.lacking([0]).length > 0), share: measure.told.signed ? "" : ` (${shareWord(sum, whole)})` });
+    this.said.textContent = `${rows} · ${t(`scheme.${quantity}`)}: ${word(sum, partial)}${all}`;
+  }
+
+  /** The sum of a measure over the rows, and whether more belongs to it that is not known. @param {Colouring} measure */
+  together(measure) {
+    const { graph } = this.app;
+    const whole = measure.value(0);
+    if (whole !== null && !this.text.trim() && this.by !== "layers") return { sum: whole, partial: measure.lacking([0]).length > 0 };
+    let [sum, end, partial] = [0, 0, false];
+    for (const row of this.found) {
+      if (graph.functionOf(row)) partial = true; // it runs as often as it is called
+      else if (row >= end) {
+        sum += measure.value(row) ?? 0;
+        partial ||= measure.lacking([row]).length > 0;
+        end = graph.end[row];
+      }
+    }
+    return { sum, partial };
+  }
+
+  /** Mark the row of what is chosen. */
+  markChosen() {
+    const { selected } = this.app;
+    if (!this.shown) return;
+    const at = selected ? this.list.rows.indexOf(selected[selected.length - 1]) : -1;
+    if (at !== this.list.at) this.list.mark(at);
+  }
+
+  /** @param {KeyboardEvent} event */
+  filterKey(event) {
+    if (event.key === "Escape" && this.filter.value) {
+      this.filter.value = "";
+      this.take({ text: "" });
+    } else if (event.key === "ArrowDown" || event.key === "Escape" || event.key === "Enter") {
+      this.list.table.focus();
+      if (this.list.at < 0 && event.key !== "Escape") this.list.mark(this.list.rows.length ? 0 : -1);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Save the rows that are listed, in their order, numbers in units that every program reads. */
+  save() {
+    const { graph } = this.app;
+    const units = /** @type {Record<string, string>} */ ({ micros: "us", bytes: "bytes" });
+    const rows = this.list.rows.map((row) => ({
+      name: this.address(row),
+      type: graph.words[graph.op[row]] || ["scope", "op", "series", "fold", "function"][graph.kind[row]],
+      ops: graph.kind[row] === OP ? 1 : graph.ops[row],
+      ...(this.selves && { self_time_us: this.selves[row] }),
+      ...Object.fromEntries([...this.measures].map(([one, measure]) => [[one.replace("-", "_"), units[measure.told.measured]].filter(Boolean).join("_"), measure.value(row) ?? ""])),
+      ...(this.by !== "groups" && { shape: this.shape(row) }),
+      device: graph.words[graph.device[row]] ?? "",
+    }));
+    download(new Blob([rowsAs(rows, "csv")], { type: "text/csv" }), `${fileName(this.app)}-${this.by}.csv`);
+  }
+}
+
+/** How many numbers a tensor of a shape in words has, unknown sizes as one; null where nothing is known. @param {string} words */
+function sizeOf(words) {
+  if (!words) return null;
+  const shape = words.includes(" ") ? words.slice(0, words.indexOf(" ")) : words;
+  return shape.split("×").reduce((size, one) => size * (Number(one.replace(/\D/g, "")) || 1), 1);
+}
