@@ -137,7 +137,8 @@ function sortedRows(rows, column, down) {
   /** @type {(number | string | null)[]} */
   let values = told;
   if (column.text) {
-    const order = new Map([...new Set(told)].sort((a, b) => naturalOrder(String(a ?? ""), String(b ?? ""))).map((text, rank) => [text, rank]));
+    const keys = new Map([...new Set(told)].map((text) => [text, byValue(String(text ?? ""))]));
+    const order = new Map([...keys].sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([text], rank) => [text, rank]));
     values = told.map((text) => (text === null || text === "" ? null : /** @type {number} */ (order.get(text))));
   }
   const sign = down ? -1 : 1;
@@ -149,6 +150,9 @@ function sortedRows(rows, column, down) {
   });
   return places.map((at) => rows[at]);
 }
+
+/** A text that stands, letter by letter, where its numbers put it by value: `naturalOrder` takes too long for 100,000. @param {string} text */
+const byValue = (text) => text.toLowerCase().replace(/\d+/g, (digits) => String.fromCharCode(47 + Math.min(digits.length, 9)) + digits);
 
 /** A bar as long as its share of the longest one, and a word beside it. @param {number} part @param {number} most @param {string} word */
 function shareBar(part, most, word) {
