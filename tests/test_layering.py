@@ -52,6 +52,7 @@ HOMES = {
     "h5py": {"read/keras/hdf5_items.py"},
     "sklearn": {"project/manifold.py"},
     "umap": {"project/manifold.py"},
+    "pytest": {"pytest_plugin.py"},
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

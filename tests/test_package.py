@@ -74,8 +74,16 @@ print(*sorted(set(sys.modules) - known))
     assert set(done.stdout.split()) - allowed == {"graphviz_tb", "graphviz_tb.diff", "graphviz_tb.__main__"}
 
 
+def test_the_plugin_of_pytest_is_light() -> None:
+    """Every run of pytest loads it where the package is installed."""
+    code = "import sys, pytest\nimport graphviz_tb.pytest_plugin\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not {"numpy", "google.protobuf", "click", "networkx"} & set(done.stdout.split())
+
+
 def test_the_command_is_declared() -> None:
     assert PROJECT["scripts"] == {"tbgraph": "graphviz_tb.__main__:main"}
+    assert PROJECT["entry-points"] == {"pytest11": {"tbgraph": "graphviz_tb.pytest_plugin"}}
     try:
         installed = metadata.entry_points(group="console_scripts", name="tbgraph")
     except metadata.PackageNotFoundError:

@@ -67,7 +67,7 @@ class Loaded:
 
     `signature` is the signature whose body the graph is (None: the graph is as the file has it), `left_out` how many
     ops of the file save, restore and initialise, and are not in the graph; `layers` which Keras layer a node or scope
-    is, by name.
+    is, by name; `described` is the JSON that lists the layers which the graph consists of, empty for a graph of ops.
     """
 
     graph_def: GraphDef
@@ -79,3 +79,4 @@ class Loaded:
     signature: str | None = None
     left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}))
+    described: bytes = b""

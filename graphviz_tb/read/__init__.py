@@ -107,6 +107,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
         signature=content.signature,
         left_out=left_out,
         layers={} if options.whole_file else content.layers or layers_beside(holding, chosen, graph),
+        described=content.described,
     )
 
 

@@ -24,7 +24,7 @@ class Content:
 
     `signature` is the one whose body it is, `left_out` how many ops of the file are bookkeeping and not in it, `layers`
     which Keras layer a node or scope is, by name. `traced` are the graphs of which `graph_def` is made, if it is;
-    `plain` gives a graph of layers as TensorBoard makes it.
+    `plain` gives a graph of layers as TensorBoard makes it, `described` is the JSON that it was made of.
     """
 
     graph_def: GraphDef
@@ -35,6 +35,7 @@ class Content:
     layers: Mapping[str, Layer] = field(default_factory=dict)
     traced: tuple[GraphDef, ...] = ()
     plain: Callable[[], GraphDef] | None = None
+    described: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,7 @@ def conceptual_graph(
         (*notices, *untold),
         layers={layer.path: fact for layer, fact in facts.items()},
         plain=lambda: tensorboard_graph(whole),
+        described=data if whole is described else b"",
     )
 
 

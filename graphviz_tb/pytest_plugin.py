@@ -1,0 +1,92 @@
+"""The pytest plugin: the fixture `assert_graph_matches` compares a model with a graph kept beside its test.
+
+It is loaded by every run of pytest where the package is installed, so it imports the rest when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OPTION = "--update-graphs"
+WRITTEN = "tbgraph_written"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that writes baselines."""
+    group = parser.getgroup("tbgraph")
+    text = "write the graphs of assert_graph_matches that are missing or differ, instead of failing"
+    group.addoption(OPTION, action="store_true", default=False, help=text)
+
+
+class GraphMatcher:
+    """Asserts that a model has the graph of a baseline, for one test."""
+
+    def __init__(self, node: pytest.Item, update: bool) -> None:
+        self.node = node
+        self.update = update
+
+    def __call__(self, model: Any, baseline: str | Path, *, include: Iterable[str] = (), **choices: Any) -> None:
+        """Assert that `model` has the graph in the file `baseline`, which is beside the file of the test.
+
+        `model` is anything that `load` takes, or a `Model`; `choices` are options of reading (`run`, `signature`).
+        `include` lists differences that count besides: shapes, devices, colocation, versions. What weights hold never
+        counts. Raises `AssertionError` with what changed. The file is written with --update-graphs only.
+        """
+        __tracebackhide__ = True
+        from graphviz_tb.diff.baseline import baseline as made
+
+        path = self.node.path.parent / baseline
+        now, label = made(model, **choices)
+        if not path.exists():
+            said = f"there is no graph {str(path)!r} to compare with"
+        else:
+            said = difference(path, now, label or "the model", tuple(include))
+        if said and self.update:
+            self._write(path, now)
+        elif said:
+            raise AssertionError(f"{said}\n\nTo write the file: pytest {OPTION} '{self.node.nodeid}'")
+
+    def _write(self, path: Path, data: bytes) -> None:
+        from graphviz_tb.output import file_errors, write
+
+        with file_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, data)
+        # With the result of the test: workers of xdist send it on.
+        self.node.user_properties.append((WRITTEN, str(path)))
+
+
+def difference(path: Path, now: bytes, label: str, include: tuple[str, ...]) -> str:
+    """What changed since a baseline, in words; "" where nothing did."""
+    from graphviz_tb.diff.baseline import since
+    from graphviz_tb.errors import TbGraphError
+
+    kept = path.read_bytes()
+    if kept == now:
+        return ""
+    try:
+        changes = since(kept, path.name, now, label, include)
+    except TbGraphError as error:  # a file that somebody damaged, or of another form
+        return f"{path.name} cannot be compared with: {error}"
+    return "" if changes.same else f"the graph of {label} is not that of {path.name}\n\n{changes.explain().rstrip()}"
+
+
+@pytest.fixture
+def assert_graph_matches(request: pytest.FixtureRequest) -> GraphMatcher:
+    """Assert that a model has the graph of a file: `assert_graph_matches(model, "model.json")`."""
+    return GraphMatcher(request.node, bool(request.config.getoption(OPTION)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which graphs were written."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    properties = [
+        pair for report in reports if getattr(report, "when", "") == "call" for pair in report.user_properties
+    ]
+    written = sorted({path for name, path in properties if name == WRITTEN})
+    for path in written:
+        terminalreporter.write_line(f"graph written: {path}")
