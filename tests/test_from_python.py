@@ -193,7 +193,12 @@ def test_names_that_no_file_can_have(source: str) -> None:
 
 def every_error() -> list[TbGraphError]:
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, TbGraphError)]
-    special = {MalformedText: {"line": 3, "column": 4}, MalformedRecord: {"offset": 5}, MalformedProto: {"offset": 6}}
+    special: dict[type, dict[str, Any]] = {
+        MalformedText: {"line": 3, "column": 4},
+        MalformedRecord: {"offset": 5},
+        MalformedProto: {"offset": 6},
+        errors.MalformedAssertion: {"text": "params", "column": 6},
+    }
     return [kind("what is wrong", hint="what to do", **special.get(kind, {})) for kind in kinds]
 
 
