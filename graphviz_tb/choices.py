@@ -12,7 +12,6 @@ from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import OF_LOGS, Options, PictureOptions
-from graphviz_tb.render.fonts import check_fonts
 
 
 def with_choices(options: Options, choices: Mapping[str, Any]) -> Options:
@@ -78,4 +77,7 @@ def check_picture(options: PictureOptions) -> None:
     stray = next((name for name in OF_LOGS if getattr(options, name) is not None), "")
     if stray and not SCHEMES[options.color_by].logged:
         raise RequestError(f"{stray} changes nothing in colours by {options.color_by}", hint="color by logged")
-    check_fonts(options.font_files)
+    if options.font_files:
+        from graphviz_tb.render.fonts import check_fonts
+
+        check_fonts(options.font_files)

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from difflib import get_close_matches
 from heapq import nsmallest
 from typing import Any
 
@@ -249,6 +248,8 @@ def nearest(name: str, names: Iterable[str], count: int = 3) -> list[str]:
     >>> nearest('conv', ['conv1', 'conv2', 'dense', 'conv3', 'conv4'])
     ['conv1', 'conv2', 'conv3']
     """
+    from difflib import get_close_matches  # only an error needs it
+
     limit = 20_000
     like = sorted(set(names) - {""}, key=lambda other: (abs(len(other) - len(name)), other))[:limit]
     short = name.rpartition("/")[2].lower()

@@ -15,7 +15,6 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.subject import Subject
 from graphviz_tb.options import OF_LOGS, PictureOptions
-from graphviz_tb.render import pdf, png, svg
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
@@ -42,9 +41,44 @@ def shortfalls_of(tell: Callable[[Drawing, PictureOptions], tuple[Notice, ...]])
     return lambda subject, options: tell(subject.picture(options).drawing, options)
 
 
+def as_svg(drawing: Drawing, options: PictureOptions) -> bytes:
+    """The sheet as SVG. Here and below: a format is imported when it is written."""
+    from graphviz_tb.render.svg import svg
+
+    return svg(drawing)
+
+
+def as_png(drawing: Drawing, options: PictureOptions) -> bytes:
+    """The sheet as pixels."""
+    from graphviz_tb.render.png import png
+
+    return png(drawing, options)
+
+
+def png_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """What pixels cannot do as asked."""
+    from graphviz_tb.render.png import notices
+
+    return notices(drawing, options)
+
+
+def as_pdf(drawing: Drawing, options: PictureOptions) -> bytes:
+    """The sheet as a page."""
+    from graphviz_tb.render.pdf import pdf
+
+    return pdf(drawing, options)
+
+
+def pdf_shortfalls(drawing: Drawing, options: PictureOptions) -> tuple[Notice, ...]:
+    """What a page cannot do as asked."""
+    from graphviz_tb.render.pdf import notices
+
+    return notices(drawing, options)
+
+
 def as_dot(subject: Subject, options: PictureOptions) -> bytes:
     """The picture for Graphviz to place."""
-    from graphviz_tb.render.dot import dot  # pydot takes 40 ms to import
+    from graphviz_tb.render.dot import dot
 
     sheet = subject.picture(options)
     return dot(sheet.scene, sheet.paint, sheet.caption)
@@ -52,7 +86,7 @@ def as_dot(subject: Subject, options: PictureOptions) -> bytes:
 
 def as_html(subject: Subject, options: PictureOptions) -> bytes:
     """A page in which everything opens."""
-    from graphviz_tb.page import html  # the data of a page takes modules that no other format needs
+    from graphviz_tb.page import html
 
     return html(cast("OpenableModel", subject), options)
 
@@ -82,9 +116,9 @@ class Renderer:
 
 
 RENDERERS: dict[str, Renderer] = {
-    "svg": Renderer(of_drawing(lambda drawing, options: svg.svg(drawing)), ".svg", LOOKS),
-    "png": Renderer(of_drawing(png.png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png.notices)),
-    "pdf": Renderer(of_drawing(pdf.pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf.notices)),
+    "svg": Renderer(of_drawing(as_svg), ".svg", LOOKS),
+    "png": Renderer(of_drawing(as_png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png_shortfalls)),
+    "pdf": Renderer(of_drawing(as_pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf_shortfalls)),
     "html": Renderer(as_html, ".html", LOOKS | {"page_max"}),
     "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),

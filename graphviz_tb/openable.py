@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.annotate import shapes_of
 from graphviz_tb.api.explored import ExploredModel
@@ -15,11 +15,9 @@ from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, demand
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
-from graphviz_tb.join import join
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
@@ -29,8 +27,11 @@ from graphviz_tb.model.subject import Encoded, PictureStages
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.options import ExpandOptions, Options, PictureOptions
 from graphviz_tb.report import Report
-from graphviz_tb.training import Training, logged_values, training_of, values_by_step
 from graphviz_tb.view import RowFinder
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.joins import Join
+    from graphviz_tb.training import Training
 
 
 class OpenableModel(ExploredModel):
@@ -104,11 +105,15 @@ class OpenableModel(ExploredModel):
         >>> [(each.rule.value, each.rows) for each in model.joins(["layer/weight", "epoch_loss"])]
         [('path', (1,)), ('run', ())]
         """
+        from graphviz_tb.join import join  # here and below: most pictures show nothing that was logged
+
         return join(self.hierarchy, tags)
 
     @cached_property
     def training(self) -> Training:
         """What the source of the graph logged, joined to it; read once. Raises `MissingFacts` where there is no log."""
+        from graphviz_tb.training import training_of
+
         source = self.files[0] if self.files else self.source
         return training_of(source, self.hierarchy)
 
@@ -116,11 +121,15 @@ class OpenableModel(ExploredModel):
         """The facts for one picture: with what a run logged where it is coloured by that."""
         if not SCHEMES[options.color_by].logged or self.colouring is not None:
             return self.facts
+        from graphviz_tb.training import logged_values
+
         return replace(self.facts, logged=logged_values(self.training, options, self.options.read.run))
 
     def facts_by_step(self, options: PictureOptions, most: int) -> Iterator[tuple[str, Facts]]:
         """The same facts for each step of what a run logged, at `most` of them; none for other colours."""
         if SCHEMES[options.color_by].logged and self.colouring is None:
+            from graphviz_tb.training import values_by_step
+
             for step, logged in values_by_step(self.training, options, self.options.read.run, most):
                 yield step, replace(self.facts, logged=logged)
 

@@ -34,7 +34,6 @@ from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
-from graphviz_tb.render.json import JsonDocument
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
 
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     import pydot
 
     from graphviz_tb.page.notebook import NotebookFrame
+    from graphviz_tb.render.json import JsonDocument
 
 
 def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
@@ -167,6 +167,8 @@ class Model(OpenableModel):
 
     def document(self) -> JsonDocument:
         """The whole folded graph, before it is values or text."""
+        from graphviz_tb.render.json import JsonDocument
+
         # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
         more = {"stats": self.facts.stats.entry} if self.facts.stats else {}

@@ -8,20 +8,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate import StatsOptions, join_statistics, profile_of
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.errors import MissingFacts, NoGraph, ReadError, UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
-from graphviz_tb.model.profile import Profile
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.options import Options, PictureOptions, ReadOptions
 from graphviz_tb.proto import RunMetadata
 from graphviz_tb.read import profiles
 from graphviz_tb.read.holding import Profiles
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.profile import Profile
 
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
@@ -61,6 +62,9 @@ def profiles_of_each(
     chosen = traces(source, loaded, options) or dict(
         of_profile(loaded.run_metadata or held_by(source, options), options.read.profile)
     )
+    from graphviz_tb.annotate.profile import profile_of
+    from graphviz_tb.annotate.run_metadata import StatsOptions
+
     how = StatsOptions(options.flatten.tensorboard, options.read.keep_warm_up)
     return {name: partial(profile_of, hierarchy, trace, name, how) for name, trace in chosen.items()}
 
@@ -87,6 +91,8 @@ def traces(source: Any, loaded: Loaded, options: Options) -> dict[str, RunMetada
 
 def join_traces(hierarchy: Hierarchy, chosen: Mapping[str, RunMetadata], options: Options) -> Stats:
     """Traced steps, joined with the rows."""
+    from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics  # most pictures show no times
+
     return join_statistics(
         hierarchy,
         list(chosen.values()),

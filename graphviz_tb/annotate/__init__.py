@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from graphviz_tb.annotate.profile import profile_of
-from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 from graphviz_tb.annotate.tensors import TensorDecoder, shapes_of
-from graphviz_tb.annotate.tops import Account, account, library
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
@@ -17,18 +14,7 @@ from graphviz_tb.options import AnnotateOptions
 
 DEFAULT = AnnotateOptions()
 
-__all__ = [
-    "Account",
-    "Stats",
-    "StatsOptions",
-    "account",
-    "annotate",
-    "costs_by_node",
-    "join_statistics",
-    "library",
-    "profile_of",
-    "shapes_of",
-]
+__all__ = ["Stats", "annotate", "costs_by_node", "shapes_of"]
 
 
 def annotate(

@@ -18,7 +18,6 @@ from graphviz_tb.arrange.acyclic import turn
 from graphviz_tb.arrange.around import PortConstraints, around_children
 from graphviz_tb.arrange.breaks import GUTTER, breaks, kept
 from graphviz_tb.arrange.cache import Arrangements, key_of
-from graphviz_tb.arrange.follow import follow
 from graphviz_tb.arrange.join import NEVER, join
 from graphviz_tb.arrange.large import TooManyBends, plain, too_large
 from graphviz_tb.arrange.layered import layered
@@ -103,6 +102,8 @@ def fresh(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstraint
     skeleton = draw(metagraph, slots, drawn, options, held=bool(outside.order))
     if mask == metagraph.mask:
         return skeleton
+    from graphviz_tb.arrange.follow import follow  # few pictures have nodes moved by hand
+
     moved = follow(metagraph, skeleton, outside.turned)
     return replace(moved, notices=skeleton.notices, breaks=kept(skeleton, moved))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphviz_tb.arrange.around import PortConstraints
 from graphviz_tb.arrange.large import plain
-from graphviz_tb.arrange.lines import thick
+from graphviz_tb.arrange.lines import core_bridges, core_edges, thick
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.limits import REMEMBERED_LEVELS, REMEMBERED_ROWS
 from graphviz_tb.model.metagraph import Metagraph
@@ -62,12 +62,23 @@ def key_of(metagraph: Metagraph, options: ArrangeOptions, outside: PortConstrain
     """All that the order of drawing depends on, rows outside the group numbered as they appear; and these rows."""
     rows = tuple(dict.fromkeys(bridge.other for bridge in metagraph.bridges))
     number = {row: place for place, row in enumerate(rows)}
-    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference, thick(e)) for e in metagraph.edges)
+    edges = tuple((e.source, e.target, e.tensors, e.control, e.reference) for e in metagraph.edges)
     bridges = tuple(
-        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable, thick(b))
-        for b in metagraph.bridges
+        (b.child, number[b.other], b.inbound, b.tensors, b.control, b.reference, b.drawable) for b in metagraph.bridges
     )
     against = frozenset((number[row], inbound) for row, inbound in outside.turned if row in number)
     order = tuple((number[row], inbound) for row, inbound in outside.order if row in number)
     masks = metagraph.mask, metagraph.automatic
-    return (options, metagraph.units, edges, bridges, against, order, masks), rows
+    return (options, metagraph.units, edges, bridges, drawn_thick(metagraph), against, order, masks), rows
+
+
+def drawn_thick(metagraph: Metagraph) -> CacheKey:
+    """How thick each line is that is drawn with one of the masks; for others no shape is inferred."""
+    masks = dict.fromkeys((metagraph.automatic, metagraph.mask))
+    return tuple(
+        (
+            *(thick(metagraph.edges[index]) for index in core_edges(metagraph, mask)),
+            *(thick(metagraph.bridges[index]) for index in core_bridges(metagraph, mask)),
+        )
+        for mask in masks
+    )

@@ -8,21 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphviz_tb.color.colouring import Colouring
-from graphviz_tb.color.compute_time import compute_time
-from graphviz_tb.color.cost import activations, flops, parameters
-from graphviz_tb.color.device import device
-from graphviz_tb.color.logged import logged
-from graphviz_tb.color.memory import memory
-from graphviz_tb.color.none import none
-from graphviz_tb.color.op_type import op_type
 from graphviz_tb.color.resolve import resolve
-from graphviz_tb.color.structure import structure
-from graphviz_tb.color.with_stats import with_stats
-from graphviz_tb.color.xla_cluster import xla_cluster
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.later import imported
 from graphviz_tb.model.theme import THEMES, Theme
 from graphviz_tb.options import BY_LOG
 
@@ -37,17 +28,17 @@ class Scheme:
 
 
 SCHEMES: dict[str, Scheme] = {
-    "structure": Scheme(structure),
-    "device": Scheme(device),
-    "xla-cluster": Scheme(xla_cluster),
-    "op-type": Scheme(op_type),
-    "compute-time": Scheme(compute_time, measured=True),
-    "memory": Scheme(memory, measured=True),
-    "flops": Scheme(flops),
-    "parameters": Scheme(parameters),
-    "activations": Scheme(activations),
-    BY_LOG: Scheme(logged, logged=True),
-    "none": Scheme(none),
+    "structure": Scheme(imported(f"{__name__}.structure", "structure")),
+    "device": Scheme(imported(f"{__name__}.device", "device")),
+    "xla-cluster": Scheme(imported(f"{__name__}.xla_cluster", "xla_cluster")),
+    "op-type": Scheme(imported(f"{__name__}.op_type", "op_type")),
+    "compute-time": Scheme(imported(f"{__name__}.compute_time", "compute_time"), measured=True),
+    "memory": Scheme(imported(f"{__name__}.memory", "memory"), measured=True),
+    "flops": Scheme(imported(f"{__name__}.cost", "flops")),
+    "parameters": Scheme(imported(f"{__name__}.cost", "parameters")),
+    "activations": Scheme(imported(f"{__name__}.cost", "activations")),
+    BY_LOG: Scheme(imported(f"{__name__}.logged", "logged"), logged=True),
+    "none": Scheme(imported(f"{__name__}.none", "none")),
 }
 
 __all__ = ["SCHEMES", "Colouring", "Scheme", "colour", "resolve"]
@@ -67,4 +58,8 @@ def colour(
         raise UnknownChoice.among("theme", theme, THEMES)
     row = SCHEMES[scheme]
     colouring = row.colouring(hierarchy, THEMES[theme], facts)
-    return with_stats(colouring, facts.stats) if stats and not row.measured else colouring
+    if not stats or row.measured:
+        return colouring
+    from graphviz_tb.color.with_stats import with_stats
+
+    return with_stats(colouring, facts.stats)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
@@ -84,6 +83,8 @@ def instead_of(word: str) -> str:
     """
     if word and Path(word).exists():
         return f"did you mean: tbgraph render {word}"
+    from difflib import get_close_matches  # only a wrong word needs it
+
     near = get_close_matches(word, COMMANDS, n=1)
     return f"did you mean: tbgraph {near[0]}" if near else f"choose one of: {', '.join(COMMANDS)}"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.annotate import account
-from graphviz_tb.annotate.tops import Top
+from graphviz_tb.annotate.tops import Top, account
 from graphviz_tb.limits import HOTSPOTS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Figures, Stats, number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.commands.terminal import ProgressBar, tell_notices, tell_quality, tell_times
 from graphviz_tb.errors import LENIENT, GraphError
@@ -13,8 +13,10 @@ from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
 from graphviz_tb.pipeline import Model, load
-from graphviz_tb.place.quality import Quality, quality
 from graphviz_tb.report import STAGES, Report
+
+if TYPE_CHECKING:
+    from graphviz_tb.place.quality import Quality
 
 
 @dataclass(slots=True)
@@ -34,7 +36,10 @@ class Session:
         if any(renderer(word).uses for word in words):
             picture = self.model.picture()
             self.note(picture.notices)
-            self.quality = quality(picture.scene) if self.timing else None
+            if self.timing:
+                from graphviz_tb.place.quality import quality
+
+                self.quality = quality(picture.scene)
         made = [self.model.render(word) for word in words]
         for word in words:
             self.note(self.model.shortfalls(word))

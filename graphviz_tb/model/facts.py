@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from graphviz_tb.limits import REMEMBERED_NODES, REMEMBERED_TENSORS
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.measured_tags import LoggedValues
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.measured_tags import LoggedValues
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,11 +1,26 @@
-"""A value that is worked out when it is first asked for."""
+"""Values that are worked out when they are first asked for, and functions that are imported when they are called."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 LaterValue = TypeVar("LaterValue")
+
+
+def imported(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported when it is first called: what a table lists takes longer to import than
+    most pictures to draw.
+
+    >>> imported("operator", "add")(1, 2)
+    3
+    """
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments)
+
+    return call
 
 
 class Later(Generic[LaterValue]):

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from functools import cache, lru_cache
-from importlib.resources import files
+from pkgutil import get_data
 
 EM = 2048  # units of the font, Arimo
 OTHER = EM * 3 // 4  # of characters that the font lacks: wider than most letters of any script
@@ -28,7 +28,7 @@ UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029{NEVER_SHOWN}]")
 @cache
 def sections() -> dict[str, str]:
     """The tables of `advances.txt`, by name."""
-    text = files("graphviz_tb.model").joinpath("advances.txt").read_text(encoding="utf-8")
+    text = (get_data(__name__, "advances.txt") or b"").decode()
     parts = (part.partition("]\n") for part in text.split("\n[")[1:])
     return {name: body for name, _, body in parts}
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any, NamedTuple
 
 from graphviz_tb.ops.table import read
@@ -39,7 +39,7 @@ class LayerRole(StrEnum):
     COMMON = "common"
 
 
-LAYER_CLASSES = read(files(__name__.rpartition(".")[0]).joinpath("layers.tsv").read_text(encoding="utf-8"))
+LAYER_CLASSES = read((get_data(__name__, "layers.tsv") or b"").decode())
 UNKNOWN = LayerRow()
 
 

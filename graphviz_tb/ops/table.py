@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import NamedTuple
 
 
@@ -42,7 +42,7 @@ def read(text: str) -> dict[str, str]:
     return {op: rest for op, _, rest in lines if op and op[0] != "#"}
 
 
-LINES = read(files(__name__.rpartition(".")[0]).joinpath("ops.tsv").read_text(encoding="utf-8"))
+LINES = read((get_data(__name__, "ops.tsv") or b"").decode())
 
 
 def row(op: str) -> TableRow | None:

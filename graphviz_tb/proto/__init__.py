@@ -13,7 +13,7 @@ never collides with it. ``messages.bin`` is a serialized ``FileDescriptorSet``, 
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -24,7 +24,7 @@ PACKAGE = "graphviz_tb.tensorflow"
 
 def _load() -> dict[str, Any]:
     """Before: ``messages.bin``. After: {name: message class or enum}."""
-    data = files(__name__).joinpath("messages.bin").read_bytes()
+    data = get_data(__name__, "messages.bin") or b""
     file_set = descriptor_pb2.FileDescriptorSet.FromString(data)
     pool = descriptor_pool.DescriptorPool()
     for file in file_set.file:

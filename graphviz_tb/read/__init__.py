@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from errno import EACCES
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
 from graphviz_tb.errors import LENIENT, NoGraph, ReadError, RequestError
 from graphviz_tb.limits import HEAD
+from graphviz_tb.model.later import imported
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.loaded import Entry, Loaded
 from graphviz_tb.model.notice import Notice
@@ -31,11 +31,9 @@ from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, choose, full_run, label
 from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_edges, check_nodes
-from graphviz_tb.read.live import message_of
 from graphviz_tb.read.messages import Reader
 from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
-from graphviz_tb.read.saved_model import model_file
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
 from graphviz_tb.read.walk import cannot_list
@@ -48,22 +46,12 @@ FILES = (str, os.PathLike, bytes, bytearray, memoryview)
 FORMS = {kind.DESCRIPTOR.name: form for form, kind in MESSAGES.items()}
 
 
-def later(module: str, reader: str) -> Reader:
-    """A reader whose module is imported when the first file needs it: together they take longer than a picture."""
-
-    def read_it(opened: Opened, options: ReadOptions) -> Holding:
-        function: Reader = getattr(import_module(f"{__name__}.{module}"), reader)
-        return function(opened, options)
-
-    return read_it
-
-
 READERS: dict[str, Reader] = {
     **messages.READERS,
-    "events": later("logdir", "read_events"),
-    "keras_json": later("keras_model", "read_keras"),
-    "keras_metadata": later("keras_metadata", "read_metadata"),
-    "archive": later("archive", "read_archive"),
+    "events": imported(f"{__name__}.logdir", "read_events"),
+    "keras_json": imported(f"{__name__}.keras_model", "read_keras"),
+    "keras_metadata": imported(f"{__name__}.keras_metadata", "read_metadata"),
+    "archive": imported(f"{__name__}.archive", "read_archive"),
 }
 
 
@@ -75,6 +63,8 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     """
     # A live object is asked for the signature itself; a file is read first.
     if options.signature is not None and not isinstance(source, FILES):
+        from graphviz_tb.read.live import message_of
+
         source, options = message_of(source, options.signature), replace(options, signature=None)
     name, holding = _hold(source, options, progress)
     chosen = choose(holding, options)
@@ -211,6 +201,8 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
 
 def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) -> Holding:
     """A SavedModel, or else logs."""
+    from graphviz_tb.read.saved_model import model_file
+
     model = model_file(folder)
     if model is not None:
         return _of_opened(open_path(model, options), options)
@@ -233,6 +225,8 @@ def _of_object(source: Any, options: ReadOptions) -> Holding:
     """A message, ours or TensorFlow's; or something of a running TensorFlow that has a graph."""
     if isinstance(source, GraphDef):
         return _holding(source)
+    from graphviz_tb.read.live import message_of
+
     message = message_of(source, options.signature)
     if isinstance(message, GraphDef):
         return _holding(message)

@@ -17,10 +17,7 @@ from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, X
 from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.opened import Opened
 from graphviz_tb.read.pb import decode, unknown_fields
-from graphviz_tb.read.run_metadata import graphs_of
-from graphviz_tb.read.saved_model import of_meta_graphs
 from graphviz_tb.read.sniff import FREEZE
-from graphviz_tb.read.xspace import steps_of
 
 M = TypeVar("M", bound=Message)
 Decoded = tuple[M, int, tuple[Notice, ...]]  # the message, its size in the file, what was odd
@@ -53,12 +50,15 @@ def read_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
 
 
 def read_meta_graph(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    from graphviz_tb.read.saved_model import of_meta_graphs
+
     message, size, notices = how(opened, MetaGraphDef)
     return of_meta_graphs([message], "MetaGraphDef", [size], notices, opened.name, options)
 
 
 def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
     from graphviz_tb.read.keras_metadata import beside
+    from graphviz_tb.read.saved_model import of_meta_graphs
 
     message, _, notices = how(opened, SavedModel)
     graphs = list(message.meta_graphs)
@@ -68,6 +68,8 @@ def read_saved_model(how: Decode, opened: Opened, options: ReadOptions) -> Holdi
 
 
 def read_run_metadata(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    from graphviz_tb.read.run_metadata import graphs_of
+
     message, size, notices = how(opened, RunMetadata)
     data = message.SerializeToString()
     graphs = graphs_of(lambda: message, data, size=size, format="RunMetadata")
@@ -81,6 +83,8 @@ def nothing() -> Content:
 
 
 def read_xspace(how: Decode, opened: Opened, options: ReadOptions) -> Holding:
+    from graphviz_tb.read.xspace import steps_of
+
     message, size, notices = how(opened, XSpace)
     steps = steps_of(message, opened.name, opened.bounded)
     entries = [Entry("profile", tag=tag, bytes=size, profile=True, format="XSpace") for tag in steps]

@@ -16,7 +16,6 @@ from google.protobuf.message import Message
 
 from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
-from graphviz_tb.read.crc import masked_crc
 from graphviz_tb.read.wire import BYTES, EACH, VARINT, CutError, Fit, fit, pieces
 
 MESSAGES: dict[str, type[Message]] = {
@@ -96,7 +95,12 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) 
 
 def is_events(head: bytes) -> bool:
     """The checksum of the first record's length is right."""
-    return len(head) >= RECORD and struct.unpack_from("<I", head, 8)[0] == masked_crc(head[:8])
+    # Every length below 2⁵⁶ has a byte that is 0; text has none.
+    if len(head) < RECORD or 0 not in head[:8]:
+        return False
+    from graphviz_tb.read.crc import masked_crc
+
+    return bool(struct.unpack_from("<I", head, 8)[0] == masked_crc(head[:8]))
 
 
 def _refuse_marked(head: bytes, name: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphviz_tb.annotate import profile_of
+from graphviz_tb.annotate.profile import profile_of
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.model.embeddings import Points

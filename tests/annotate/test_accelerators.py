@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import pytest
 
-from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.devices import Execution, count_once
+from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.proto import RunMetadata
 from tests.annotate.traces import CPU, GPU, entry, graph_of, row, trace_of
 from tests.conftest import cpu_seconds

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.annotate import StatsOptions, account, join_statistics
+from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
+from graphviz_tb.annotate.tops import account
 from graphviz_tb.model.hierarchy import Hierarchy
 from tests.annotate.traces import CPU, entry, graph_of, row, trace, trace_of
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate import join_statistics
 from graphviz_tb.annotate.around import MeasuredChains
 from graphviz_tb.annotate.columns import NEVER
+from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.group import group
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.samples import Sample, Samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.annotate import join_statistics
+from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model, load

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.annotate import profile_of
+from graphviz_tb.annotate.profile import profile_of
 from graphviz_tb.annotate.profile.lanes import NO_LEVEL, nested, packed
 from graphviz_tb.annotate.profile.shares import covered
 from graphviz_tb.commands import run

@@ -193,7 +193,7 @@ def steps(*times: int) -> list[RunMetadata]:
 
 
 def test_a_slow_first_step_is_warm_up() -> None:
-    from graphviz_tb.annotate import StatsOptions, join_statistics
+    from graphviz_tb.annotate.run_metadata import StatsOptions, join_statistics
 
     hierarchy = load(GraphDef(node=[{"name": "x", "op": "Relu"}])).hierarchy
     stats = join_statistics(hierarchy, steps(100, 10, 30, 20), names=("a", "b", "c", "d"))

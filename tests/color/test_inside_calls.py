@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.annotate import join_statistics
+from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.color import SCHEMES, Colouring, colour
 from graphviz_tb.model.paths import Path
 from graphviz_tb.pipeline import Model

@@ -12,7 +12,7 @@ from google.protobuf import text_format
 
 from graphviz_tb import load
 from graphviz_tb.algorithms.layer_scopes import layers_of_scopes
-from graphviz_tb.annotate import join_statistics
+from graphviz_tb.annotate.run_metadata import join_statistics
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.proto import RunMetadata, SavedModel

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb import load
-from graphviz_tb.annotate import profile_of
+from graphviz_tb.annotate.profile import profile_of
 from graphviz_tb.page.profile import WHOLE_SLICES, profile_part
 from tests.annotate.traces import CPU, entry, graph_of, trace_of
 from tests.serve.serving import columns

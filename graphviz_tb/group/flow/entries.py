@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.group.flow.dag import OUTSIDE, Dag
 from graphviz_tb.group.flow.order import depths
-from graphviz_tb.model.columns import Longs
+from graphviz_tb.model.columns import Longs, distinct_rows
 from graphviz_tb.model.hierarchy import Hierarchy
 
 READERS = 3  # at most; what more children read is no input of one block
@@ -39,7 +39,7 @@ def entries(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs
         drawn = place[reader] >= 0
         triples.append(np.stack((level[around], source, place[reader]), 1)[drawn])
         reader = around
-    return filed(np.unique(np.concatenate(triples), axis=0), child_start)
+    return filed(distinct_rows(np.concatenate(triples)), child_start)
 
 
 def filed(triples: Longs, child_start: Longs) -> tuple[Longs, Longs]:
@@ -53,7 +53,7 @@ def filed(triples: Longs, child_start: Longs) -> tuple[Longs, Longs]:
     kept = (reader[first + 1] < PLACES) & (last <= PLACES) if len(first) else np.zeros(0, bool)
     # 20 + 20 + 21 bits; the third place is stored plus one, 0 where there are two readers.
     packed = (reader[first] * PLACES + reader[first + 1] if len(first) else reader[:0]) * (2 * PLACES) + last
-    rows = np.unique(np.stack((number[first], packed), 1)[kept], axis=0)
+    rows = distinct_rows(np.stack((number[first], packed), 1)[kept])
     starts: Longs = np.searchsorted(rows[:, 0], np.arange(len(child_start)))
     return rows[:, 1], starts
 
