@@ -55,6 +55,7 @@ HOMES = {
     "pytest": {"pytest_plugin.py"},
 }
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TWO = b'node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: "x" }'
 
 
 @cache
@@ -178,9 +179,7 @@ def test_every_folder_has_a_rule() -> None:
 
 @pytest.mark.parametrize("what", ["import graphviz_tb", "from graphviz_tb.commands import run; run(['--help'])"])
 def test_the_front_door_is_light(what: str) -> None:
-    code = f"import sys\n{what}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    loaded = {name.partition(".")[0] for name in loaded_by(what)}
     assert not loaded & {
         "numpy",
         "google",
@@ -194,6 +193,31 @@ def test_the_front_door_is_light(what: str) -> None:
         "uvicorn",
         "anyio",
     }
+
+
+# What a plain picture has no use for: each is imported when a picture, or another command, needs it.
+UNUSED = re.compile(
+    r"graphviz_tb\.(page|serve|diff\.|log$|training|chart|join|annotate\.(costs|profile|run_metadata|tops)"
+    r"|arrange\.follow|color\.(against|cost|logged|measured|with_stats)|model\.(logged|measured_tags)"
+    r"|place\.quality|read\.(keras|logdir|logged|run_metadata|xspace)|render\.(fonts|html|json|pdf|png))"
+    r"|numpy\.ma$|logging$|fractions$|difflib$|google_crc32c$"
+)
+
+
+def test_a_picture_imports_what_it_draws_with(tmp_path: Path) -> None:
+    target = tmp_path / "two.svg"
+    code = f"from graphviz_tb import load\nload({TWO!r}).picture().save({str(target)!r})"
+    loaded = loaded_by(f"{code}\nimport graphviz_tb.commands.session")
+    assert target.exists()
+    assert sorted(filter(UNUSED.match, loaded)) == []
+    assert len([name for name in loaded if name.startswith("graphviz_tb.")]) < 330
+
+
+def loaded_by(code: str) -> list[str]:
+    """The modules that a fresh Python has after running `code`."""
+    code = f"import sys\n{code}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stderr.split()
 
 
 def test_names_of_test_files_are_unique() -> None:

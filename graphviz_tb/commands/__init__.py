@@ -5,6 +5,7 @@ Commands are loaded when they are called, so that `tbgraph --help` imports nothi
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -41,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 
 # Errors whose messages have lines: what can be chosen, what a program printed, where an assertion is wrong.
 LISTS = (Ambiguous, ToolFailed, MalformedAssertion)
+COLLECTED = 100_000  # objects made before the collector looks for cycles: all that importing makes stays
 UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
 
 
@@ -119,6 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 request, 3 file, 4 graph, 5 machine, 70 a fault of ours, 130 Ctrl-C,
     143 SIGTERM."""
     open_streams()
+    gc.set_threshold(COLLECTED)
     sys.exit(run(arguments))
 
 

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb.arrange import PortConstraints, around_children, arrange
-from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
+from graphviz_tb.model.bundles import SingleBundle
+from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.tensors import Carried, Tensor
 from tests.arrange.levels import check, levels
 
 LEFT, RIGHT = (100, True), (101, True)
@@ -63,3 +65,19 @@ def test_ports_keep_any_order(level: Metagraph, order: list[tuple[int, bool]]) -
     for first in (True, False):
         found = [other for other in own if alone.get(other) is first]
         assert found == sorted(found, key=order.index)
+
+
+def test_no_shape_is_asked_of_a_line_that_is_not_drawn() -> None:
+    # 0 ─▶ 1 drawn, 0 ─▶ 2 a stub
+    asked: list[int] = []
+
+    def edge(target: int) -> Metaedge:
+        def decode(node: int, key: int) -> Tensor:
+            asked.append(node)
+            return Tensor((2,))
+
+        return Metaedge(0, target, 1, 0, 0, SingleBundle(Carried([(target, 0)], decode)))
+
+    mask = Mask(stubbed=frozenset({1}))
+    arrange(Metagraph(0, (1, 2, 3), (2, 2, 2), (edge(1), edge(2)), (), mask, mask))
+    assert set(asked) == {1}

@@ -81,8 +81,9 @@ def fold_by_flow(
             cut.append(level.parent)
     # Groups are numbered through the file: each level is given how many come before it.
     groups: list[NewGroup] = []
-    for number in np.flatnonzero(np.isin(kind, [number for number, made in planned.items() if made])).tolist():
-        groups.extend(carried_out(levels.level(number), planned[int(kind[number])], len(groups)))
+    for number, alike in enumerate(kind.tolist()):
+        if planned[alike]:
+            groups.extend(carried_out(levels.level(number), planned[alike], len(groups)))
     return groups, too_wide(hierarchy, cut)
 
 
