@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from graphviz_tb.arrange import ArrangeOptions
@@ -113,29 +114,33 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
     be hidden, and still smaller where none would show a member or too few boxes would be left; all stays open where
     that does not help either.
     """
+    # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
+    # shows open as one.
+    units = list(units_of(model.hierarchy, layout.opened, options).values())
+
+    @cache  # each search begins in the middle
+    def first(count: int) -> Layout:
+        return laid_out(model, options, second, dict.fromkeys(path for unit in units[:count] for path in unit))
+
     seen, opened = stacks_in(layout.scene)
     for least, stacks in ((LEAST, seen), (SMALLER, seen), (LEAST, 0), (SMALLEST, 0)):
-        fewer = fitted(model, options, second, layout, least)
+        fewer = fitted(layout, first, len(units), least)
         left, left_open = stacks_in(fewer.scene)
         if closed(fewer.scene) >= FEWEST_BOXES and left >= stacks and left_open >= min(1, opened):
             return fewer
     return layout
 
 
-def fitted(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, least: int) -> Layout:
-    """A first picture without as few of the groups opened last as give names so many pixels on a screen."""
+def fitted(layout: Layout, first: Callable[[int], Layout], count: int, least: int) -> Layout:
+    """A first picture without as few of the groups opened last as give names so many pixels on a screen; `layout` has
+    all `count` of them open, `first` lays out with so many."""
     if is_legible(layout.scene, least):
         return layout
-    # In the order of opening: every prefix has, with a group, all groups around it. A stack and the member that it
-    # shows open as one.
-    units = units_of(model.hierarchy, layout.opened, options)
-    paths = list(units)
-    best, low, high = layout, LEAST_OPEN, len(paths) - 1  # the most groups that may be open lie between
+    best, low, high = layout, LEAST_OPEN, count - 1  # the most groups that may be open lie between
     while low <= high:
         # By bisection, taking it that to close a group never makes a sheet larger: 7 layouts where 100 are open.
         count = (low + high + 1) // 2
-        fewer = dict.fromkeys(path for unit in paths[:count] for path in units[unit])
-        tried = laid_out(model, options, second, fewer)
+        tried = first(count)
         if is_legible(tried.scene, least) or count == LEAST_OPEN:
             best, low = tried, count + 1
         else:

@@ -3,12 +3,13 @@ between them, found anew and checked, never guessed from names or positions."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from graphviz_tb.algorithms.canonical import Edge, canonical_order
-from graphviz_tb.model.columns import Longs, distinct, positions
+from graphviz_tb.model.columns import Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy
 
 ChildMap = dict[int, int]  # children of one group to those of another
@@ -67,20 +68,26 @@ class Alike:
     def _form(self, row: int) -> tuple[Longs, Longs]:
         """The colours of the children of a group, and its edges as numbers: source, target, whether control."""
         if row not in self._forms:
-            hierarchy, graph = self.hierarchy, self.hierarchy.graph
-            children = hierarchy.children(row)
-            nodes = hierarchy.node[children]
-            groups = len(graph.op_types) + hierarchy.template[children].astype(np.int64)
-            colors = np.where(nodes >= 0, graph.op[nodes], groups).astype(np.int64)
-            edges = hierarchy.owned(row)
-            rows = children.tolist()
-            if len(edges):
-                source, target = (positions(rows, ends[edges]) for ends in (hierarchy.edge_from, hierarchy.edge_to))
-                codes = distinct(source << 33 | target << 2 | np.where(graph.control[edges], CONTROL, 1))
-            else:
-                codes = np.zeros(0, np.int64)
-            self._forms[row] = colors, codes
+            children, edges = self.hierarchy.children(row), self.hierarchy.owned(row)
+            self._forms[row] = self._colors[children], distinct(self._codes[edges]) if len(edges) else self._codes[:0]
         return self._forms[row]
+
+    @cached_property
+    def _colors(self) -> Longs:
+        """What each row is: the type of an op, the structure of a group."""
+        hierarchy, graph = self.hierarchy, self.hierarchy.graph
+        groups = len(graph.op_types) + hierarchy.template.astype(np.int64)
+        return np.where(hierarchy.node >= 0, graph.op[hierarchy.node], groups)
+
+    @cached_property
+    def _codes(self) -> Longs:
+        """Each edge as a number: the places of its ends among the children of its group, whether control."""
+        hierarchy = self.hierarchy
+        place = np.zeros(len(hierarchy), np.int64)
+        children = hierarchy.child_order
+        place[children] = np.arange(len(children)) - hierarchy.child_start[hierarchy.parent[children]]
+        source, target = place[hierarchy.edge_from], place[hierarchy.edge_to]
+        return source << 33 | target << 2 | np.where(hierarchy.graph.control, CONTROL, 1)
 
 
 def ordered(colors: Longs, codes: Longs) -> tuple[list[int], tuple[list[int], list[Edge]]]:
