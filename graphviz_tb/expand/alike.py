@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.canonical import Edge, canonical_order
 from graphviz_tb.model.columns import Longs, distinct
@@ -21,6 +23,7 @@ class Alike:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
+        self._copies: dict[tuple[int, int], bool] = {}
         self._maps: dict[tuple[int, int], ChildMap | None] = {}
         self._forms: dict[int, tuple[Longs, Longs]] = {}
 
@@ -29,8 +32,8 @@ class Alike:
 
         Where the mapping ends above the row, that is the innermost group that corresponds to one around it.
         """
-        if source == target or row == source:
-            return target if row == source else row
+        if row == source or self.copies(source, target):
+            return row - source + target
         # From the row up to the group: then the children to map, from the outside in.
         chain = [row]
         while chain[-1] != source:
@@ -42,6 +45,26 @@ class Alike:
                 return None if around == source else found
             found = children[inner]
         return found
+
+    def copies(self, source: int, target: int) -> bool:
+        """Whether two groups hold the same at all depths, in the order of the file: then rows correspond one by one."""
+        key = source, target
+        if key not in self._copies:
+            end = self.hierarchy.end
+            self._copies[key] = source == target or (
+                end[source] - source == end[target] - target
+                and all(map(np.array_equal, self._held(source), self._held(target)))
+            )
+        return self._copies[key]
+
+    def _held(self, row: int) -> tuple[NDArray[Any], ...]:
+        """All that a group holds, and the edges there, by places from the group on."""
+        hierarchy, stop = self.hierarchy, int(self.hierarchy.end[row])
+        start = hierarchy.owner_start[row : stop + 1]
+        inside = slice(row + 1, stop)
+        edges = self._codes[hierarchy.edge_order[start[0] : start[-1]]]
+        around = hierarchy.parent[inside] - row
+        return self._colors[inside], around, hierarchy.mark[inside], start - start[0], edges
 
     def children(self, source: int, target: int) -> ChildMap | None:
         """The mapping of the children of two groups; None where there is none."""

@@ -139,10 +139,8 @@ def weights_inside(hierarchy: Hierarchy, counted: CodeNames) -> Iterator[tuple[s
         return [last_segment(name[scope]) for scope in hierarchy.ancestors(row) if scope in counted]
 
     for index in np.flatnonzero(beside.inward & (graph.mark[beside.mark] == Mark.WEIGHT)).tolist():
-        row, weight = int(hierarchy.row_of_node[beside.host[index]]), graph.meaning.weights.get(int(beside.mark[index]))
-        scopes = scopes_around(row)
-        if scopes and weight is not None:
-            mark = int(beside.mark[index])
+        scopes, mark = scopes_around(int(hierarchy.row_of_node[beside.host[index]])), int(beside.mark[index])
+        if scopes and (weight := graph.meaning.weights.get(mark)) is not None:
             variable = UNNAMED if graph.op_types[graph.op[mark]] in CONSTANTS else weight.variable
             yield graph.name[mark], variable, scopes
 
