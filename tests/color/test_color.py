@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,14 +164,19 @@ def test_unknown_words_list_the_legal_ones() -> None:
         paint(found, "none", "sepia")
 
 
+def named(function: Callable[..., Any]) -> str:
+    """The name of a function, imported already or not."""
+    return f"{function.__module__}.{function.__name__}"
+
+
 def test_every_colouring_is_in_the_table() -> None:
     """A function of `color/` that takes a hierarchy, a theme and facts is a row."""
-    rows = [row.colouring for row in SCHEMES.values()]
+    rows = [named(row.colouring) for row in SCHEMES.values()]
     for path in sorted(Path(graphviz_tb.color.__file__).parent.glob("*.py")):
         module = import_module(f"graphviz_tb.color.{path.stem}" if path.stem != "__init__" else "graphviz_tb.color")
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if [*inspect.signature(function).parameters] == ["hierarchy", "theme", "facts"]:
-                assert function in rows, f"{name} of color/{path.name} is in no row of SCHEMES"
+                assert named(function) in rows, f"{name} of color/{path.name} is in no row of SCHEMES"
 
 
 def test_slots_of_an_optimizer_are_counted_as_such() -> None:
