@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from graphviz_tb.diff.report.explain import printable
+from graphviz_tb.model.costs import QUANTITIES
 from graphviz_tb.model.units import format_micros, plural
 from graphviz_tb.search.assertions import COUNT
 from graphviz_tb.summary import displayed_name
 
 if TYPE_CHECKING:
+    from graphviz_tb.api import Node
     from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
 
 SHOWN = 5  # nodes that are named
@@ -24,11 +26,18 @@ def lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
         yield f"{SIGNS[each.state]} {printable(each.assertion.text)}: {value_words(each)}"
         if each.state == "unknown" or (each.why and not each):
             yield f"    not known: {each.why}"
-        names = [displayed_name(checked.model.hierarchy, node.row) for node in each.nodes[:most]]
+        names = [named(checked, each, node) for node in each.nodes[:most]]
         if names:
             more = len(each.nodes) - len(names)
             rest = f", … {more:,} more" if more else ""
             yield f"    {printable(', '.join(names))}{rest}"
+
+
+def named(checked: CheckedModel, each: CheckedAssertion, node: Node) -> str:
+    """The name of a node as an address; where a sum is too large with what it adds."""
+    name, quantity = displayed_name(checked.model.hierarchy, node.row), each.assertion.compared.quantity
+    share = node.time if quantity == "time" else getattr(node.cost, quantity) if quantity in QUANTITIES else None
+    return f"{name} ({amount(quantity, share)})" if each.state == "failed" and share is not None else name
 
 
 def value_words(each: CheckedAssertion) -> str:

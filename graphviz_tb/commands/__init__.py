@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from graphviz_tb import __version__
+from graphviz_tb.commands.completion import completes_files
 from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say, shortened
 from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
 
@@ -68,8 +69,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, function, _ = COMMANDS[name]
-        command: click.Command = getattr(import_module(module), function)
-        return command
+        return completes_files(getattr(import_module(module), function))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Listed(click.Option):
@@ -14,6 +17,12 @@ class Listed(click.Option):
     def __init__(self, *args: Any, table: Callable[[], Iterable[str]], **kwargs: Any) -> None:
         self.table = table
         super().__init__(*args, **kwargs)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The words of the table that begin with what is typed."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.table() if word.startswith(incomplete)]
 
     @property
     def help(self) -> str:

@@ -1,0 +1,32 @@
+"""What a shell completes besides commands and options: names of files, and words of tables (`Listed`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+NAMES_FILES = ("FILE", "FOLDER")  # metavars of options that take a file
+NO_FILES = ("queries",)  # arguments that take none
+
+
+class FileName(click.types.StringParamType):
+    """A text that most likely is the name of a file, or `-`."""
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Leave it to the shell, which knows the files."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+def completes_files(command: click.Command) -> click.Command:
+    """Before: a command. After: shells complete names of files where it takes models, folders and files."""
+    for param in command.params:
+        argument = isinstance(param, click.Argument) and param.name not in NO_FILES
+        if isinstance(param.type, click.types.StringParamType) and (argument or param.metavar in NAMES_FILES):
+            param.type = FileName()
+    return command
