@@ -19,7 +19,7 @@ LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scop
 DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = (
     *("shapes", "draw", "camera", "rows_table", "card", "query", "find", "outline", "table", "minimap", "trace"),
-    "save",
+    *("save", "share"),
 )
 PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
 VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))
@@ -71,8 +71,15 @@ LOG_MODULES = tuple(
         ),
     )
 )
-MODULES = (*VIEWER, "start.js")  # of a file
-FILE_LOG_MODULES = (*VIEWER, *LOG_MODULES, "logs/file.js", "logs/bare.js", "start.js")  # of a file that has a log
+MODULES = (*VIEWER, "pristine.js", "start.js")  # of a file
+FILE_LOG_MODULES = (
+    *VIEWER,
+    *LOG_MODULES,
+    "logs/file.js",
+    "logs/bare.js",
+    "pristine.js",
+    "start.js",
+)  # of a file that has a log
 SERVED_ONLY = ("served/log.js", "served/graphs.js", "logs/bare.js", "served/start.js")
 # Of a server: this alone asks for data.
 SERVED_MODULES = (*VIEWER, "served/server.js", *LOG_MODULES, *SERVED_ONLY)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -32,6 +33,28 @@ class Packed:
     kind: str
     digest: str
     data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockOfFile:
+    """The same block as it is in a page that is one file."""
+
+    block: Packed
+
+    @property
+    def name(self) -> str:
+        return self.block.name
+
+    @property
+    def kind(self) -> str:
+        return self.block.kind
+
+    @property
+    def packed(self) -> str:
+        return b64encode(self.block.data).decode("ascii")
+
+    def digest(self) -> str:
+        return self.block.digest
 
 
 @dataclass(frozen=True, slots=True)

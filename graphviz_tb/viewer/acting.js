@@ -60,7 +60,7 @@ class Acting extends Choosing {
     const { graph } = this;
     if (!graph.opens(path[path.length - 1])) return;
     if (!graph.holds(path)) return this.toast(t("notHeld", { name: brief(graph.address(path), 80) }));
-    this.step();
+    this.step("opening");
     const around = graph.ancestors(path);
     const closed = around.find((one) => !(one.length === 1 && one[0] === 0) && !this.open.has(graph.key(one)));
     const opening = [...around, path, ...graph.opensWith(path, this.open)].filter((one) => one.length > 1 || one[0] !== 0);

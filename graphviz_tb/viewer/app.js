@@ -17,6 +17,7 @@ class App extends Acting {
     this.minimap = new Minimap(this);
     this.tracing = new Tracing(this);
     this.table = new GraphTable(this);
+    this.share = new Share(this);
     this.compare();
   }
 
@@ -100,15 +101,26 @@ class App extends Acting {
     if (from) await this.traceNow(from, asked.way, asked.hops);
     else if (trace) lost.push(trace);
     const place = at?.split(",").map(Number);
-    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST) && !foreign) {
+    if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST) && place[2] > 0 && !foreign) {
       this.looked = true;
-      this.camera.set(place[0], place[1], place[2]);
-      this.camera.settle();
-    } else this.fit(false);
+      if (path) await this.selectNow(path); // its card lies over a part of the window
+      if (path && innerWidth < 700) await this.told; // a sheet is as high as what it says
+      this.camera.lookAt(place);
+      if (path) await this.bringChosen(path);
+    } else {
+      this.fit(false);
+      if (path) await this.selectNow(path);
+    }
     this.legend();
-    if (path) await this.selectNow(path);
     if (lost.length) this.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => brief(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
     this.remember();
+  }
+
+  /** Bring what a link has chosen into view, where another window does not show it at all. @param {Path} path */
+  async bringChosen(path) {
+    const box = this.boxAt(await this.host(path));
+    const [across, along] = this.camera.free();
+    if (box && !meet(this.onStage(box), [across[0], along[0], across[1], along[1]])) await this.bring(box);
   }
 
   /** The group of a name, or the nearest one around it that is here. @param {string} name @returns {Path | null} */

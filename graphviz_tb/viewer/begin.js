@@ -69,6 +69,15 @@ function fault(error) {
   toast.classList.add("shown", "bad");
 }
 
+/** Begin with a view that was saved. @param {string} view */
+function take(view) {
+  try {
+    history.replaceState(null, "", `#${view}`);
+  } catch {
+    // a frame without an address of its own
+  }
+}
+
 /** @type {any} */
 const api = {};
 addEventListener("unhandledrejection", (event) => fault(event.reason));

@@ -127,6 +127,24 @@ class Camera {
     return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];
   }
 
+  /** Where it looks, in units of the picture, the same place in every window: the point in the middle of what nothing
+   * lies over, and how much is seen along the shorter side of that. */
+  place() {
+    const [across, along] = this.free();
+    const [x, y] = [(across[0] + across[1]) / 2, (along[0] + along[1]) / 2];
+    const short = Math.max(1, Math.min(across[1] - across[0], along[1] - along[0]));
+    return [(x - this.x) / this.k, (y - this.y) / this.k, short / this.k];
+  }
+
+  /** Look at such a place. @param {number[]} place */
+  lookAt([x, y, extent]) {
+    const [across, along] = this.free();
+    const short = Math.max(1, Math.min(across[1] - across[0], along[1] - along[0]));
+    const k = this.within(short / extent);
+    this.set((across[0] + across[1]) / 2 - x * k, (along[0] + along[1]) / 2 - y * k, k);
+    this.settle();
+  }
+
   /** Go somewhere smoothly. @param {number[]} to @returns {Promise<void>} */
   glide(to) {
     const from = [this.x, this.y, this.k];

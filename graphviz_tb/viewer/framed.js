@@ -96,7 +96,7 @@ class Framed extends Standing {
 
   /** The stage has another size: what was fitted is fitted again. */
   resized() {
-    const fitted = this.scene && this.fitted();
+    const fitted = this.fitted();
     this.camera.measure();
     if (!this.scene) return;
     this.camera.settle();
@@ -179,17 +179,11 @@ class Framed extends Standing {
       if (!this.underCorner(aside)) to = aside;
       else if (higher[2] > 0.7 * to[2]) to = higher;
     }
-    this.fitTo = to;
+    this.fitTo = [...to, scene.width, scene.height];
     if (moving) return camera.glide(to);
     camera.set(to[0], to[1], to[2]);
     camera.settle();
     return Promise.resolve();
-  }
-
-  /** Whether the whole picture is fitted, and was not moved since. */
-  fitted() {
-    const { camera, fitTo } = this;
-    return !!fitTo && Math.abs(camera.k / fitTo[2] - 1) < 1e-3 && Math.abs(camera.x - fitTo[0]) < 1 && Math.abs(camera.y - fitTo[1]) < 1;
   }
 
   /** Whether the minimap would lie on a box. @param {number[]} place of the camera */

@@ -52,16 +52,11 @@ class Hands {
     on("language", (event) => this.speak(event.target.value), "change");
     on("changes-button", () => app.changes?.toggle());
     on("help-button", () => this.help());
-    on("copy-link", () => copyLink(app));
-    on("save-svg", () => saveSvg(app));
-    on("save-png", () => savePng(app));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.themeChoice === "system" && app.setTheme("system"));
     addEventListener("hashchange", (event) => {
       const { hash } = new URL(event.newURL); // the address itself may have been written since
       if (hash.slice(1) !== app.written) app.queue(() => app.restore(stateOf(hash)));
     });
-    addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app)));
-    addEventListener("afterprint", () => empty(byId("print")));
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);
       if (!byId("share").contains(target)) byId("share").open = false;

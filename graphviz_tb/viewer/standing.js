@@ -1,5 +1,7 @@
 // What a page knows: what is open, chosen, moved and coloured; and the address that holds all of it.
 
+const BURST = 2000; // milliseconds between two openings that the browser goes back over at once
+
 class Standing {
   /** Colourings that a page may come to have: an address may ask for one before it is there. @type {Set<string>} */
   static later = new Set();
@@ -23,6 +25,8 @@ class Standing {
     /** what comes next, where it is a view of its own to which the browser goes back; what came last */
     this.stepped = "";
     this.came = "";
+    this.opened = -Infinity; // when the last opening was done
+    this.asked = 0; // when what comes next was asked for
     /** @type {boolean | null} whether the reader opened or closed the legend */
     this.legendOpen = null;
     this.legendWhole = false;
@@ -139,8 +143,23 @@ class Standing {
     if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
     if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
     Object.assign(out, this.table.state());
-    if (this.looked) out.at = `${num(this.camera.x)},${num(this.camera.y)},${Number(this.camera.k.toFixed(4))}`;
+    if (this.looked && !this.fitted()) out.at = this.camera.place().map(fine).join();
     return out;
+  }
+
+  /** Whether the whole picture is fitted, and was not moved since. */
+  fitted() {
+    const { camera, fitTo } = this;
+    return !!fitTo && !!this.scene && this.scene.width === fitTo[3] && this.scene.height === fitTo[4] && Math.abs(camera.k / fitTo[2] - 1) < 1e-3 && Math.abs(camera.x - fitTo[0]) < 1 && Math.abs(camera.y - fitTo[1]) < 1;
+  }
+
+  /** Whether what is done now is a view of its own, to which the browser goes back: choosing one node after the other is
+   * one, and so is opening one group soon after the other. */
+  isApart() {
+    if (!this.stepped) return false;
+    const soon = this.asked - this.opened < BURST; // however long the opening itself takes
+    if (this.stepped === "opening") this.opened = performance.now();
+    return this.stepped === "choice" ? this.came !== "choice" && !(this.came === "opening" && soon) : !(this.stepped === "opening" && this.came === "opening" && soon);
   }
 
   /** Put the state into the address. */
@@ -148,9 +167,10 @@ class Standing {
     clearTimeout(this.writing);
     const hash = hashOf(this.state());
     if (hash === this.written) return;
-    const apart = this.stepped !== "" && !(this.stepped === "choice" && this.came === "choice");
+    const apart = this.isApart();
     if (apart) this.past = [...this.past.slice(-199), this.written];
     if (apart) this.future = [];
+    else if (this.stepped === "choice" && this.came === "opening") this.stepped = "opening"; // one burst
     this.came = this.stepped || this.came;
     this.stepped = "";
     this.written = hash;
@@ -180,6 +200,7 @@ class Standing {
   step(kind = "view") {
     if (!this.stepped) this.remember(); // where the reader looked until now
     this.stepped = kind;
+    this.asked = performance.now();
   }
 
   focus() {

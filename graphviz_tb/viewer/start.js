@@ -2,6 +2,7 @@
 
 begin(async () => {
   const head = JSON.parse(byId("head").textContent);
+  if (head.view && location.hash.length < 2) take(head.view);
   const scripts = /** @type {any[]} */ ([...document.querySelectorAll("script[data-block]")]);
   const blocks = new Blocks(scripts.map((one) => ({ name: one.dataset.block, kind: one.dataset.kind, digest: one.dataset.digest, read: () => one.textContent })));
   /** @type {App | null} */

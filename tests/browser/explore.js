@@ -149,7 +149,7 @@ test("what is chosen comes out from under the minimap, the legend and the card",
     const over = await tab.locator(panel).boundingBox();
     await tab.evaluate(async ([x, y]) => {
       const box = (await window.tbgraph.scene()).boxes.find((one) => one.name === "conv1");
-      const at = [x - box.x - box.width / 2, y - 48 - box.y - box.height / 2, 1];
+      const at = [720 - x + box.x + box.width / 2, 426 - y + 48 + box.y + box.height / 2, 852]; // the box lies at (x, y) then
       await window.tbgraph.state({ at: at.join() });
     }, [over.x + over.width * dx, over.y + over.height * dy]);
     await until(async () => !apart(await node(tab, "conv1").boundingBox(), over), "it lies there");
@@ -172,7 +172,7 @@ test("a box has one name, from near and from afar, closed and open", async ({ ta
   for (const open of [[], ["small_1"]]) {
     await tab.evaluate((open) => window.tbgraph.state({ open }), open);
     for (const k of [1, 0.4, 0.15]) {
-      const said = await told(`400,100,${k}`);
+      const said = await told([320 / k, 326 / k, 852 / k].join()); // at a scale of k
       ok(!said.some((one) => one.endsWith("_1")), `${open} ${k}: ${said}`);
       if (open.length || k > 0.2) ok(said.includes("small"), `${open} ${k}: ${said}`);
     }

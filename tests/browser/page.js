@@ -242,13 +242,13 @@ test("fifty sets of open groups look as Python draws them, number for number", a
 });
 
 test("opening and closing in any order leaves every pixel as it was", async ({ tab, page }) => {
-  await page("mnist.html", "at=420,20,0.8");
+  await page("mnist.html", "at=375,507.5,1065");
   const shot = async () => (await tab.getByRole("main").screenshot({ animations: "disabled" })).toString("base64");
   const walk = (open, close) =>
     tab.evaluate(async ([open, close]) => {
       for (const name of open) await window.tbgraph.open(name);
       for (const name of close) await window.tbgraph.close(name);
-      await window.tbgraph.state({ ...(await window.tbgraph.state()), at: "420,20,0.8" });
+      await window.tbgraph.state({ ...(await window.tbgraph.state()), at: "375,507.5,1065" });
     }, [open, close]);
   await walk(["conv1"], []);
   const one = await shot();

@@ -70,18 +70,18 @@ async function savedAs(given, file) {
 }
 
 test("what is on the screen and what is saved is what render draws, pixel by pixel", async ({ tab, page, context, folder }) => {
-  await page("same.html", "open=conv1,train&at=420,20,1");
+  await page("same.html", "open=conv1,train&at=300,406,852");
   await shownAs({ tab, context, folder }, "same_light.svg");
   await savedAs({ tab, context, folder }, "same_light.svg");
 });
 
 test("so it is with what was measured, in the dark", async ({ tab, page, context, folder }) => {
-  await page("same.html", "open=fc1&colour=compute-time&theme=dark&at=420,20,1");
+  await page("same.html", "open=fc1&colour=compute-time&theme=dark&at=300,406,852");
   await shownAs({ tab, context, folder }, "same_dark.svg");
   await savedAs({ tab, context, folder }, "same_dark.svg");
 });
 
 test("the picture of a diff is the one that tbgraph diff draws", async ({ tab, page, context, folder }) => {
-  await page("same_diff.html", "at=420,20,1");
+  await page("same_diff.html", "at=460,406,852"); // beside the list of changes
   await shownAs({ tab, context, folder }, "same_diff.svg");
 });

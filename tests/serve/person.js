@@ -68,6 +68,22 @@ async function main() {
     await guest.close();
   });
 
+  await test("the view is saved as a file that needs no server", async () => {
+    await tab.getByLabel("Share").click();
+    const [file] = await Promise.all([tab.waitForEvent("download"), tab.getByRole("button", { name: "Save this view as HTML" }).click()]);
+    ok(file.suggestedFilename().endsWith(".html"), file.suggestedFilename());
+    const copy = `${LOGS}-view.html`;
+    fs.copyFileSync(await file.path(), copy);
+    const guest = await context.newPage();
+    const asked = [];
+    guest.on("request", (request) => request.url().startsWith("http") && asked.push(request.url()));
+    await guest.goto(`file://${copy}`);
+    await guest.evaluate(() => window.tbgraph.ready);
+    await guest.locator('#picture .node[data-name="x"]').waitFor();
+    ok(!asked.length, asked.join());
+    await guest.close();
+  });
+
   await test("two runs are compared", async () => {
     await tab.getByRole("combobox", { name: "Compare with" }).selectOption({ label: "train" });
     await tab.getByRole("list", { name: "Changes" }).waitFor();

@@ -174,6 +174,19 @@ def test_a_graph_is_read_when_it_is_asked_for(client: Callable[..., Any], logs: 
     assert asked.get("/api/graphs/0/groups/999").status_code == 404
 
 
+def test_a_graph_is_a_file_of_its_own(client: Callable[..., Any], logs: Path) -> None:
+    asked = client(logs)
+    asked.post("/api/load/0", headers={"X-Tbgraph": "1"})
+    until(lambda: asked.get("/api/graphs/0").status_code == 200)
+    answer = asked.get("/api/graphs/0/page")
+    assert answer.headers["content-disposition"] == "attachment"
+    page = answer.text
+    assert page.startswith("<!doctype html>")
+    assert page.count('"view":""') == 1
+    names = [one[0] for one in asked.get("/api/graphs/0").json()["blocks"]]
+    assert all(f'data-block="{name}"' in page for name in names)
+
+
 def test_a_graph_that_is_no_graph(client: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "x.pb").write_bytes(b"\x0a\xff\xff")
     told = client(tmp_path / "x.pb").get("/api/state").json()

@@ -10,12 +10,13 @@ from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.errors import MissingFacts, RequestError
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.joined import clouds_joined, joins_told
+from graphviz_tb.render.html import document
 from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import decimal, is_number, known, session_of, whole, word
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
-from graphviz_tb.serve.loading import ServedPage
+from graphviz_tb.serve.loading import BlockOfFile, ServedPage
 from graphviz_tb.serve.logged import AskedColours, answer
 from graphviz_tb.serve.pages import group
 from graphviz_tb.serve.points import FAR
@@ -23,7 +24,7 @@ from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
 from graphviz_tb.training import Training
 
-BINARY = "application/octet-stream"
+BINARY, PAGE = "application/octet-stream", "text/html; charset=utf-8"
 USUAL_HITS, MOST_HITS, MOST_HOPS = 200, 10_000, 9_999
 
 
@@ -57,6 +58,15 @@ async def block(request: Request) -> Response:
     if unchanged(request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     return Response(found.data, 200, headers, BINARY)
+
+
+async def saved(request: Request) -> Response:
+    """The page of a graph as a file that needs no server; who asks writes into its head with which view it opens."""
+    known(request, ())
+    page = page_of(request)
+    blocks = [BlockOfFile(one) for one in page.blocks.values()]
+    data = await in_thread(document, {**page.head, "view": ""}, blocks, str(page.head.get("title") or "graph"))
+    return Response(data, 200, {"cache-control": "no-store", "content-disposition": "attachment"}, PAGE)
 
 
 async def one_group(request: Request) -> Response:
@@ -185,6 +195,7 @@ async def cancel(request: Request) -> Response:
 ROUTES = [
     Route("/api/graphs/{id}", graph, methods=["GET"]),
     Route("/api/graphs/{id}/blocks/{name:path}", block, methods=["GET"]),
+    Route("/api/graphs/{id}/page", saved, methods=["GET"]),
     Route("/api/graphs/{id}/groups/{row}", one_group, methods=["GET"]),
     Route("/api/graphs/{id}/find", find, methods=["GET"]),
     Route("/api/graphs/{id}/trace", trace, methods=["GET"]),

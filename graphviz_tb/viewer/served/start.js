@@ -20,6 +20,10 @@ begin(async () => {
   for (const end = performance.now() + FIRST_WAIT; !state.ready && performance.now() < end; state = await server.state()) await new Promise((done) => setTimeout(done, PAUSE));
   graphs.set(state.graphs);
   const logs = beginLogs(server, () => graphs.app, () => graphs.graphs.length > 0, () => graphs.id, (id) => graphs.choose(id));
+  Share.page = async (view) => {
+    const text = await (await server.ask(`api/graphs/${graphs.id}/page`)).text();
+    return new Blob([text.replace('"view":""', () => `"view":${scriptJson(view)}`)], { type: "text/html" });
+  };
   await graphs.first();
   if (graphs.app) bare.end();
   const { scheme } = await logs;

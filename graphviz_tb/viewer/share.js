@@ -1,0 +1,74 @@
+// Share: the link, the view as a file, the picture for a paper.
+
+class Share {
+  /** Makes the page of a view, to be saved as a file: a file has it, a server makes it. @type {((view: string) => Promise<Blob>) | null} */
+  static page = null;
+
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    this.menu = byId("share");
+    this.menu.addEventListener("toggle", () => this.menu.open && this.offer());
+    const on = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
+    on("copy-link", () => this.copyLink());
+    on("save-html", () => this.savePage());
+    on("save-svg", () => saveSvg(app, this.shot()));
+    on("save-png", () => savePng(app, this.shot()));
+    on("print-picture", () => this.print());
+    addEventListener("beforeprint", () => byId("print").replaceChildren(wholePicture(app, this.shot())));
+    addEventListener("afterprint", () => empty(byId("print")));
+  }
+
+  /** Offer what there is to share now. */
+  offer() {
+    const parts = ["whole", "screen", ...(this.app.shownAs && this.app.boxAt(this.app.shownAs) ? ["chosen"] : [])];
+    const was = byId("save-part").value;
+    chooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
+    byId("link-note").hidden = location.protocol !== "file:";
+    byId("save-html").hidden = !Share.page;
+  }
+
+  /** What the saved picture is to show. @returns {Shot} */
+  shot() {
+    const on = (/** @type {string} */ id) => byId(id).checked;
+    const part = byId("save-part").value || "whole";
+    const gone = part === "chosen" && !(this.app.shownAs && this.app.boxAt(this.app.shownAs));
+    return { part: gone ? "whole" : part, title: on("save-title"), legend: on("save-legend"), marks: on("save-marks") };
+  }
+
+  /** Put the address of what is shown on the clipboard. */
+  async copyLink() {
+    const { app } = this;
+    app.remember();
+    this.menu.open = false;
+    try {
+      if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
+      await navigator.clipboard.writeText(location.href);
+    } catch {
+      const area = el("textarea", {});
+      area.value = location.href;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    app.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
+  }
+
+  /** Save the page as a file that opens as it looks now. */
+  async savePage() {
+    const { app } = this;
+    const { page, ...state } = app.state(); // that of a log comes first anywhere
+    this.menu.open = false;
+    download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
+  }
+
+  /** Print the picture, or make a PDF of it. */
+  print() {
+    this.menu.open = false;
+    print();
+  }
+}
+
+/** JSON that may be in a script element: nothing in it ends the element or begins a comment. @param {any} value */
+const scriptJson = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
