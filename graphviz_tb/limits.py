@@ -233,6 +233,7 @@ PLACES_MEANT = Limit(50_000, "view", "places", "inside calls that a pattern may 
 LETTERS_OF_PLACES = Limit(20_000_000, "view", "letters", "of the addresses of such places", "refused")
 NAMES_MATCHED = Limit(30_000_000, "view", "names",
     "that the patterns of one picture are compared with: about 20 seconds", "the request is refused")
+ASSERTIONS_BYTES = Limit(1_000_000, "commands", "bytes", "of a file of assertions", "refused")
 ASSERTION_SHOWN = Limit(60, "search", "letters", "of an assertion on either side of what is wrong", "not shown")
 QUERY_TERMS = Limit(100, "search", "words", "of one query", "refused")
 PATTERN_STEPS = Limit(10_000, "view", "steps",

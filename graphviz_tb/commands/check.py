@@ -103,13 +103,18 @@ def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool
 
 def lines_of(file: str) -> list[str]:
     """The assertions of a file: a line each; empty ones and those that begin with # are left out."""
-    from graphviz_tb.errors import ReadError
+    from graphviz_tb.errors import ReadError, TooLarge
+    from graphviz_tb.limits import ASSERTIONS_BYTES
 
     try:
-        text = Path(file).read_text("utf-8-sig")
+        with Path(file).open("rb") as stream:
+            data = stream.read(ASSERTIONS_BYTES + 1)  # a device may go on for ever
+        text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or "it is no text in UTF-8"
         raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion a line") from error
+    if len(data) > ASSERTIONS_BYTES:
+        raise TooLarge(f"{file!r} has more than {ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion a line")
     stripped = map(str.strip, text.splitlines())
     return [line for line in stripped if line and not line.startswith("#")]
 

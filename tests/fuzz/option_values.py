@@ -279,7 +279,14 @@ MILD = {
     "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
     "find": MILD_FOLD | {"--json": None, "--names": None},
     "check": MILD_FOLD | {"--assert": ASSERTIONS[:7], "--ignore-unknown": None, "--json": None, "--top": ["0", "3"]},
-    "review": {"--fail-on": ["any", "structure"], "--base": ["HEAD"]},
+    "review": {
+        "--fail-on": ["any", "structure"],
+        "--base": ["HEAD"],
+        "--assert": ASSERTIONS[:7],
+        "--ignore-unknown": None,
+        "--include": ["shapes", "all"],
+        "--title": ["x"],
+    },
     "tree": MILD_FOLD | {"--json": None, "--depth": ["0", "9", "100000"], "--ops": None, "--by": ["name", "flow"]},
     "diff": {
         "--all": None,

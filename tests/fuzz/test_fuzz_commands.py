@@ -53,6 +53,10 @@ def test_the_same_seed_makes_the_same_files_and_lines() -> None:
     assert {line.family for line in command_lines(5, 40)} == set(COMMANDS)
 
 
+def test_lines_are_made_of_every_command() -> None:
+    assert {line.family for line in command_lines(77, 10 * len(COMMANDS))} == set(COMMANDS)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_tried(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)

@@ -172,6 +172,7 @@ def test_bad_requests_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path:
         "hint: one of: K, M, G, T, KB, MiB …",
     ]
     assert check(MNIST, "--assert-file", tmp_path / "nowhere") == 3
+    assert check(MNIST, "--assert-file", "/dev/zero") == 3  # which never ends
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     assert check(MNIST, "--assert-file", tmp_path / "binary") == 3
 
