@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from graphviz_tb.annotate.dtypes import output_dtypes
+from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.outputs import output_index
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.dtypes import dtype_name

@@ -1,6 +1,7 @@
 """Stage `interpret`: whether a node of a flat graph is a weight or an op, and the variable of each weight.
 
 origins    variables and constants, and the ops that hand their values on
+indexes    ops that work out masks, positions and shapes
 gradients  ops that work out gradients, that feed them, and that come from them
 weights    name, shape and uses of each weight
 marks      which nodes are drawn as marks beside the ops that use them
@@ -15,6 +16,7 @@ import numpy as np
 
 from graphviz_tb.interpret.gradients import flow_of
 from graphviz_tb.interpret.handed import find_handed
+from graphviz_tb.interpret.indexes import index_arithmetic
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import ValueOrigins, find_weights
@@ -73,6 +75,7 @@ def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weig
         stores=graph.of_types(lambda op: has_role(op, *STORES)),
         sizes=graph.of_types(lambda op: op in SIZES or op in FILLED),
         flow=Later(lambda: flow_of(graph)),
+        indexes=Later(lambda: index_arithmetic(known)),
         model=Later(lambda: freeze(model_nodes(known, known.meaning.flow()))),
         part=part,
         variables=Later(lambda: variables_of(known, carried, part())),

@@ -51,6 +51,7 @@ class How(IntEnum):
     LOOP = 7  # a cycle in the flow
     TRAINING = 8  # ops that train the model: gradients, updates
     EVALUATION = 9  # a second forward pass with the model's weights
+    INDEX = 10  # what works out a mask, positions or a shape for one consumer
 
 
 SEGMENT, TRAINING = int(How.SEGMENT), int(How.TRAINING)

@@ -54,9 +54,9 @@ class Interpretation:
     `writes`, `stores`, `sizes`: whether an op holds a variable, changes one, is about storing variables (writes, saves,
     restores them, or asks whether they are set), or gives sizes and what is filled by them.
 
-    `flow` is called for what feeds gradients and what comes from them, `model` for the nodes that lead to a result or
-    feed a gradient or a summary (all, where none does), `part` for the `Part` of each node, `variables` for all
-    variables.
+    `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
+    positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
+    does), `part` for the `Part` of each node, `variables` for all variables.
     """
 
     origin: Ints
@@ -66,6 +66,7 @@ class Interpretation:
     stores: Bools
     sizes: Bools
     flow: Later[Flow]
+    indexes: Later[Bools]
     model: Later[Bools]
     part: Later[Bytes]
     variables: Later[tuple[Variable, ...]]
@@ -80,6 +81,7 @@ UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
     NO,
     NO,
     made(Flow(NO, NO, NO, NO, NO)),
+    made(NO),
     made(NO),
     made(np.zeros(0, np.uint8)),
     made(()),

@@ -78,6 +78,8 @@ class Role(StrEnum):
     GRADIENT = "gradient"
     SIZE = "size"
     COUNT = "count"
+    RANGE = "range"
+    SELECT = "select"
     INDEX = "index"
     LOOP_COUNT = "loop-count"
     COMMON = "common"
@@ -193,6 +195,10 @@ COUNTS = TYPES[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
 INDEXES = TYPES[Role.INDEX]
 """What else takes part in computing sizes, where it is done with whole numbers."""
+RANGES = TYPES[Role.RANGE]
+"""Count from one number to another."""
+SELECTS = TYPES[Role.SELECT]
+"""Take the elements of one input or another, as truth values say."""
 COMMON = TYPES[Role.COMMON]
 """Occur in every part of a network, so that no group is named by them."""
 LISTS = TYPES[Role.LIST]

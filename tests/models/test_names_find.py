@@ -85,7 +85,7 @@ def test_a_file_instead_of_a_command() -> None:
     [
         ("rendr", "no command 'rendr'; did you mean: tbgraph render"),
         ("Tree", "no command 'Tree'; did you mean: tbgraph tree"),
-        ("xyz", "no command 'xyz'; choose one of: render, diff, info, serve, find, tree, scalars"),
+        ("xyz", "no command 'xyz'; choose one of: render, diff, info, serve, find, check, review, tree, scalars"),
         ("", "no command ''; choose one of: "),
     ],
 )

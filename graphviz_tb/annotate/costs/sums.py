@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
 from graphviz_tb.annotate.costs.formulas import work
 from graphviz_tb.annotate.costs.frames import in_frames
 from graphviz_tb.annotate.costs.layers import is_partial, layer_work
 from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
-from graphviz_tb.annotate.dtypes import output_dtypes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op

@@ -3,6 +3,7 @@
     columns    children of all levels by name, the edges between them; equal levels are folded once
     items      children with flow between them; a cycle is one box, children without flow move aside
     frames     what a loop of control flow v1 holds, and the flow of one turn inside it
+    indexes    what works out a mask, positions or a shape is one box
     feeders    small inputs are drawn next to their only consumer
     likeness   equal structures between the same neighbours are a stack
     names      names that begin alike are a group, where that closes no cycle
@@ -38,6 +39,7 @@ from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.frames import fold_loops
 from graphviz_tb.group.flow.guard import without_lies
+from graphviz_tb.group.flow.indexes import fold_indexes
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
 from graphviz_tb.group.flow.numbered import stack_runs, with_series
@@ -141,7 +143,8 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     values = frozenset(symbols.of("op", op) for op in VALUES)
     inputs = frozenset(symbols.of("op", op) for op in FED)
     # Numbered inputs of one box are a series, not eight feeders; a box with feeders may be in a run, too.
-    dag = stack_runs(items.dag, series, symbols)
+    indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
+    dag = stack_runs(fold_indexes(items.dag, indexes, level.hierarchy, symbols), series, symbols)
     if not of_layers(level):
         dag = stack_runs(join_feeders(dag, symbols, values, inputs), series, symbols)
     boxes = fold_dag(dag, setting, setting.soft)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
+from graphviz_tb.algorithms.quiet import under
 from graphviz_tb.group.flow.entries import ReaderSet, entries, unpacked
 from graphviz_tb.group.flow.parts import TrainingLevels
 from graphviz_tb.group.series import SeriesRun
@@ -39,14 +40,16 @@ class ChildEdges:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
-    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is, the
-    data edges between them, and the places of those that read one value from outside together."""
+    """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is,
+    whether it does nothing but index arithmetic, the data edges between them, and the places of those that read one
+    value from outside together."""
 
     hierarchy: Hierarchy
     parent: int
     rows: list[int]
     labels: list[str]
     part: Bytes
+    indexes: Bools
     edges: ChildEdges
     entry: list[ReaderSet]
 
@@ -61,7 +64,7 @@ class Siblings:
         rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
         entry = [tuple(int(place[reader]) for reader in readers if place[reader] >= 0) for readers in self.entry]
         entry = [readers for readers in entry if len(readers) > 1]
-        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], edges, entry)
+        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], self.indexes[kept], edges, entry)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +72,9 @@ class Columns:
     """Children and edges of the levels that can be folded, level by level.
 
     `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows, `part` a
-    `Part`. Level number `n` is the inside of row `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its
-    edges `edge_start[n]:edge_start[n + 1]` of `edge`, what it is given from outside in the same way in `entry`.
+    `LevelPart`, `indexes` whether it does nothing but index arithmetic. Level number `n` is the inside of row
+    `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges `edge_start[n]:edge_start[n + 1]` of
+    `edge`, what it is given from outside in the same way in `entry`.
     """
 
     hierarchy: Hierarchy
@@ -79,6 +83,7 @@ class Columns:
     child_start: Longs
     label: list[str]
     part: Bytes
+    indexes: Bools
     edge: ChildEdges
     edge_start: Longs
     entry: Longs
@@ -92,7 +97,8 @@ class Columns:
         edges = ChildEdges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
         entry = unpacked(self.entry[self.entry_start[number] : self.entry_start[number + 1]].tolist())
-        return Siblings(self.hierarchy, int(self.parent[number]), rows, self.label[held], self.part[held], edges, entry)
+        shown, part, indexes = self.label[held], self.part[held], self.indexes[held]
+        return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges, entry)
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
@@ -114,8 +120,15 @@ def columns(hierarchy: Hierarchy) -> Columns:
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
     entry, entry_start = entries(hierarchy, level, place, child_start)
     label = [shown[position] for position in order.tolist()]
-    part = TrainingLevels(hierarchy).part[child]
-    return Columns(hierarchy, parent, child, child_start, label, part, edge, edge_start, entry, entry_start)
+    part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy)[child]
+    return Columns(hierarchy, parent, child, child_start, label, part, indexes, edge, edge_start, entry, entry_start)
+
+
+def index_rows(hierarchy: Hierarchy) -> Bools:
+    """Which rows hold ops, and none but index arithmetic."""
+    ops = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
+    rows: Bools = (ops > 0) & (under(hierarchy, hierarchy.graph.meaning.indexes()) == ops)
+    return rows
 
 
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
@@ -199,7 +212,7 @@ def kinds(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
         Runs(columns.entry, columns.entry_start[:-1], columns.entry_start[1:]),
         Runs(in_runs(columns, runs), starts, stops),
-        Runs(columns.part.astype(np.int64), starts, stops),
+        Runs(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
     )
     first_equal: Longs = np.array(heads, np.int64)[same_as]
     return first_equal

@@ -71,7 +71,7 @@ def by_people(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[in
     """Whether a box is called by what people named, not by types of ops and layers."""
     if box.stack:
         return all(id(member) in told for member in box.members)
-    if AND in box.name:
+    if AND in box.name or box.how == How.INDEX:
         return False
     type_name = "" if box.members else op_type(box, hierarchy)
     return bool(RANGE.search(box.name)) or not given(box.name.removeprefix(CUT), type_name, setting.vocabulary)

@@ -22,10 +22,15 @@ GENERAL = ("T", "TI", "Tparams", "element_dtype", "value_dtype", "Tvalues", "Tid
 
 def output_dtypes(definition: NodeDef) -> Callable[[int], str]:
     """A lookup from an output's position to its dtype: by the op's definition, else by usual names of attributes."""
-    known = op_def(definition.op)
-    names = listed_dtypes(definition) if known is None else list(defined(definition, known))
+    known, names = op_def(definition.op), all_dtypes(definition)
     # Of an op that nobody knows, one attribute speaks for all outputs.
     return lambda index: names[index] if 0 <= index < len(names) else names[-1] if known is None and names else ""
+
+
+def all_dtypes(definition: NodeDef) -> list[str]:
+    """The dtypes of all outputs of an op that TensorFlow defines; of another what its attributes say of one."""
+    known = op_def(definition.op)
+    return listed_dtypes(definition) if known is None else list(defined(definition, known))
 
 
 def defined(definition: NodeDef, known: OpDef) -> Iterator[str]:

@@ -1,0 +1,81 @@
+"""Index arithmetic: the masks, positions and shapes that a program works out from sizes, from constants and from whole
+numbers that it is given, and hands on as whole numbers or truth values.
+
+    x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
+                                                             padding_mask ─▲     ▲─ scores
+
+All but `SelectV2` is. What is worked out from weights or floating numbers is none, though whole: a class, an expert.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from graphviz_tb.algorithms.output_dtypes import all_dtypes
+from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.interpret.origins import argument_of
+from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
+from graphviz_tb.model.dtypes import dtype_name
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.outputs import op_def
+from graphviz_tb.ops.roles import CONSTANTS, LISTS, SIZES, Role, has_role
+
+WHOLE = frozenset({"int32", "int64", "bool"})  # smaller ones hold pictures and quantised values
+STATE = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
+FLOW = (
+    *(Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP),
+    *(Role.FRAME_ENTER, Role.FRAME_EXIT, Role.FRAME_MERGE, Role.FRAME_SWITCH, Role.FRAME_NEXT),
+)
+
+
+def index_arithmetic(graph: Graph) -> Bools:
+    """Which ops work out masks, positions or shapes; no mark and no input is one."""
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    given = np.ones(len(graph), bool)
+    given[target] = False
+    works = ~brought(graph, source, target, given) & ~given & (graph.mark == 0) & ~graph.meaning.flow().behind
+    held = works[source]
+    return freeze(handed_on(graph, works, source[held], target[held]))
+
+
+def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
+    """Variables, inputs that are no whole numbers, ops that nobody knows, and all that is worked out from these but for
+    sizes."""
+    start = graph.of_types(lambda op: op in LISTS or has_role(op, *STATE, *FLOW) or op_def(op) is None)
+    constant = graph.of_types(lambda op: op in CONSTANTS)
+    argument = graph.definition < 0
+    start[argument] = False
+    inputs = np.flatnonzero(given & ~constant & ~start).tolist()
+    start[[node for node in inputs if not gives_whole(graph, node)]] = True
+    past_sizes = ~graph.of_types(SIZES.__contains__)[target]
+    return spread(start, source[past_sizes], target[past_sizes])
+
+
+def handed_on(graph: Graph, works: Bools, source: Ints, target: Ints) -> Bools:
+    """Which of some ops hand on whole numbers alone: to data, to those of them that do not, and as results.
+
+    Before: the edges from these ops.
+    """
+    left, used = works.copy(), np.zeros(len(graph), bool)
+    used[source] = True
+    order, begin = filed(target, len(graph))
+    first, sources = begin.tolist(), source[order].tolist()
+    todo = [*distinct(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]
+    while todo:
+        node = todo.pop()
+        if left[node] and not gives_whole(graph, node):
+            left[node] = False
+            todo += sources[first[node] : first[node + 1]]
+    return left
+
+
+def gives_whole(graph: Graph, node: int) -> bool:
+    """Whether all that a node gives is whole numbers or truth values."""
+    definition = graph.node_def(node)
+    if definition is None:
+        function, argument = argument_of(graph, node)
+        signature = graph.graph_def.library.function[graph.functions[function].index].signature
+        return dtype_name(signature.input_arg[argument].type) in WHOLE
+    dtypes = all_dtypes(definition)
+    return bool(dtypes) and WHOLE.issuperset(dtypes)

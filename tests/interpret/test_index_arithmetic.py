@@ -1,0 +1,128 @@
+"""Masks, positions and shapes: which ops work them out, and the one box that they are drawn as."""
+
+from __future__ import annotations
+
+import graphviz_tb
+from graphviz_tb.model.hierarchy import How
+from graphviz_tb.proto import GraphDef
+from tests.each import each
+
+FLOAT, UINT8, INT32, INT64, BOOL = 1, 4, 3, 9, 10
+# name, op, the attributes that say types, inputs
+CAUSAL = (
+    ("x", "Placeholder", {"dtype": FLOAT}, ()),
+    ("padding", "Placeholder", {"dtype": INT32}, ()),
+    ("shape", "Shape", {"T": FLOAT, "out_type": INT32}, ("x",)),
+    ("length", "StridedSlice", {"T": INT32, "Index": INT32}, ("shape",)),
+    ("steps", "Range", {"Tidx": INT32}, ("length",)),
+    ("real", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("steps",)),
+    ("column", "ExpandDims", {"T": FLOAT, "Tdim": INT32}, ("real",)),
+    ("causal", "GreaterEqual", {"T": FLOAT}, ("column", "real")),
+    ("given", "Cast", {"SrcT": INT32, "DstT": BOOL}, ("padding",)),
+    ("both", "LogicalAnd", {}, ("causal", "given")),
+    ("scores", "MatMul", {"T": FLOAT}, ("x", "x")),
+    ("masked", "SelectV2", {"T": FLOAT}, ("both", "scores", "scores")),
+    ("out", "Softmax", {"T": FLOAT}, ("masked",)),
+)
+Nodes = tuple[tuple[str, str, dict[str, int], tuple[str, ...]], ...]
+
+
+def graph_of(nodes: Nodes) -> GraphDef:
+    graph = GraphDef()
+    for name, op, types, inputs in nodes:
+        node = graph.node.add(name=name, op=op, input=inputs)
+        for key, number in types.items():
+            node.attr[key].type = number
+    return graph
+
+
+def indexes(nodes: Nodes) -> set[str]:
+    """The ops that do index arithmetic."""
+    graph = graphviz_tb.load(graph_of(nodes)).hierarchy.graph
+    return {graph.name[node] for node in graph.meaning.indexes().nonzero()[0]}
+
+
+def test_whole_numbers_that_become_data_are_none_from_there_on() -> None:
+    nodes: Nodes = (
+        ("ages", "Placeholder", {"dtype": INT64}, ()),
+        ("older", "AddV2", {"T": INT64}, ("ages", "ages")),
+        ("real", "Cast", {"SrcT": INT64, "DstT": FLOAT}, ("older",)),
+        ("squares", "Mul", {"T": FLOAT}, ("real", "real")),
+    )
+    assert indexes(nodes) == {"older"}
+
+
+def test_a_mask_is_worked_out_from_sizes_and_whole_numbers() -> None:
+    assert indexes(CAUSAL) == {"shape", "length", "steps", "real", "column", "causal", "given", "both"}
+
+
+@each(
+    "nodes",
+    [
+        # an image of bytes that is scaled
+        (
+            ("image", "Placeholder", {"dtype": UINT8}, ()),
+            ("scaled", "Cast", {"SrcT": UINT8, "DstT": FLOAT}, ("image",)),
+        ),
+        # a class is what a model says
+        (
+            ("x", "Placeholder", {"dtype": FLOAT}, ()),
+            ("class", "ArgMax", {"T": FLOAT, "output_type": INT64}, ("x",)),
+            ("next", "AddV2", {"T": INT64}, ("class", "class")),
+        ),
+        # a counter is a variable
+        (
+            ("step", "VariableV2", {"dtype": INT64}, ()),
+            ("next", "AddV2", {"T": INT64}, ("step", "step")),
+            ("late", "Greater", {"T": INT64}, ("next", "next")),
+        ),
+        # nobody knows what it gives
+        (
+            ("n", "Placeholder", {"dtype": INT32}, ()),
+            ("y", "MyOp", {"T": INT32}, ("n",)),
+            ("z", "Neg", {"T": INT32}, ("y",)),
+        ),
+    ],
+)
+def test_data_is_none(nodes: Nodes) -> None:
+    assert indexes(nodes) == set()
+
+
+def groups(nodes: Nodes) -> dict[str, int]:
+    """By name how many ops each such group of a graph holds."""
+    hierarchy = graphviz_tb.load(graph_of(nodes)).hierarchy
+    return {hierarchy.leaf(row): hierarchy.ops(row) for row in (hierarchy.how == How.INDEX).nonzero()[0].tolist()}
+
+
+def test_a_mask_is_one_box() -> None:
+    assert groups(CAUSAL) == {"mask": 8}
+
+
+def test_a_small_level_shows_the_ops_of_its_mask() -> None:
+    assert groups((*CAUSAL[:3], *CAUSAL[10:])) == {}
+
+
+def test_what_each_consumer_takes_is_one_box() -> None:
+    apart = (
+        *CAUSAL,
+        ("sizes", "Shape", {"T": FLOAT, "out_type": INT32}, ("scores",)),
+        ("batch", "StridedSlice", {"T": INT32, "Index": INT32}, ("sizes",)),
+        ("packed", "Pack", {"T": INT32}, ("batch", "batch")),
+        ("flat", "Reshape", {"T": FLOAT, "Tshape": INT32}, ("out", "packed")),
+    )
+    assert groups(apart) == {"mask": 8, "shape": 3}
+
+
+def test_ends_that_nothing_uses_are_with_what_they_come_from() -> None:
+    assert groups((*CAUSAL, ("batch", "StridedSlice", {"T": INT32, "Index": INT32}, ("shape",)))) == {"mask": 9}
+
+
+def test_positions_are_counted() -> None:
+    table = (
+        *CAUSAL[:5],
+        ("other", "AddV2", {"T": INT32}, ("steps", "steps")),
+        ("rows", "Placeholder", {"dtype": FLOAT}, ()),
+        ("taken", "GatherV2", {"Tparams": FLOAT, "Tindices": INT32}, ("rows", "other")),
+        *((f"act{at}", "Relu", {"T": FLOAT}, (f"act{at - 1}" if at else "taken",)) for at in range(6)),
+    )
+    assert groups(table) == {"positions": 4}
