@@ -244,12 +244,27 @@ class Colouring {
     return out;
   }
 
-  /** @param {number[]} rows */
-  ramp(rows) {
+  /** The values that a ramp names, each once. */
+  ticks() {
     const { signed, whole } = this.told;
     const ticks = signed ? SIGNED_TICKS.map((tick) => this.top * tick) : Array.from({ length: TICKS }, (_, at) => this.top * (at / (TICKS - 1)) ** 2);
-    const values = new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0)); // -0 is 0
-    const out = [...values].map((value) => new layout.LegendRow(this.inWords(value), this.tone(value)));
+    return [...new Set(whole ? ticks.map(Math.round) : ticks.map((tick) => tick + 0))]; // -0 is 0
+  }
+
+  /** Whether a row of the legend speaks of a path: it has one of its colours, or that of the nearest value that is named.
+   * @param {string} label @param {Path} path */
+  speaks(label, path) {
+    if (!this.measured) return [...this.legendOf(path[path.length - 1])].some((entry) => this.told.legend[entry][0] === label);
+    const value = this.value(this.index(path));
+    if (value === null) return label === this.told.missing;
+    const root = (/** @type {number} */ one) => Math.sign(one) * Math.sqrt(Math.abs(one)); // as the ramp goes
+    const ticks = this.ticks().sort((a, b) => Math.abs(root(a) - root(value)) - Math.abs(root(b) - root(value)));
+    return this.inWords(ticks[0]) === label;
+  }
+
+  /** @param {number[]} rows */
+  ramp(rows) {
+    const out = this.ticks().map((value) => new layout.LegendRow(this.inWords(value), this.tone(value)));
     const unknown = this.unknown[this.side][0];
     const { missing, rest } = this.told;
     if (missing && rows.some((row) => this.value(row) === null)) out.push(new layout.LegendRow(missing, unknown));

@@ -1,8 +1,13 @@
 // What stands around the picture: the words of the page, the lists, the legend, messages; and where the camera goes.
 
+const KEY_ROW = 18; // px of a row of the legend
 const MOST_GRAPHS = 500; // functions that the chooser lists
 
 class Framed extends Standing {
+  overKey = ""; // the row of the legend under the pointer
+  onlyKey = ""; // that whose boxes alone are kept
+  lit() {} // Shown does it
+
   /** Words and colours of the page. */
   dressPage() {
     document.documentElement.lang = language;
@@ -68,11 +73,45 @@ class Framed extends Standing {
     details.firstChild.addEventListener("click", () => (this.legendOpen = !details.open));
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.paint.theme);
-    for (const group of layout.drawn(found, this.paint.theme)) grouped(group, svg);
+    const colours = every ?? rows;
+    if (this.onlyKey && !colours.some((/** @type {any} */ one) => one.label === this.onlyKey)) this.keep(""); // of another colouring
+    const groups = [...layout.drawn(found, this.paint.theme)];
+    const drawn = groups.map((group) => grouped(group, svg));
+    const named = rows.filter((/** @type {any} */ one) => one.shape !== "rest");
+    if (rows.length) named.forEach((/** @type {any} */ one, /** @type {number} */ at) => this.keyRow(drawn[at + 1], one.label, [...groups[at + 1].at, found.blocks[0].block.column])); // behind the heading
     details.append(svg);
     const left = every ? every.length - rows.length : 0;
     if (every) details.append(el("button", { class: "link", onclick: () => this.legendAll(!this.legendWhole) }, left ? t("and", { n: left }) : t("fewer")));
     panel.append(details);
+  }
+
+  /** Let a row of the legend ring its boxes when the pointer is over it, and keep only them when it is clicked.
+   * @param {any} element @param {string} label @param {number[]} place where it begins, and how wide it is */
+  keyRow(element, label, [x, y, wide]) {
+    const ground = svgEl("rect", { class: "ground", x: x - 4, y: y - 1, width: wide + 8, height: KEY_ROW, rx: 4 });
+    element.prepend(ground);
+    const name = [...element.querySelectorAll("text")].map((one) => one.textContent).join(" ");
+    fill(element, { class: "key-row", role: "button", tabindex: "0", "aria-label": name, "aria-pressed": String(this.onlyKey === label), "data-key": label });
+    for (const [event, key] of [["pointerenter", label], ["focus", label], ["pointerleave", ""], ["blur", ""]]) {
+      element.addEventListener(event, () => {
+        this.overKey = key;
+        this.lit();
+      });
+    }
+    element.addEventListener("click", () => this.keep(this.onlyKey === label ? "" : label));
+    element.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.keep(this.onlyKey === label ? "" : label);
+    });
+  }
+
+  /** Keep only the boxes of which a row of the legend speaks; "": all. @param {string} label */
+  keep(label) {
+    this.onlyKey = label;
+    for (const one of byId("legend").querySelectorAll(".key-row")) one.setAttribute("aria-pressed", String(/** @type {any} */ (one).dataset.key === label && !!label));
+    this.lit();
   }
 
   /** List every colour, or the first ones. @param {boolean} whole */

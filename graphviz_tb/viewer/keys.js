@@ -45,6 +45,8 @@ class Hands {
     on("zoom-in", () => app.camera.glide(zoomed(app, 1.4)));
     on("zoom-out", () => app.camera.glide(zoomed(app, 1 / 1.4)));
     on("fit", () => app.fit());
+    on("back-button", () => app.fit().then(() => app.focus()));
+    for (const name of ["pointerdown", "click", "dblclick"]) on("back-button", (event) => event.stopPropagation(), name);
     on("scheme", (event) => app.colour(event.target.value), "change");
     on("graph", (event) => app.show(Number(event.target.value)), "change");
     on("step", (event) => app.setStep(Number(event.target.value)), "change");
@@ -306,6 +308,7 @@ class Hands {
   undo() {
     const { app } = this;
     if (app.traced) app.endTrace();
+    else if (app.onlyKey) app.keep("");
     else if (app.marked.size) {
       app.find.box.value = "";
       app.find.run("");

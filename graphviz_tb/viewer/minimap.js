@@ -1,5 +1,7 @@
 // The minimap: the whole picture small, and on it the window, which can be dragged.
 
+const LOST = 16; // px of the picture that must be in the window: with less the reader sees nothing of it
+
 class Minimap {
   /** @param {App} app */
   constructor(app) {
@@ -52,8 +54,11 @@ class Minimap {
 
   /** The camera moved. */
   moved() {
-    const { camera } = this.app;
+    const { camera, scene } = this.app;
     const [wide, tall] = camera.size;
+    const [left, top, right, bottom] = [camera.x, camera.y, camera.x + (scene?.width ?? 0) * camera.k, camera.y + (scene?.height ?? 0) * camera.k];
+    this.panel.classList.toggle("idle", !!scene && left >= -1 && top >= -1 && right <= wide + 1 && bottom <= tall + 1); // all is seen
+    byId("back-button").hidden = !scene || (left < wide - LOST && top < tall - LOST && right > LOST && bottom > LOST);
     const { style } = this.window;
     const size = [(wide / camera.k) * this.scale, (tall / camera.k) * this.scale].map(num);
     if (this.shown !== size.join()) [style.width, style.height] = size.map((one) => `${one}px`);

@@ -5,7 +5,7 @@ class Shown extends Framed {
   async redraw(anchor, moving = true, was = anchor) {
     const { graph } = this;
     await graph.prepare([[0], ...this.open.values()]).catch((error) => this.damaged(error));
-    const painter = await this.painter();
+    const painter = (this.brush = await this.painter());
     const before = this.scene;
     this.hovered = null; // what was under the pointer may have gone from there
     byId("tip").hidden = true;
@@ -39,7 +39,7 @@ class Shown extends Framed {
 
   /** Show the same picture in other colours: nothing moves, as long as every box that says something has room for it. */
   async recolour() {
-    const painter = await this.painter();
+    const painter = (this.brush = await this.painter());
     if (!this.scene || this.paint.scheme !== painter.scheme || !painter.write(this.scene, this.places)) return this.redraw(this.selected, false);
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
@@ -155,15 +155,27 @@ class Shown extends Framed {
       row: this.selected ? this.selected[this.selected.length - 1] : -1,
       trace: this.traced ? this.counts(this.traced.rows) : null,
       marks: this.marked.size ? this.counts(this.marked) : null,
+      over: this.spokenOf(this.overKey),
+      only: this.spokenOf(this.onlyKey),
     };
     for (const item of picture.items) if (item.element) this.shed(item, item.element);
     this.ring();
     fill(this.svg, { "aria-activedescendant": this.shownAs ? `n-${graph.key(this.shownAs)}` : null });
   }
 
+  /** The closed boxes of which a row of the legend speaks; null where there is none. @param {string} label @returns {Set<number> | null} */
+  spokenOf(label) {
+    if (!label || !this.brush || !this.scene) return null;
+    const found = new Set();
+    this.scene.boxes.forEach((/** @type {any} */ box, /** @type {number} */ at) => {
+      if (!box.open && this.brush?.speaks(label, this.places.get(box.address) ?? [box.row])) found.add(at);
+    });
+    return found;
+  }
+
   /** The same for one item. @param {any} item @param {any} element */
   shed(item, element) {
-    const { chosen, row, trace, marks } = this.light;
+    const { chosen, row, trace, marks, over, only } = this.light;
     const { boxes } = this.picture.scene;
     const { classList } = element;
     const lives = (/** @type {Int32Array} */ sums, /** @type {number} */ at) => sums[this.graph.end[at]] - sums[at] > 0;
@@ -174,15 +186,16 @@ class Shown extends Framed {
       if (item.layer !== "titles") element.setAttribute("aria-selected", String(mine));
       classList.toggle("selected", mine);
       classList.toggle("found", !!marks && !box.open && lives(marks, box.row));
-      classList.toggle("faded", !!trace && !seen(item.box));
+      classList.toggle("keyed", !!over && over.has(item.box));
+      classList.toggle("faded", (!!trace && !seen(item.box)) || (!!only && !box.open && !only.has(item.box)));
     } else if (item.route) {
-      classList.toggle("faded", !this.onTrace(item.route.identity));
+      classList.toggle("faded", !this.onTrace(item.route.identity) || (!!only && !(only.has(item.route.source) && only.has(item.route.target))));
     } else if (item.stub) {
       const { other, identities } = item.stub;
       classList.toggle("twin", row >= 0 && other === row);
       classList.toggle("found", !!marks && other >= 0 && lives(marks, other) && this.graph.mark[other] > 0);
       classList.toggle("faded", identities.length > 0 && !identities.some((/** @type {any} */ one) => this.onTrace(one)));
-    } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace);
+    } else if (item.layer === "free" || item.layer === "ports") classList.toggle("faded", !!trace || !!only);
   }
 
   /** Whether a line is one that the trace goes along; each is where there is none. @param {any} identity */

@@ -40,7 +40,9 @@ class Standing {
     this.busy = Promise.resolve();
     this.svg = byId("picture");
     /** @type {any} what is chosen, traced and found, as the picture shows it */
-    this.light = { chosen: null, row: -1, trace: null, marks: null };
+    this.light = { chosen: null, row: -1, trace: null, marks: null, over: null, only: null };
+    /** @type {Colouring | null} what gave the boxes their colours */
+    this.brush = null;
     /** @type {Picture} */
     this.picture = null;
     /** @type {Camera} */

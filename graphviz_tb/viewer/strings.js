@@ -40,7 +40,7 @@ const STRINGS = {
     "query.missing": "A word is missing: look for the words and, or, not in quotes", "query.quantity": "Nothing to compare is called {name}: params, flops, activations, time, memory", "query.unit": "{unit} is no unit here",
     "query.unknown": "Not known in this graph: {quantity}", hitOf: "{at} of {n}",
     regexError: "Not a valid regular expression", skip: "Skip to the graph", crossing: "{n} tensors", values: "Constants and weights",
-    table: "Table", "table.by": "Rows", "table.ops": "Ops", "table.layers": "Layers", "table.groups": "Groups", "table.filter": "Filter the rows", "table.csv": "Save CSV", "table.close": "Close the table", "table.self": "Self time",
+    backToGraph: "Back to the graph", table: "Table", "table.by": "Rows", "table.ops": "Ops", "table.layers": "Layers", "table.groups": "Groups", "table.filter": "Filter the rows", "table.csv": "Save CSV", "table.close": "Close the table", "table.self": "Self time",
     "table.time": "Time", "table.share": "Share", "table.shape": "Output shape", "table.rows": "{n} rows", "table.oneRow": "1 row", "table.of": " of {all}{share}", "help.table": "Table of ops, layers or groups",
   },
   ko: {
@@ -90,7 +90,7 @@ const STRINGS = {
     "query.missing": "단어가 빠졌습니다: and, or, not이라는 글을 찾으려면 따옴표로 묶으세요", "query.quantity": "{name}(으)로는 비교할 수 없습니다: params, flops, activations, time, memory", "query.unit": "{unit}은(는) 여기서 쓰는 단위가 아닙니다",
     "query.unknown": "이 그래프에서는 알 수 없습니다: {quantity}", hitOf: "{n}개 중 {at}번째",
     regexError: "올바른 정규식이 아닙니다", skip: "그래프로 건너뛰기", crossing: "텐서 {n}개", values: "상수와 가중치",
-    table: "표", "table.by": "행", "table.ops": "연산", "table.layers": "레이어", "table.groups": "묶음", "table.filter": "행 거르기", "table.csv": "CSV 저장", "table.close": "표 닫기", "table.self": "자체 시간",
+    backToGraph: "그래프로 돌아가기", table: "표", "table.by": "행", "table.ops": "연산", "table.layers": "레이어", "table.groups": "묶음", "table.filter": "행 거르기", "table.csv": "CSV 저장", "table.close": "표 닫기", "table.self": "자체 시간",
     "table.time": "시간", "table.share": "비율", "table.shape": "출력 형태", "table.rows": "{n}행", "table.oneRow": "1행", "table.of": ", 전체 {all}{share}", "help.table": "연산·레이어·묶음 표",
   },
 };
