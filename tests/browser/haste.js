@@ -87,7 +87,7 @@ test("a double click opens what was clicked first, though the card comes to lie 
   for (const name of ["conv1", "conv2"]) {
     await tab.evaluate(async (name) => {
       const box = (await window.tbgraph.scene()).boxes.find((one) => one.name === name);
-      await window.tbgraph.state({ at: [1250 - box.x, 300 - box.y, 1].join() });
+      await window.tbgraph.state({ at: [box.x - 530, box.y + 126, 852].join() }); // it begins at (1250, 300)
     }, name);
     const box = await node(tab, name).boundingBox();
     const at = [box.x + box.width / 2, box.y + box.height / 2];
