@@ -40,6 +40,7 @@ PARTS = {
     "tensorflow": "pip install 'tensorflow==2.21.*'",
     "atheris": "pip install atheris, where it has a wheel",
     "pre-commit": "pip install pre-commit",
+    "jq": "apt-get install jq",
 }
 MODULES = {
     **{name: name for name in ("tensorflow", "h5py", "atheris", "starlette", "uvicorn", "watchfiles")},

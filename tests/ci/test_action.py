@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -219,7 +220,7 @@ def test_every_input_is_documented_and_used() -> None:
         assert re.search(rf"\binputs\.{name}\b", ACTION.partition("\nruns:")[2]), name
 
 
-def test_comments_of_others_are_never_changed(tmp_path: Path) -> None:
+def test_comments_of_others_are_never_changed(require: Callable[..., None]) -> None:
     """The expression that finds the comment, by a program that has the same language."""
     found = re.search(r"^ours='(.*)'$", STEPS["Comment"].script, re.MULTILINE)
     assert found
@@ -229,9 +230,7 @@ def test_comments_of_others_are_never_changed(tmp_path: Path) -> None:
         {"id": 2, "user": {"type": "Bot"}, "body": f"said: {marker}"},
         {"id": 3, "user": {"type": "Bot"}, "body": f"{marker}\n## Model graph"},
     ]
-    jq = subprocess.run(["which", "jq"], capture_output=True, check=False)
-    if jq.returncode:
-        pytest.skip("jq is not installed (apt-get install jq)")
+    require("jq")
     done = subprocess.run(
         ["jq", found[1]], input=json.dumps(comments), env={"MARKER": marker, "PATH": "/usr/bin:/bin"}, text=True,
         capture_output=True, check=True,

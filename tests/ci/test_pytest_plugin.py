@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def test_weights_do_not_count() -> None:
     assert b'"floatVal": [\n' in baseline(trained(1))[0]  # the rate is a setting
 
 
-def test_layers_that_no_json_lists_make_no_baseline() -> None:
-    pytest.importorskip("h5py")
+def test_layers_that_no_json_lists_make_no_baseline(require: Callable[..., None]) -> None:
+    require("h5py")
     with pytest.raises(RequestError, match="make no baseline"):
         baseline(FIXTURES / "models/keras3/subclassed.keras")
