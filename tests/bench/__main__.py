@@ -29,6 +29,7 @@ def main() -> int:
             "million": ["--nodes", "10", "1000", "10000", "--keep", temporary],
             "infer": ["--nodes", "1000", "10000", "--keep", temporary],
             "page": ["--keep", temporary],
+            "jobs": ["--keep", temporary, "--runs", "1", "--only", "a picture of two ops", "a picture of 16,000 nodes"],
             "logged": ["--size", "0.02"],
             "diff": [DIFFED, "--copy", str(folder / "copy.pb")],
         }
