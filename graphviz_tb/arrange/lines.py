@@ -9,7 +9,7 @@ from graphviz_tb.limits import PORTS_OF_SIDE
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import PortSlot
-from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.thickness import load
 
 TIERS = {"data": 0, "control": 1, "reference": 2}
 Turned = frozenset[Neighbour]
@@ -105,8 +105,8 @@ def lines(
 
 
 def thick(line: Metaedge | Bridge) -> int:
-    """How thick a line of data is drawn; 0 for one that carries none, or in part references."""
-    return thickness(line) if line.kind == "data" else 0
+    """The `load` of a line of data; 0 for one that carries none, or in part references."""
+    return load(line) if line.kind == "data" else 0
 
 
 def where(bridge: Bridge, turned: Turned) -> PortSide:

@@ -9,13 +9,16 @@ from graphviz_tb.model.skeleton import Skeleton
 
 
 def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], boxes: int) -> tuple[int, ...]:
-    """Of all paths through the most boxes the one that carries the most, as the numbers of its edges from its start.
+    """Of all paths the one along the most boxes whose results are data, less those that make indices of data; then
+    through the most boxes; then the one that carries the most. As the numbers of its edges from its start.
 
-    Before: no cycle; items from `boxes` on are ports; edges with weight 0 are no data and not part of any path.
-    After: among equal paths the one whose items come first in the file.
+    Before: no cycle; items from `boxes` on are ports. Edges with weight 0 are no data and not part of any path, those
+    below 0 carry indices, sizes and masks alone. After: among equal paths the one whose items come first in the file.
 
     >>> spine(4, [(0, 1), (1, 2), (0, 2), (1, 3)], [1, 2, 9, 3], 4)
     (0, 3)
+    >>> spine(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
+    (2,)
     """
     above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
@@ -25,16 +28,21 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
             above[target].append(source)
             below[source].append(target)
             out[source].append(edge)
-    length, carried, onward = [0] * count, [0] * count, [-1] * count
-    # From the ends back: by item the most boxes and the greatest load of any path from it, and its first edge.
+    fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
+    onward = [-1] * count
+    # From the ends back: by item the best path from it, as its data, its boxes and its load, and the first edge of it.
+    best = [(0, 0, 0)] * count
     for item in reversed(topological(below)):
-        length[item] = 1 if item < boxes else 0
+        step = 1 if item < boxes else 0
+        best[item] = (0, step, 0)
         for edge in out[item]:
-            after = edges[edge][1]
-            steps, load = length[after] + (1 if item < boxes else 0), carried[after] + weights[edge]
-            if onward[item] < 0 or (steps, load, -after) > (length[item], carried[item], -edges[onward[item]][1]):
-                length[item], carried[item], onward[item] = steps, load, edge
-    current = max(range(count), key=lambda item: (length[item], carried[item], -item), default=0)
+            after, weight = edges[edge][1], weights[edge]
+            data, through, load = best[after]
+            gives = step if weight > 0 else -step if item in fed else 0
+            path_on = (data + gives, through + step, load + abs(weight))
+            if onward[item] < 0 or (*path_on, -after) > (*best[item], -edges[onward[item]][1]):
+                best[item], onward[item] = path_on, edge
+    current = max(range(count), key=lambda item: (*best[item], -item), default=0)
     path = []
     while count and onward[current] >= 0:
         path.append(onward[current])
@@ -43,7 +51,8 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
 
 
 def spines(skeleton: Skeleton, thick: Sequence[int]) -> tuple[int, ...]:
-    """The main path of each part, as numbers of wires; `thick` is how thick each wire is, 0 for one without data."""
+    """The main path of each part, as numbers of wires; `thick` is how thick each wire is, below 0 for one that carries
+    indices, sizes and masks alone, 0 for one without data."""
     # Parts as they are drawn: boxes put in by hand may have joined two.
     part_of = {item: number for number, part in enumerate(skeleton.parts) for row in part for item in row}
     wires: list[list[int]] = [[] for _ in skeleton.parts]

@@ -15,12 +15,11 @@ from graphviz_tb.algorithms.output_dtypes import all_dtypes
 from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.interpret.origins import argument_of
 from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
-from graphviz_tb.model.dtypes import dtype_name
+from graphviz_tb.model.dtypes import INDEXING, dtype_name
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import CONSTANTS, LISTS, SIZES, Role, has_role
 
-WHOLE = frozenset({"int32", "int64", "bool"})  # smaller ones hold pictures and quantised values
 STATE = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
 FLOW = (
     *(Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP),
@@ -76,6 +75,6 @@ def gives_whole(graph: Graph, node: int) -> bool:
     if definition is None:
         function, argument = argument_of(graph, node)
         signature = graph.graph_def.library.function[graph.functions[function].index].signature
-        return dtype_name(signature.input_arg[argument].type) in WHOLE
+        return dtype_name(signature.input_arg[argument].type) in INDEXING
     dtypes = all_dtypes(definition)
-    return bool(dtypes) and WHOLE.issuperset(dtypes)
+    return bool(dtypes) and INDEXING.issuperset(dtypes)

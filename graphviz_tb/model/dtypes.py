@@ -47,6 +47,9 @@ DTYPES = {
     30: Dtype("uint4", 1, "u1", "int_val"),
 }
 SIZES = {dtype.name: dtype.size for dtype in DTYPES.values()}
+INDEXING = frozenset(
+    {"int32", "int64", "bool"}
+)  # of indices, sizes and masks; smaller ones hold images, quantised values
 REFERENCE = 100  # added to a type's number where TensorFlow 1 hands on a variable itself (`DT_FLOAT_REF` is 101)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
+from graphviz_tb.model.dtypes import INDEXING
 from graphviz_tb.model.frozen import dataclass
 
 Shape = tuple[int | None, ...] | None
@@ -40,12 +41,13 @@ class Carried:
     (2, 5, True)
     """
 
-    __slots__ = ("_counted", "_decode", "_known", "_outputs")
+    __slots__ = ("_counted", "_decode", "_indexing", "_known", "_outputs")
 
     def __init__(self, outputs: Sequence[tuple[int, int]], decode: Callable[[int, int], Tensor]) -> None:
         self._outputs = outputs
         self._decode = decode
         self._known: bool | None = None  # decided once: each stage that draws a line asks again
+        self._indexing: bool | None = None
         self._counted: tuple[int | None, int] | None = None
 
     def __len__(self) -> int:
@@ -77,6 +79,13 @@ class Carried:
         if self._known is None:
             self._known = any(tensor.shape is not None for tensor in self)
         return self._known
+
+    @property
+    def indexing(self) -> bool:
+        """Whether all are of types of indices, sizes and masks."""
+        if self._indexing is None:
+            self._indexing = len(self) > 0 and all(tensor.dtype in INDEXING for tensor in self)
+        return self._indexing
 
     def size(self, enough: int | None = None) -> int:
         """Elements of all tensors (unknown dimension = 1); with `enough`, counting stops where it is reached."""

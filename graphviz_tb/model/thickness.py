@@ -34,3 +34,14 @@ def thickness(edge: Metaedge | Bridge) -> int:
     if edge.kind == "control" or not edge.carried.known:
         return THIN
     return THIN + bisect_right(THRESHOLDS, edge.carried.size(enough=THRESHOLDS[-1]))
+
+
+def load(edge: Metaedge | Bridge) -> int:
+    """The thickness, below 0 for a line that carries indices, sizes and masks alone: a main path takes others first.
+
+    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.tensors import Tensor
+    >>> load(Metaedge(0, 1, 1, 0, 0, given(Tensor((100,), "int32"))))
+    -23
+    """
+    return -thickness(edge) if edge.carried.indexing else thickness(edge)

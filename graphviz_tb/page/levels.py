@@ -137,8 +137,9 @@ def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:
 
 
 def said(line: Metaedge | Bridge, words: TextTable) -> tuple[int, int, int]:
-    """The label of a line, its thickness, and what it carries in full."""
-    return words(shown(line)), thickness(line), words(contents(line))
+    """The label of a line, its thickness with a last bit for what carries indices, sizes and masks alone, and what it
+    carries in full."""
+    return words(shown(line)), thickness(line) << 1 | line.carried.indexing, words(contents(line))
 
 
 def put_skeleton(out: IntArray, order: Skeleton) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.thickness import thickness
+from graphviz_tb.model.thickness import load
 from graphviz_tb.place.attachment import Gate, gate_of, gates_of
 from graphviz_tb.place.groups import OpenGroup
 
@@ -84,7 +84,7 @@ def paths_of(groups: Sequence[OpenGroup]) -> Paths:
         for index, line in group.view.drawn().items():
             if line.kind == "data" and not group.view.skeleton.wires[index].turned:
                 source, target = (end_of(paths, groups, number, index, end, inner) for end in (0, 1))
-                paths.steps[source].append(((number, index), target, thickness(line)))
+                paths.steps[source].append(((number, index), target, load(line)))
                 paths.below[source].append(target)
     return paths
 
@@ -110,17 +110,22 @@ def end_of(
 
 
 def longest(paths: Paths, groups: Sequence[OpenGroup]) -> list[SpineWire]:
-    """The path through the most boxes; among those the one that carries the most, then the one that most follows the
-    main paths of the levels, then the first."""
+    """The path along the most boxes whose results are data, less those that make indices of data; then through the most
+    boxes; among those the one that carries the most, then the one that most follows the main paths of the levels, then
+    the first."""
     own = [set(group.view.skeleton.spine) for group in groups]
     count = len(paths.boxes)
-    best = [(box, 0, 0) for box in paths.boxes]
+    fed = {target for steps in paths.steps for _, target, carries in steps if carries > 0}
+    best = [(0, box, 0, 0) for box in paths.boxes]
     onward: list[tuple[SpineWire, int] | None] = [None] * count
-    # From the ends back: by node the best of all paths from it, (boxes, load, wires of levels' own paths).
+    # From the ends back: by node the best of all paths from it, (boxes that give data, boxes, load, wires of
+    # levels' own paths).
     for node in reversed(topological(paths.below)):
-        for (number, wire), target, load in paths.steps[node]:
-            boxes, carried, kept = best[target]
-            reached = boxes + paths.boxes[node], carried + load, kept + (wire in own[number])
+        box = paths.boxes[node]
+        for (number, wire), target, carries in paths.steps[node]:
+            data, boxes, carried, kept = best[target]
+            gives = box if carries > 0 else -box if node in fed else 0
+            reached = data + gives, boxes + box, carried + abs(carries), kept + (wire in own[number])
             if onward[node] is None or reached > best[node]:
                 best[node], onward[node] = reached, ((number, wire), target)
     current = max(range(count), key=lambda node: best[node], default=-1)

@@ -94,8 +94,12 @@ function stubs(marks, edges, stubbed, bridges, rows) {
   return [...found.values()];
 }
 
-/** How thick a line of data is; 0 for one that carries none, or in part references. @param {any} line */
-const thickOf = (line) => (line.kind === "data" ? line.thickness : 0);
+/** How thick a line of data is, below 0 where it carries indices, sizes and masks alone; 0 for one that carries no data,
+ * or in part references. @param {any} line */
+function thickOf(line) {
+  if (line.kind !== "data") return 0;
+  return line.indexing ? -line.thickness : line.thickness;
+}
 
 /** An order of drawing without some wires and children, and without what then hangs on no wire; all else stays in its order.
  * @param {any} skeleton @param {any} metagraph @param {(wire: any) => boolean} stays @param {Set<number>} removed */

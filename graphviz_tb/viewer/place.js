@@ -3329,7 +3329,7 @@ function paths_of(groups) {
     for ([index, line] of group.view.drawn().entries()) {
       if (((line.kind === "data") && !group.view.skeleton.wires.at(index).turned)) {
         [source, target] = (() => { const out = []; for (const end of [0, 1]) { out.push(end_of_of_spine(paths, groups, number, index, end, inner)); } return out; })();
-        paths.steps.at(source).push([[number, index], target, hand_thickness(line)]);
+        paths.steps.at(source).push([[number, index], target, hand_load(line)]);
         paths.below.at(source).push(target);
       }
     }
@@ -3351,15 +3351,18 @@ function end_of_of_spine(paths, groups, number, index, end, inner) {
   return paths.node([number, item], (((item < view.skeleton.children) && !group.below.has(item)) ? 1 : 0));
 }
 function longest(paths, groups) {
-  let own, count, best_, onward, node, number, wire, target, load, boxes, carried, kept_, reached_, current, steps, ahead;
+  let own, count, fed, best_, onward, node, box, number, wire, target, carries, data, boxes, carried, kept_, gives, reached_, current, steps, ahead;
   own = (() => { const out = []; for (const group of groups) { out.push(new Set(group.view.skeleton.spine)); } return out; })();
   count = paths.boxes.length;
-  best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([box, 0, 0]); } return out; })();
+  fed = (() => { const out = new Set(); for (const steps of paths.steps) for (const [_, target, carries] of steps) if ((carries > 0)) { out.add(target); } return out; })();
+  best_ = (() => { const out = []; for (const box of paths.boxes) { out.push([0, box, 0, 0]); } return out; })();
   onward = py_repeat([null], count);
   for (node of py_reversed(topological(paths.below))) {
-    for ([[number, wire], target, load] of paths.steps.at(node)) {
-      [boxes, carried, kept_] = best_.at(target);
-      reached_ = [(boxes + paths.boxes.at(node)), (carried + load), (kept_ + own.at(number).has(wire))];
+    box = paths.boxes.at(node);
+    for ([[number, wire], target, carries] of paths.steps.at(node)) {
+      [data, boxes, carried, kept_] = best_.at(target);
+      gives = ((carries > 0) ? box : (fed.has(node) ? -box : 0));
+      reached_ = [(data + gives), (boxes + box), (carried + Math.abs(carries)), (kept_ + own.at(number).has(wire))];
       if (((onward.at(node) == null) || (py_compare(reached_, best_.at(node)) > 0))) {
         [best_[node], onward[node]] = [reached_, [[number, wire], target]];
       }
@@ -4557,7 +4560,7 @@ function kept_in(part, old, was) {
 
 // arrange.spine
 function spine(count, edges, weights, boxes) {
-  let above, below_, out, edge, source, target, length, carried, onward, item, after, steps, load, current, path;
+  let above, below_, out, edge, source, target, fed, onward, best_, item, step, after, weight, data, through, load, gives, path_on, current, path;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
@@ -4568,18 +4571,23 @@ function spine(count, edges, weights, boxes) {
       out.at(source).push(edge);
     }
   }
-  [length, carried, onward] = [py_repeat([0], count), py_repeat([0], count), py_repeat([-1], count)];
+  fed = (() => { const out = new Set(); for (const [[_, target], weight] of py_zip(edges, weights)) if ((weight > 0)) { out.add(target); } return out; })();
+  onward = py_repeat([-1], count);
+  best_ = py_repeat([[0, 0, 0]], count);
   for (item of py_reversed(topological(below_))) {
-    length[item] = ((item < boxes) ? 1 : 0);
+    step = ((item < boxes) ? 1 : 0);
+    best_[item] = [0, step, 0];
     for (edge of out.at(item)) {
-      after = edges.at(edge)[1];
-      [steps, load] = [(length.at(after) + ((item < boxes) ? 1 : 0)), (carried.at(after) + weights.at(edge))];
-      if (((onward.at(item) < 0) || (py_compare([steps, load, -after], [length.at(item), carried.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
-        [length[item], carried[item], onward[item]] = [steps, load, edge];
+      [after, weight] = [edges.at(edge)[1], weights.at(edge)];
+      [data, through, load] = best_.at(after);
+      gives = ((weight > 0) ? step : (fed.has(item) ? -step : 0));
+      path_on = [(data + gives), (through + step), (load + Math.abs(weight))];
+      if (((onward.at(item) < 0) || (py_compare([...path_on, -after], [...best_.at(item), -edges.at(onward.at(item))[1]]) > 0))) {
+        [best_[item], onward[item]] = [path_on, edge];
       }
     }
   }
-  current = py_max(py_range(count), {key: (item) => [length.at(item), carried.at(item), -item], default: 0});
+  current = py_max(py_range(count), {key: (item) => [...best_.at(item), -item], default: 0});
   path = [];
   while ((count && (onward.at(current) >= 0))) {
     path.push(onward.at(current));

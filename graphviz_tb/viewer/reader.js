@@ -55,8 +55,8 @@ function readLevel(words, from) {
       member: KINDS[flags >> 5],
     });
   }
-  const said = (/** @type {any} */ line, /** @type {number[]} */ [label, thickness, told]) =>
-    Object.assign(line, { label: word(label), thickness, told: word(told) });
+  const said = (/** @type {any} */ line, /** @type {number[]} */ [label, bits, told]) =>
+    Object.assign(line, { label: word(label), thickness: bits >> 1, indexing: !!(bits & 1), told: word(told) });
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
     said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
   );

@@ -44,3 +44,5 @@ const hand_shown = (line) => line.label;
 const hand_contents = (line) => line.told;
 /** @param {any} line */
 const hand_thickness = (line) => line.thickness;
+/** The thickness, below 0 for a line of indices, sizes and masks alone. @param {any} line */
+const hand_load = (line) => (line.indexing ? -line.thickness : line.thickness);

@@ -52,7 +52,8 @@ WANTED = {
 # Written by hand in `viewer/words.js`: words, and the advances of the font, which come with the data.
 BY_HAND = {
     ("measure", "width"), ("measure", "clean"), ("measure", "_advance"), ("measure", "joins"), ("measure", "thousands"),
-    ("labels", "shown"), ("labels", "contents"), ("thickness", "thickness"), ("tensors", "carry"),
+    ("labels", "shown"), ("labels", "contents"), ("thickness", "thickness"), ("thickness", "load"),
+    ("tensors", "carry"),
 }  # fmt: skip
 HEAD = """// @ts-nocheck
 // Made from graphviz_tb/view/, place/ and render/ by `make viewer`; do not edit.

@@ -1,0 +1,57 @@
+"""The main path of a level is that of its data."""
+
+from __future__ import annotations
+
+import graphviz_tb
+from graphviz_tb.proto import GraphDef
+
+FLOAT, INT32 = 1, 3
+SIZES = (  # longer than the way of the data
+    ("shape", "Shape", {"T": FLOAT, "out_type": INT32}, ("x",)),
+    ("length", "StridedSlice", {"T": INT32, "Index": INT32}, ("shape",)),
+    ("steps", "Range", {"Tidx": INT32}, ("length",)),
+    ("causal", "GreaterEqual", {"T": INT32}, ("steps", "steps")),
+)
+
+
+def main_path(*nodes: tuple[str, str, dict[str, int], tuple[str, ...]]) -> list[str]:
+    """The names of the ops on the main path of a graph."""
+    graph = GraphDef()
+    for name, op, types, inputs in nodes:
+        node = graph.node.add(name=name, op=op, input=inputs)
+        for key, number in types.items():
+            node.attr[key].type = number
+    model = graphviz_tb.load(graph, folds=False)
+    view = model.picture(depth=0).view
+    chains = [view.skeleton.wires[wire].chain for wire in view.skeleton.spine]
+    items = [chains[0][0], *(chain[-1] for chain in chains)]
+    return [model.hierarchy.name[view.metagraph.children[item]] for item in items]
+
+
+def test_it_leads_by_no_sizes_and_masks() -> None:
+    assert main_path(
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        *SIZES,
+        ("scores", "MatMul", {"T": FLOAT}, ("x", "x")),
+        ("masked", "SelectV2", {"T": FLOAT}, ("causal", "scores", "scores")),
+        ("out", "Softmax", {"T": FLOAT}, ("masked",)),
+    ) == ["x", "scores", "masked", "out"]
+
+
+def test_it_begins_with_the_indices_that_become_data() -> None:
+    assert main_path(
+        ("ids", "Placeholder", {"dtype": INT32}, ()),
+        ("rows", "Maximum", {"T": INT32}, ("ids", "ids")),
+        ("table", "VariableV2", {"dtype": FLOAT}, ()),
+        ("taken", "GatherV2", {"Tparams": FLOAT, "Tindices": INT32}, ("table", "rows")),
+        ("out", "Relu", {"T": FLOAT}, ("taken",)),
+    ) == ["ids", "rows", "taken", "out"]
+
+
+def test_where_all_is_indices_it_is_the_longest() -> None:
+    assert main_path(
+        ("n", "Placeholder", {"dtype": INT32}, ()),
+        ("a", "Neg", {"T": INT32}, ("n",)),
+        ("b", "Neg", {"T": INT32}, ("a",)),
+        ("c", "AddV2", {"T": INT32}, ("n", "b")),
+    ) == ["n", "a", "b", "c"]
