@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
+from graphviz_tb.api.checked import FAILED, PASSED, UNKNOWN, CheckedAssertion, CheckedModel
 from graphviz_tb.api.finding import MEASURED, ModelRows
 from graphviz_tb.api.nodes import NodeList
 from graphviz_tb.errors import demand
@@ -25,7 +25,6 @@ from graphviz_tb.search import Assertion, matching_bounds, parse_assertion
 from graphviz_tb.search.assertions import COUNT, OPS
 from graphviz_tb.search.rows import known_numbers
 
-PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
 # What is missing in a quantity, by the name of its count in `Cost`: one, and several.
 MISSING: Mapping[str, tuple[str, str]] = {
     "uncounted": ("op whose operations are not counted", "ops whose operations are not counted"),
@@ -53,54 +52,6 @@ class FoundValue:
     why: str
     rows: Longs
     lacking: Longs
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedAssertion:
-    """One assertion about one model.
-
-    `state` is "passed", "failed" or "unknown": not decided by what is known. The value is `least`, or where a part of
-    it is not known between `least` and `most` (which may be infinite), and `why` says what is not known. In FLOPs,
-    bytes or microseconds. `nodes` are the reason where it did not pass: those that are too many or cost most, or whose
-    part is not known; none where too few were found.
-    """
-
-    assertion: Assertion
-    state: str
-    least: float
-    most: float
-    why: str
-    nodes: NodeList
-
-    def __bool__(self) -> bool:
-        return self.state == PASSED
-
-
-class CheckedModel(Sequence[CheckedAssertion]):
-    """The results of all assertions, in their order; true where every one passed."""
-
-    def __init__(self, model: Folded, checked: Sequence[CheckedAssertion]) -> None:
-        self.model = model
-        self._checked = tuple(checked)
-
-    @overload
-    def __getitem__(self, at: int) -> CheckedAssertion: ...
-    @overload
-    def __getitem__(self, at: slice) -> CheckedModel: ...
-    def __getitem__(self, at: int | slice) -> CheckedAssertion | CheckedModel:
-        """One result, or several by a slice."""
-        return CheckedModel(self.model, self._checked[at]) if isinstance(at, slice) else self._checked[at]
-
-    def __len__(self) -> int:
-        return len(self._checked)
-
-    def __bool__(self) -> bool:
-        return all(self._checked)
-
-    def __repr__(self) -> str:
-        from graphviz_tb.api.checked_words import lines
-
-        return "\n".join(lines(self))
 
 
 def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:

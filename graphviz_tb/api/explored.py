@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
     import graphviz_tb
-    from graphviz_tb.api.checking import CheckedModel
+    from graphviz_tb.api.checked import CheckedModel
     from graphviz_tb.view import RowFinder
 
 

@@ -12,7 +12,7 @@ import click
 from graphviz_tb.commands.options import collect, fold_options, input_options, together
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
+    from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
 
 VERSION = 1
 PASSED, FAILED = 0, 1  # exit codes
@@ -54,7 +54,7 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.api.checked_words import lines, verdict
+    from graphviz_tb.api.checked import lines, verdict
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
     from graphviz_tb.output import keep_inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -12,48 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.check import assertion_options, wanted_assertions
-from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, code_of, conditions
+from graphviz_tb.commands.diff_codes import conditions
 from graphviz_tb.commands.options import reading_options
+from graphviz_tb.commands.reviewed import Reviewed
 from graphviz_tb.formats import RENDERERS
 
 if TYPE_CHECKING:
-    from graphviz_tb.api.checking import CheckedModel
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.diff.options import DiffOptions
-    from graphviz_tb.diff.result import Changes
-    from graphviz_tb.errors import TbGraphError
-    from graphviz_tb.pipeline import Model
 
 COMMENT_FILE = "comment.md"
 DRAWN = tuple(word for word, row in RENDERERS.items() if row.uses)
-STATES = ("changed", "new", "removed", "unread", "same")
-
-
-@dataclass(frozen=True, slots=True)
-class Reviewed:
-    """What became of one model since the base.
-
-    `state` is "same", "changed", "new", "removed", or "unread" where `error` says why the base could not be read;
-    `base` is the name of the base, `files` are the pictures that were written.
-    """
-
-    path: str
-    base: str
-    state: str
-    model: Model | None = None
-    changes: Changes | None = None
-    checked: CheckedModel | None = None
-    error: TbGraphError | None = None
-    files: tuple[str, ...] = ()
-
-    def code(self, fail_on: str) -> int:
-        """The exit code that it calls for: what is new is no difference."""
-        failed = self.checked is not None and not self.checked
-        if self.error is not None and fail_on != "none":
-            return self.error.exit_code
-        gone = self.state == "removed" and fail_on != "none"
-        differs = self.changes is not None and code_of(self.changes, fail_on) != SAME
-        return DIFFERENT if failed or gone or differs else SAME
 
 
 @click.command(epilog="Exit codes: 0 done, 1 --fail-on or --assert, 2 request, 3 file, 4 graph, 5 machine.")

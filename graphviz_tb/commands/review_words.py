@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from graphviz_tb.api.checked_words import lines, verdict
+from graphviz_tb.api.checked import lines, verdict
 from graphviz_tb.commands.costs_text import amount
 from graphviz_tb.commands.diff_codes import TOP
 from graphviz_tb.commands.diff_folders import TABLE, row
@@ -15,7 +15,7 @@ from graphviz_tb.limits import COMMENT
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:
-    from graphviz_tb.commands.review import Reviewed
+    from graphviz_tb.commands.reviewed import Reviewed
     from graphviz_tb.pipeline import Model
 
 WORD = {"new": "new", "removed": "removed", "unread": "not compared", "same": "no change", "changed": "changed"}

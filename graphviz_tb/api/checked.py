@@ -1,10 +1,11 @@
-"""The results of assertions in words."""
+"""The results of assertions, and these in words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
 
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.model.costs import QUANTITIES
@@ -13,18 +14,66 @@ from graphviz_tb.search.assertions import COUNT
 from graphviz_tb.summary import displayed_name
 
 if TYPE_CHECKING:
-    from graphviz_tb.api import Node
-    from graphviz_tb.api.checking import CheckedAssertion, CheckedModel
+    from graphviz_tb.api.nodes import Node, NodeList
+    from graphviz_tb.model.folded import Folded
+    from graphviz_tb.search.assertions import Assertion
 
 SHOWN = 5  # nodes that are named
-SIGNS = {"passed": "✓", "failed": "✗", "unknown": "?"}
+PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
+SIGNS = {PASSED: "✓", FAILED: "✗", UNKNOWN: "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAssertion:
+    """One assertion about one model.
+
+    `state` is "passed", "failed" or "unknown": not decided by what is known. The value is `least`, or where a part of
+    it is not known between `least` and `most` (which may be infinite), and `why` says what is not known. In FLOPs,
+    bytes or microseconds. `nodes` are the reason where it did not pass: those that are too many or cost most, or whose
+    part is not known; none where too few were found.
+    """
+
+    assertion: Assertion
+    state: str
+    least: float
+    most: float
+    why: str
+    nodes: NodeList
+
+    def __bool__(self) -> bool:
+        return self.state == PASSED
+
+
+class CheckedModel(Sequence[CheckedAssertion]):
+    """The results of all assertions, in their order; true where every one passed."""
+
+    def __init__(self, model: Folded, checked: Sequence[CheckedAssertion]) -> None:
+        self.model = model
+        self._checked = tuple(checked)
+
+    @overload
+    def __getitem__(self, at: int) -> CheckedAssertion: ...
+    @overload
+    def __getitem__(self, at: slice) -> CheckedModel: ...
+    def __getitem__(self, at: int | slice) -> CheckedAssertion | CheckedModel:
+        """One result, or several by a slice."""
+        return CheckedModel(self.model, self._checked[at]) if isinstance(at, slice) else self._checked[at]
+
+    def __len__(self) -> int:
+        return len(self._checked)
+
+    def __bool__(self) -> bool:
+        return all(self._checked)
+
+    def __repr__(self) -> str:
+        return "\n".join(lines(self))
 
 
 def lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
     """A line for each assertion with the value that was found; below it why it did not pass."""
     for each in checked:
         yield f"{SIGNS[each.state]} {printable(each.assertion.text)}: {value_words(each)}"
-        if each.state == "unknown" or (each.why and not each):
+        if each.state == UNKNOWN or (each.why and not each):
             yield f"    not known: {each.why}"
         names = [named(checked, each, node) for node in each.nodes[:most]]
         if names:
@@ -37,7 +86,7 @@ def named(checked: CheckedModel, each: CheckedAssertion, node: Node) -> str:
     """The name of a node as an address; where a sum is too large with what it adds."""
     name, quantity = displayed_name(checked.model.hierarchy, node.row), each.assertion.compared.quantity
     share = node.time if quantity == "time" else getattr(node.cost, quantity) if quantity in QUANTITIES else None
-    return f"{name} ({amount(quantity, share)})" if each.state == "failed" and share is not None else name
+    return f"{name} ({amount(quantity, share)})" if each.state == FAILED and share is not None else name
 
 
 def value_words(each: CheckedAssertion) -> str:
@@ -73,6 +122,6 @@ def verdict(checked: CheckedModel) -> str:
     """
     states = [each.state for each in checked]
     count = len(states)
-    said = [f"{states.count('passed'):,} of {count:,} {plural(count, 'assertion')} passed"]
-    said += [f"{states.count(word):,} {word}" for word in ("failed", "unknown") if word in states]
+    said = [f"{states.count(PASSED):,} of {count:,} {plural(count, 'assertion')} passed"]
+    said += [f"{states.count(word):,} {word}" for word in (FAILED, UNKNOWN) if word in states]
     return "; ".join(said)
