@@ -34,17 +34,21 @@ class GraphMatcher:
 
         `model` is anything that `load` takes, or a `Model`; `choices` are options of reading (`run`, `signature`).
         `include` lists differences that count besides: shapes, devices, colocation, versions. What weights hold never
-        counts. Raises `AssertionError` with what changed. The file is written with --update-graphs only.
+        counts. The file is written with --update-graphs only. Raises `AssertionError` with what changed,
+        `UnknownChoice` for another word in `include`.
         """
         __tracebackhide__ = True
         from graphviz_tb.diff.baseline import baseline as made
+        from graphviz_tb.diff.options import DiffOptions
 
+        words = (include,) if isinstance(include, str) else tuple(include)
+        DiffOptions.including(words)  # a wrong word is no reason to write the file anew
         path = self.node.path.parent / baseline
         now, label = made(model, **choices)
         if not path.exists():
             said = f"there is no graph {str(path)!r} to compare with"
         else:
-            said = difference(path, now, label or "the model", tuple(include))
+            said = difference(path, now, label or "the model", words)
         if said and self.update:
             self._write(path, now)
         elif said:

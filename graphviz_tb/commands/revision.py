@@ -28,6 +28,8 @@ class Revision:
     def of(cls, name: str) -> Revision:
         """The revision of a name, in the repository of the current folder.
 
+        It is the commit where HEAD parted from it, so that what others did there since then is no change of ours; the
+        revision itself where the two have no commit in common.
         Raises `RequestError` where there is no such revision or repository, `ToolMissing` where git is not installed.
         """
         if not name or name.startswith("-") or not name.isprintable():
@@ -35,7 +37,8 @@ class Revision:
         top, why = asked("rev-parse", "--show-toplevel")
         if top is None:
             raise RequestError(f"no git repository here: {why}", hint="run it inside the repository of the model")
-        tree, _ = asked("rev-parse", "--verify", "--quiet", f"{name}^{{tree}}")
+        common, _ = asked("merge-base", "HEAD", name)
+        tree, _ = asked("rev-parse", "--verify", "--quiet", f"{common or name}^{{tree}}")
         if tree is None and not (name == "HEAD" and asked("rev-list", "--all", "--max-count=1")[0] == ""):
             hint = "fetch it first: git fetch origin BRANCH, or fetch-depth: 0 of actions/checkout"
             raise RequestError(f"no revision {name!r} in this repository", hint=hint)

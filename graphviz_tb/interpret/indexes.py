@@ -25,6 +25,7 @@ FLOW = (
     *(Role.CALL, Role.LAUNCH, Role.MAP, Role.REMOTE_CALL, Role.BRANCH, Role.LOOP, Role.COUNTED_LOOP),
     *(Role.FRAME_ENTER, Role.FRAME_EXIT, Role.FRAME_MERGE, Role.FRAME_SWITCH, Role.FRAME_NEXT),
 )
+LAYERS = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
 
 
 def index_arithmetic(graph: Graph) -> Bools:
@@ -39,10 +40,11 @@ def index_arithmetic(graph: Graph) -> Bools:
 
 
 def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
-    """Variables, inputs that are no whole numbers, ops that nobody knows, and all that is worked out from these but for
-    sizes."""
-    start = graph.of_types(lambda op: op in LISTS or has_role(op, *STATE, *FLOW) or op_def(op) is None)
+    """Weights and what computes with them, inputs that are no whole numbers, ops that nobody knows, and all that is
+    worked out from these but for sizes."""
+    start = graph.of_types(lambda op: op in LISTS or has_role(op, *STATE, *FLOW, *LAYERS) or op_def(op) is None)
     constant = graph.of_types(lambda op: op in CONSTANTS)
+    start |= graph.meaning.origin >= 0  # of a frozen graph the weights are constants
     argument = graph.definition < 0
     start[argument] = False
     inputs = np.flatnonzero(given & ~constant & ~start).tolist()

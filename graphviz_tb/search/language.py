@@ -176,6 +176,8 @@ def term(word: str) -> Query:
 
     >>> term("time>2ms"), term('"time>2ms"')
     (NumberTerm(quantity='time', sign='>', limit=2000.0), TextTerm(field='', text='time>2ms', regex=False))
+    >>> term("params<=1.001K")
+    NumberTerm(quantity='parameters', sign='<=', limit=1001.0)
     """
     compared = COMPARISON.fullmatch(word)
     if compared:
@@ -185,7 +187,8 @@ def term(word: str) -> Query:
         if quantity is None:
             hint = f"choose one of: {', '.join(QUANTITIES)}; or put a name in quotes"
             raise RequestError(f"nothing to compare is called {compared[1]!r}", hint=hint)
-        number = float(compared[3]) * scale(quantity, compared[4])
+        # 15 digits are exact: 1.001K is 1001, though the product of the two numbers is a little less.
+        number = float(f"{float(compared[3]) * scale(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     found = FIELD.fullmatch(word)
     field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)

@@ -91,7 +91,11 @@ function queryTerm(word) {
   if (compared) {
     const [, name, sign, number, unit] = compared;
     const scheme = QUANTITY.get(name.toLowerCase());
-    if (scheme) return { number: { name, scheme, sign: sign === "=" ? "==" : sign, limit: Number(number) * queryScale(scheme, unit) } };
+    if (scheme) {
+      // 15 digits are exact: 1.001K is 1001, though the product of the two numbers is a little less.
+      const limit = Number((Number(number) * queryScale(scheme, unit)).toPrecision(15));
+      return { number: { name, scheme, sign: sign === "=" ? "==" : sign, limit } };
+    }
     if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
     return { text: { field: "", text: word, regex: null } };
   }

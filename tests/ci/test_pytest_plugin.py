@@ -11,8 +11,9 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.diff.baseline import baseline
-from graphviz_tb.errors import RequestError
+from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.proto import GraphDef
+from graphviz_tb.pytest_plugin import GraphMatcher
 from tests.each import each
 
 pytest_plugins = ["pytester"]
@@ -35,6 +36,15 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     pytester.mkdir("model").joinpath("graph.pb").write_text(OLD)
     pytester.makepyfile(test_model=TEST)
     return pytester
+
+
+def test_a_wrong_word_writes_nothing(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    with pytest.raises(UnknownChoice, match="shape"):
+        GraphMatcher(request.node, True)(OLD.encode(), kept, include=["shape"])
+    assert not kept.exists()
+    GraphMatcher(request.node, True)(OLD.encode(), kept, include="shapes")
+    assert kept.exists()
 
 
 @pytest.mark.machine

@@ -50,6 +50,18 @@ def test_what_became_of_a_model(here: Repository, capsys: pytest.CaptureFixture[
     assert review("model.pbtxt", "--fail-on", "any") == 1
 
 
+def test_what_others_did_on_the_base_is_no_change(here: Repository) -> None:
+    here.git("checkout", "-q", "-b", "feature")
+    here.commit(other_txt="")
+    here.git("checkout", "-q", "main")
+    here.commit(model_pbtxt=NEW)
+    here.git("checkout", "-q", "feature")
+    assert review("model.pbtxt", "--base", "main", "--fail-on", "any", "-q") == 0
+    here.git("checkout", "-q", "--orphan", "apart")  # nothing in common: the tip it is
+    here.commit(other_txt="new")
+    assert review("model.pbtxt", "--base", "main", "--fail-on", "any", "-q") == 1
+
+
 def test_pictures_and_a_comment(here: Repository) -> None:
     (here.folder / "model.pbtxt").write_text(NEW)
     asked = "--assert", "count(op:Gelu) == 0", "--title", "A <title>"

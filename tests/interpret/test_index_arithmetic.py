@@ -76,6 +76,16 @@ def test_a_mask_is_worked_out_from_sizes_and_whole_numbers() -> None:
             ("next", "AddV2", {"T": INT64}, ("step", "step")),
             ("late", "Greater", {"T": INT64}, ("next", "next")),
         ),
+        # the weights of a frozen graph are constants
+        (
+            ("ids", "Placeholder", {"dtype": INT64}, ()),
+            ("table", "Const", {"dtype": FLOAT}, ()),
+            ("taken", "GatherV2", {"Tparams": FLOAT, "Tindices": INT64}, ("table", "ids")),
+            ("kernel", "Const", {"dtype": FLOAT}, ()),
+            ("dense", "MatMul", {"T": FLOAT}, ("taken", "kernel")),
+            ("class", "ArgMax", {"T": FLOAT, "output_type": INT64}, ("dense",)),
+            ("right", "Equal", {"T": INT64}, ("class", "ids")),
+        ),
         # nobody knows what it gives
         (
             ("n", "Placeholder", {"dtype": INT32}, ()),
