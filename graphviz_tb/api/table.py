@@ -104,9 +104,9 @@ def results_of(model: Folded, nodes: NodeList) -> list[Node | None]:
 
 def totals(model: Folded) -> list[str]:
     """Parameters, their bytes, and FLOPs of the whole main graph; "at least" where something is not counted."""
-    cost = Node(model, 0).cost
     from graphviz_tb.color.cost import at_least  # colours, which most pictures do not use
 
+    cost = Node(model, 0).cost
     parameters = at_least(cost, "parameters", f"{cost.parameters:,} ({format_bytes(cost.weight_bytes)})")
     trained, fixed = cost.parameters - cost.non_trainable, at_least(cost, "non_trainable", f"{cost.non_trainable:,}")
     most = "at most " if cost.lacks("non_trainable") else "at least " if cost.lacks("parameters") else ""

@@ -20,18 +20,16 @@ def spine(count: int, edges: Sequence[tuple[int, int]], weights: Sequence[int], 
     >>> spine(3, [(0, 1), (1, 2), (0, 2)], [1, -1, 1], 3)
     (2,)
     """
-    above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
     out: list[list[int]] = [[] for _ in range(count)]
     for edge, (source, target) in enumerate(edges):
         if weights[edge]:
-            above[target].append(source)
             below[source].append(target)
             out[source].append(edge)
     fed = {target for (_, target), weight in zip(edges, weights, strict=True) if weight > 0}
-    onward = [-1] * count
-    # From the ends back: by item the best path from it, as its data, its boxes and its load, and the first edge of it.
-    best = [(0, 0, 0)] * count
+    onward = [-1] * count  # by item the first edge of its best path, -1: the path ends there
+    best = [(0, 0, 0)] * count  # by item of its best path: boxes that give data, boxes, load
+    # From the ends back.
     for item in reversed(topological(below)):
         step = 1 if item < boxes else 0
         best[item] = (0, step, 0)

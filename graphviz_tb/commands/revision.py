@@ -30,6 +30,7 @@ class Revision:
 
         It is the commit where HEAD parted from it, so that what others did there since then is no change of ours; the
         revision itself where the two have no commit in common.
+
         Raises `RequestError` where there is no such revision or repository, `ToolMissing` where git is not installed.
         """
         if not name or name.startswith("-") or not name.isprintable():

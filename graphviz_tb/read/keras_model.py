@@ -78,13 +78,7 @@ def conceptual_graph(
         check_json(data, on_disk, name)
     parsed = _parsed(data, name)
     described = _model(parsed, name)
-    whole, unread = described, ""
-    if layers_of(described) is None:
-        stored, unread = _stored(weights)
-        whole = completed(described, stored)
-    if layers_of(whole) is None:
-        text = f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON{unread}"
-        raise NoGraph(text, hint=_hint())
+    whole, unread = _with_layers(described, name, weights)
     # Counted before a tree is made of them.
     if on_disk is not None:
         count, letters = count_layers(whole)
@@ -113,6 +107,21 @@ def conceptual_graph(
         plain=lambda: tensorboard_graph(whole),
         described=data if whole is described else b"",
     )
+
+
+def _with_layers(
+    described: Mapping[str, Any], name: str, weights: Callable[[], StoredWeights]
+) -> tuple[Mapping[str, Any], str]:
+    """A model with the layers that its JSON lists, else with those that its weights tell of; and why these were not
+    read. Raises `NoGraph` where there are none."""
+    whole, unread = described, ""
+    if layers_of(described) is None:
+        stored, unread = _stored(weights)
+        whole = completed(described, stored)
+    if layers_of(whole) is None:
+        text = f"{name}: the model is a {whole['class_name']} whose layers are not in its JSON{unread}"
+        raise NoGraph(text, hint=_hint())
+    return whole, unread
 
 
 def written(source: LayerOutput, numbers: LayerOutputs) -> str:

@@ -4560,13 +4560,11 @@ function kept_in(part, old, was) {
 
 // arrange.spine
 function spine(count, edges, weights, boxes) {
-  let above, below_, out, edge, source, target, fed, onward, best_, item, step, after, weight, data, through, load, gives, path_on, current, path;
-  above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
+  let below_, out, edge, source, target, fed, onward, best_, item, step, after, weight, data, through, load, gives, path_on, current, path;
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   out = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   for ([edge, [source, target]] of py_enumerate(edges)) {
     if (weights.at(edge)) {
-      above.at(target).push(source);
       below_.at(source).push(target);
       out.at(source).push(edge);
     }

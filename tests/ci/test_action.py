@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.ci.before_after import NEW, OLD
 from tests.each import each
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.machine
 ROOT = Path(__file__).parents[2]
 ACTION = (ROOT / "action.yml").read_text()
-OLD = 'node { name: "x" op: "Placeholder" } node { name: "b" op: "Relu6" input: "x" }'
-NEW = OLD.replace("Relu6", "Gelu")
 HOSTILE = "$(touch injected) `touch injected`; \"'&.pbtxt"
 
 

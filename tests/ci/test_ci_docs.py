@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphviz_tb.commands import run
+from tests.ci.before_after import NEW, OLD
 
 if TYPE_CHECKING:
     from tests.ci.conftest import Repository
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.machine
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/ci.md").read_text()
-OLD = 'node { name: "x" op: "Placeholder" } node { name: "b" op: "Relu6" input: "x" }'
-NEW = OLD.replace("Relu6", "Gelu")
 
 
 def block(start: str) -> str:

@@ -14,6 +14,7 @@ from graphviz_tb.diff.baseline import baseline
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.pytest_plugin import GraphMatcher
+from tests.ci.before_after import OLD
 from tests.each import each
 
 pytest_plugins = ["pytester"]
@@ -24,7 +25,6 @@ TEST = next(
     for text in re.findall(r"```python\n(.*?)```", (ROOT / "docs/ci.md").read_text(), re.DOTALL)
     if "def test" in text
 )
-OLD = 'node { name: "x" op: "Placeholder" } node { name: "b" op: "Relu6" input: "x" }'
 
 
 @pytest.fixture
