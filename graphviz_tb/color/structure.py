@@ -160,28 +160,34 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColo
 
 
 def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
-    """A hue for each template: that no structure on a level with it has, if there is one; the least used of the file.
+    """A hue for each template: one that no structure on a level with it has, nor one on the levels around it, if there
+    is one; the least used of the file.
 
     Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
     """
-    levels, starts = levels_of(hierarchy, groups, rank)
+    levels, numbers, starts = levels_of(hierarchy, groups, rank)
+    number_of = {row: number for number, row in enumerate(levels.tolist())}
     # (levels, hues): how many structures of each hue are on a level.
     used = np.zeros((len(levels), count), np.int32)
     everywhere: Counter[int] = Counter()
     hue_of: dict[int, int] = {}
     for template, place in rank.items():
-        here = levels[starts[place] : starts[place + 1]]
-        taken = used[here].sum(0).tolist()
-        # Least used on its own levels, then in the whole file.
-        hue = min(range(count), key=lambda hue: (taken[hue], everywhere[hue], hue))
+        here = numbers[starts[place] : starts[place + 1]]
+        level = int(levels[here[0]])
+        # Functions are on no level (-1).
+        around = [number_of[row] for row in hierarchy.ancestors(level) if row in number_of] if level >= 0 else []
+        beside, above = used[here].sum(0).tolist(), used[around].sum(0).tolist()
+        # Least used on its own levels, then on those seen together with its first one, then in the whole file.
+        hue = min(range(count), key=lambda hue: (beside[hue], above[hue], everywhere[hue], hue))
         hue_of[template] = hue
         everywhere[hue] += 1
         used[here, hue] += 1
     return hue_of
 
 
-def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs]:
-    """The levels on which each template occurs, in small numbers, one rank after the other, and where each starts."""
+def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs, Longs]:
+    """The levels on which templates occur, as rows; the places among them of the levels of each template, one rank
+    after the other; and where each rank starts."""
     place = np.array([rank.get(template, -1) for template in hierarchy.template[groups].tolist()], np.int64)
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
@@ -196,4 +202,5 @@ def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tupl
     # One number for each (rank, level); + 1 as the parent of a function is -1.
     pairs = distinct(np.concatenate((place, place)) * (len(hierarchy) + 1) + np.concatenate((parent, around)) + 1)
     place, level = np.divmod(pairs, len(hierarchy) + 1)
-    return np.unique(level, return_inverse=True)[1], np.searchsorted(place, np.arange(len(rank) + 1))
+    levels, numbers = np.unique(level, return_inverse=True)
+    return levels - 1, numbers, np.searchsorted(place, np.arange(len(rank) + 1))

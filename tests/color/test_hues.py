@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from graphviz_tb import load
 from graphviz_tb.color.structure import StructureColouring, structure
 from graphviz_tb.model.theme import THEMES
@@ -9,7 +11,7 @@ from graphviz_tb.model.theme import THEMES
 OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg")}
 
 
-def coloured(*scopes: str) -> StructureColouring:
+def coloured(*scopes: str, hues: int = 7) -> StructureColouring:
     """A scope for each name: what it holds follows from the letter that its last segment begins with."""
     nodes = []
     for scope in scopes:
@@ -17,7 +19,8 @@ def coloured(*scopes: str) -> StructureColouring:
         nodes.append(f'node {{ name: "{scope}/x" op: "{first}" }}')
         nodes.append(f'node {{ name: "{scope}/y" op: "{second}" input: "{scope}/x" }}')
     model = load("\n".join(nodes).encode(), folds=False, series_min=100)
-    return structure(model.hierarchy, THEMES["light"], model.facts)
+    theme = THEMES["light"]
+    return structure(model.hierarchy, dataclasses.replace(theme, hues=theme.hues[:hues]), model.facts)
 
 
 def hue(found: StructureColouring, name: str) -> int:
@@ -35,6 +38,12 @@ def test_a_hue_comes_back_on_another_level_when_it_is_used_least() -> None:
     # a and b on top; c only inside of p, where a and b are not: hues go round before any is used twice
     found = coloured("a1", "a2", "b1", "b2", "p/c1", "p/c2", "p/d1", "p/d2")
     assert [hue(found, name) for name in ("a1", "b1", "p/c1", "p/d1")] == [0, 1, 2, 3]
+
+
+def test_no_structure_has_the_hue_of_one_on_a_level_around_it_while_another_hue_is_free() -> None:
+    # All three hues are used once when d has its turn; a's would be seen twice when p is open.
+    found = coloured("a1", "a2", "q/b1", "q/b2", "q/c1", "q/c2", "p/d1", "p/d2", hues=3)
+    assert [hue(found, name) for name in ("a1", "q/b1", "q/c1", "p/d1")] == [0, 1, 2, 1]
 
 
 def test_what_occurs_once_or_is_one_op_has_no_rank() -> None:
