@@ -376,6 +376,9 @@ VALUE_IN_REPORT = Limit(60, "diff", "characters", "of a value: two of them and a
 NAMES_EXCHANGED = Limit(10_000_000_000, "diff", "letters",
     "of what was exchanged times letters of the names that may hold it: two seconds", "reported by themselves")
 
+VIEW_FILE_BYTES = Limit(1_000_000, "commands", "bytes", "of a view file", "the file is refused")
+VIEW_OPENED = Limit(500, "view", "groups", "that a query of a view file opens", "stay closed")
+
 HOTSPOTS = Limit(10, "commands", "lines", "of each list of `hotspots`: half a terminal", "left out")
 PARTS_OUTLINED = Limit(100, "commands", "boxes", "of an open group that an outline names; JSON has all", "counted")
 OUTLINE_DEPTH = Limit(8, "commands", "levels", "that an outline is indented", "not indented further")

@@ -15,6 +15,7 @@ from graphviz_tb.color import SCHEMES, Colouring
 from graphviz_tb.errors import MissingFacts, UnknownNode, demand
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.costs import Cost, Costs
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -31,11 +32,14 @@ from graphviz_tb.view import RowFinder
 
 if TYPE_CHECKING:
     from graphviz_tb.model.joins import Join
+    from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.training import Training
 
 
 class OpenableModel(ExploredModel):
-    """The levels, shapes, costs and logged values of a folded graph."""
+    """The levels, shapes, costs and logged values of a folded graph; `view` is that of a view file."""
+
+    view: SavedView | None = None
 
     def __init__(
         self,
@@ -45,11 +49,12 @@ class OpenableModel(ExploredModel):
         loaded: Loaded | None = None,
         report: Report | None = None,
         source: Any = None,
+        hidden: Bools | None = None,
     ) -> None:
         super().__init__(hierarchy, facts, options, loaded, source)
         self.report = report or Report()
         self.colouring: Colouring | None = None
-        self.expander = Expander(hierarchy, facts, self._named(options.expand))
+        self.expander = Expander(hierarchy, facts, self._named(options.expand), hidden)
         self.members = MemberExpander(self.expander)
         self.arrangements = Arrangements()
 

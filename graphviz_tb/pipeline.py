@@ -24,9 +24,13 @@ from graphviz_tb.formats import check_used, format_of, renderer
 from graphviz_tb.group import group
 from graphviz_tb.interpret import interpret
 from graphviz_tb.layout import lay_out
+from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
+from graphviz_tb.model.saved_view import SavedView
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.openable import OpenableModel
 from graphviz_tb.options import Options, PictureOptions
@@ -45,11 +49,14 @@ if TYPE_CHECKING:
     from graphviz_tb.render.json import JsonDocument
 
 
-def load(source: Any, options: Options | None = None, report: Report | None = None, **choices: Any) -> Model:
+def load(
+    source: Any, options: Options | None = None, report: Report | None = None, view: Any = None, **choices: Any
+) -> Model:
     """Read `source` (a path, "-", bytes, or an object that holds a GraphDef) and fold it.
 
-    `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`). Raises `ReadError`
-    where the source is no graph, `RequestError` where a choice does not exist.
+    `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`). `view` is the path of
+    a view file, or its values as a dict; `choices` come before it. Raises `ReadError` where the source is no graph,
+    `RequestError` where a choice does not exist.
 
     >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
     >>> model
@@ -59,7 +66,9 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     demand("report", report, Report, NoneType)
     if options is not None and "preset" in choices:
         raise RequestError("both options and preset are given", hint='begin with Options.preset("…") and change it')
-    options = with_choices(options or Options.preset(choices.pop("preset", "default")), choices)
+    options = options or Options.preset(choices.pop("preset", "default"))
+    saved = saved_view(view, choices)
+    options = with_choices(options, {**dict(saved.choices if saved else ()), **choices})
     check_picture(options.picture)
     check_once((source, *options.read.run_metadata, *options.read.against))
     report = report or Report()
@@ -68,7 +77,18 @@ def load(source: Any, options: Options | None = None, report: Report | None = No
     with no_collection():
         with report.stage("read"):
             loaded = read(source, options.read, report.part)
-        return fold(loaded, options, report, source)
+        model = fold(loaded, options, report, source)
+    return model if saved is None else model.viewed(saved)
+
+
+def saved_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
+    """The view that was given, without what was `said` otherwise; None where there is none."""
+    if view is None:
+        return None
+    from graphviz_tb.view_file import view_of, without  # here and below: most pictures have no view file
+
+    found = view_of(view)
+    return None if found is None else without(found, said)
 
 
 def fold(
@@ -131,6 +151,7 @@ class Model(OpenableModel):
     """A folded graph: open any group, draw any picture, write it for machines."""
 
     _last: Picture | None = None
+    noticed: tuple[Notice, ...] = ()  # what was odd in applying a view
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph that was read; unpickling folds it again, to the same bytes."""
@@ -138,13 +159,56 @@ class Model(OpenableModel):
         source = self.source if isinstance(self.source, str | os.PathLike) else None
         inputs = tuple(each if isinstance(each, KEPT) else None for each in self.files)
         stats = self.facts.stats, self.facts.before
-        return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring)
+        return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring, self.view)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The notices of reading and folding, then those of the view."""
+        return (*super().notices, *self.noticed)
+
+    def with_view(self, view: Any) -> Model:
+        """Return the model as a view file has it: `view` is its path, or its values as a dict.
+
+        Raises `ReadError` or `RequestError` for a view that cannot be.
+        """
+        saved = saved_view(view, {})
+        if saved is None:
+            return self
+        options = with_choices(self.options, dict(saved.choices))
+        model = self
+        if options.group != self.options.group and self.loaded is not None:
+            with no_collection():
+                model = fold(self.loaded, options, Report(), self.source, self.facts.stats, self.facts.before)
+            model.files = self.files
+        return model._like(options=options).viewed(saved)
+
+    def viewed(self, view: SavedView) -> Model:
+        """Return the model with the patterns of a view, whose `choices` it has already."""
+        from graphviz_tb.viewed import Viewed
+
+        seen = Viewed(self, view)
+        model = self._like(seen.hierarchy, seen.facts, seen.options, seen.hidden if seen.hidden.any() else None)
+        model.view, model.noticed = view, seen.notices
+        return model
+
+    def _like(
+        self,
+        hierarchy: Hierarchy | None = None,
+        facts: Facts | None = None,
+        options: Options | None = None,
+        hidden: Bools | None = None,
+    ) -> Model:
+        """A model of the same source with other parts."""
+        parts = hierarchy or self.hierarchy, facts or self.facts, options or self.options
+        model = Model(*parts, self.loaded, self.report, self.source, hidden)
+        model.colouring, model.files = self.colouring, self.files
+        return model
 
     def coloured(self, colouring: Colouring) -> Model:
         """Return a model of the graph whose pictures have the colours of `colouring`, whatever their options."""
         demand("colouring", colouring, Colouring)
-        model = Model(self.hierarchy, self.facts, self.options, self.loaded, self.report, self.source)
-        model.colouring, model.files = colouring, self.files
+        model = self._like()
+        model.colouring, model.view, model.noticed = colouring, self.view, self.noticed
         model.members = self.members
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
@@ -228,11 +292,13 @@ def unpickled(
     stats: Stats | None,
     before: Stats | None,
     colouring: Colouring | None,
+    view: SavedView | None = None,
 ) -> Model:
     """A model as it was pickled."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
     model.files = inputs
+    model = model if view is None else model.viewed(view)
     return model if colouring is None else model.coloured(colouring)
 
 

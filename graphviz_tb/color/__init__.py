@@ -15,16 +15,17 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.later import imported
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.options import BY_LOG
+from graphviz_tb.options import BY_LOG, PATTERNS
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How a colouring is made, and whether it needs run statistics, or a log."""
+    """How a colouring is made, and whether it needs run statistics, a log, or what a user gives besides."""
 
     colouring: Callable[[Hierarchy, Theme, Facts], Colouring]
     measured: bool = False
     logged: bool = False
+    given: bool = False
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -38,6 +39,7 @@ SCHEMES: dict[str, Scheme] = {
     "parameters": Scheme(imported(f"{__name__}.cost", "parameters")),
     "activations": Scheme(imported(f"{__name__}.cost", "activations")),
     BY_LOG: Scheme(imported(f"{__name__}.logged", "logged"), logged=True),
+    PATTERNS: Scheme(imported(f"{__name__}.patterns", "patterns"), given=True),
     "none": Scheme(imported(f"{__name__}.none", "none")),
 }
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import isfinite, log10
 
 from graphviz_tb.color.against import LESS, MORE
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import contrast, plain, stroke
-from graphviz_tb.color.measured import BLACK, WHITE, between, unmeasured
+from graphviz_tb.color.hues import plain, stroke
+from graphviz_tb.color.measured import between, ink_on, unmeasured
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -191,12 +191,6 @@ class ByLogged(Colouring):
             about = "estimated from buckets" if self.values.bound == "≈" else "the bucket that holds zero"
             rows.append(LegendRow(f"{self.values.bound} {about}", plain(self.theme, True), "rest"))
         return rows
-
-
-@lru_cache(4 * LEVELS)
-def ink_on(tone: str) -> str:
-    """Black or white, whichever is read better on a colour."""
-    return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
 def logged(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> ByLogged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import sqrt
 from typing import Self
 
@@ -148,6 +149,12 @@ def between(ramp: tuple[str, ...], share: float) -> str:
     # At a share of 1 the end of the last stretch, not the start of one more.
     first = min(int(position), len(ramp) - 2)
     return mixed(ramp[first], ramp[first + 1], round((position - first) * 100))
+
+
+@lru_cache(256)
+def ink_on(tone: str) -> str:
+    """Black or white, whichever is read better on a colour."""
+    return max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
 
 
 def needed(stats: Stats | None, what: str) -> Stats:

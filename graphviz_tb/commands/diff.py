@@ -10,13 +10,22 @@ import click
 
 from graphviz_tb.commands.diff_codes import TOP, code_of, conditions
 from graphviz_tb.commands.diff_git import for_git, handed_over
-from graphviz_tb.commands.options import direction_option, limit_option, size_options, theme_option, together
+from graphviz_tb.commands.options import (
+    direction_option,
+    limit_option,
+    size_options,
+    theme_option,
+    together,
+    view_options,
+)
+from graphviz_tb.commands.views import view_for
 from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.diff.result import Changes
     from graphviz_tb.diff.styles import ReportStyle
+    from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.options import PictureOptions
 
 OF_PICTURES = ("open", "theme", "direction", "title", "scale", "width")  # options
@@ -36,6 +45,7 @@ picture_options = together(
     direction_option,
     click.option("--title", metavar="TEXT", help="The title of the picture; '' for none."),
     size_options,
+    view_options,
 )
 
 
@@ -99,9 +109,10 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
         from graphviz_tb.commands.diff_folders import folders
 
         return folders(*both, lambda before, after: compare(before, after, options, read), style, values)
+    view = view_for(new, values) if any(not is_report(target) for target in values["outputs"]) else None
     changes = compare(old, new, options, read)
     if values["outputs"]:
-        write_outputs(changes, values)
+        write_outputs(changes, values, view)
     if not values["quiet"]:
         report(changes, style, values)
     return code_of(changes, values["fail_on"])
@@ -138,7 +149,7 @@ def check_picture(values: dict[str, Any]) -> None:
     from graphviz_tb.errors import RequestError
     from graphviz_tb.formats import check_used
 
-    asked = [name for name in OF_PICTURES if values[name] not in (None, ())]
+    asked = [name for name in (*OF_PICTURES, "view", "hide") if values[name] not in (None, ())]
     drawn = [format_of(target) for target in values["outputs"] if not is_report(target)]
     chosen(values)
     if asked and not drawn:
@@ -194,13 +205,13 @@ def report(changes: Changes, style: ReportStyle, values: dict[str, Any]) -> None
     print_report(changes.explain(style, None if values["everything"] else TOP, colored(sys.stdout)))
 
 
-def write_outputs(changes: Changes, values: dict[str, Any]) -> None:
+def write_outputs(changes: Changes, values: dict[str, Any], view: SavedView | None) -> None:
     """Write all outputs, or none."""
     from graphviz_tb.commands.terminal import tell_notices
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.output import write_all
 
-    both, options = Both(changes), chosen(values)
+    both, options = Both(changes, view), chosen(values, view)
     write_all([(target, encoded(both, target, options)) for target in values["outputs"]])
     if not values["quiet"] and any(is_picture(target) for target in values["outputs"]):
         tell_notices(both.picture(options).notices)
@@ -233,15 +244,16 @@ def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
     return both.picture(options).render(format_of(target))
 
 
-def chosen(values: dict[str, Any]) -> PictureOptions:
+def chosen(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """The options of the picture, words that do not exist refused."""
+    from graphviz_tb.diff.picture.both import picture_options
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.model.scene import DIRECTIONS
     from graphviz_tb.model.theme import THEMES
-    from graphviz_tb.options import PictureOptions
 
     # An empty title is asked for: it is none of the values for "not given".
-    options = PictureOptions(**{name: values[name] for name in OF_PICTURES if values[name] not in (None, ())})
+    said = {name: values[name] for name in OF_PICTURES if values[name] not in (None, ())}
+    options = picture_options(view, said)
     for what, word, legal in (
         ("theme", options.theme, tuple(THEMES)),
         ("direction", options.direction, DIRECTIONS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
@@ -34,6 +35,12 @@ class Scale(click.FloatRange):
         # NaN is not equal to itself.
         return number if number == number else self.fail(f"{value!r} is no number", param, ctx)
 
+
+view_options = together(
+    click.option("--view", metavar="FILE", help="A view file [tbgraph.toml beside MODEL or here]."),
+    click.option("--no-view", is_flag=True, help="Look for no view file."),
+    click.option("--hide", metavar="PATTERN", multiple=True, help="Leave out this node, or what a query finds."),
+)
 
 direction_option = click.option(
     "--direction", metavar="DIR", cls=Listed, table=directions, help="Where the flow goes: {} [BT]."
@@ -107,6 +114,7 @@ FLAGS = {
     "no_legend": "legend",
     "no_wrap": "wrap",
 }
+OF_VIEW = ("view", "no_view", "hide")  # options that no group of options has
 
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +125,8 @@ def asked(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None and value is not False and value != ()  # 0 is said
     }
-    said.pop("preset", None)
+    for name in ("preset", *OF_VIEW):
+        said.pop(name, None)
     # "no_fold" is `folds=False`.
     return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}
 
@@ -132,14 +141,14 @@ def spelling(command: click.Command) -> dict[str, str]:
     return {FLAGS.get(option.name, option.name): max(option.opts, key=len) for option in options if option.name}
 
 
-def collect(values: Mapping[str, Any]) -> Options:
-    """Return the options of a command line; an option that was not given keeps its default."""
+def collect(values: Mapping[str, Any], before: Mapping[str, Any] = MappingProxyType({})) -> Options:
+    """Return the options of a command line; one that was not given is as `before`, or keeps its default."""
     from graphviz_tb.choices import with_choices
     from graphviz_tb.errors import RequestError
 
     given = asked(values)
     try:
-        return with_choices(Options.preset(values.get("preset", "default")), given)
+        return with_choices(Options.preset(values.get("preset", "default")), {**before, **given})
     except RequestError as error:
         # The library calls the option `page_max`.
         name = next((name for name in given if error.message.startswith(f"{name} is ")), None)

@@ -17,7 +17,9 @@ from graphviz_tb.commands.options import (
     spelling,
     theme_option,
     together,
+    view_options,
 )
+from graphviz_tb.commands.views import applied, view_for
 from graphviz_tb.commands.words import Listed, engines, formats, measures, schemes
 from graphviz_tb.errors import spoken
 from graphviz_tb.options import BY_LOG, MOST, OF_LOGS, Options
@@ -83,6 +85,7 @@ picture_options = together(
     help="{} [by the suffix of FILE].",
 )
 @picture_options
+@view_options
 @fold_options
 @input_options
 @click.option("--against", metavar="FILE", multiple=True, help="An earlier trace: colour by the difference to it.")
@@ -116,7 +119,8 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     asked_for = next((name for name in OF_LOGS if values[name] is not None), "")
     if asked_for and values["color_by"] is None:
         values["color_by"], written["color_by"] = BY_LOG, written[asked_for]
-    options = collect(values)
+    view = view_for(model, values)
+    options = collect(values, dict(view.choices) if view else {})
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.
     check_used(asked(values), formats, written)
@@ -124,7 +128,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
     try:
-        with open_model(model, options, timing, quiet) as session:
+        with open_model(model, options, timing, quiet, applied(view)) as session:
             write_all(zip(outputs, session.encode(formats), strict=True))
     except NoGraph:
         pages = log_pages(model, formats, options)

@@ -13,8 +13,9 @@ import click
 
 from graphviz_tb.commands.check import assertion_options, wanted_assertions
 from graphviz_tb.commands.diff_codes import conditions
-from graphviz_tb.commands.options import reading_options
+from graphviz_tb.commands.options import reading_options, view_options
 from graphviz_tb.commands.reviewed import Reviewed
+from graphviz_tb.commands.views import view_for
 from graphviz_tb.formats import RENDERERS
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ DRAWN = tuple(word for word, row in RENDERERS.items() if row.uses)
 )
 @assertion_options
 @reading_options
+@view_options
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit code and the files say it.")
 def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, **values: Any) -> int:
     """Say what the working tree does to each MODEL since a revision of its git repository.
@@ -128,7 +130,7 @@ def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str,
             if before is None and error is None:
                 raise RequestError(f"no {path!r} here, nor in {revision.name}", hint="name a file of the repository")
             return Reviewed(path, revision.name, "removed")
-        model = graphviz_tb.load(path, strict=values["strict"], **read)
+        model = graphviz_tb.load(path, strict=values["strict"], view=view_for(path, values), **read)
         checked = model.check(*wanted, ignore_unknown=values["ignore_unknown"]) if wanted else None
         one = Reviewed(path, revision.name, "new", model, checked=checked)
         if before is None:
@@ -154,19 +156,19 @@ def compared(one: Reviewed, before: Path, place: str, read: dict[str, Any], valu
 def drawn(one: Reviewed, stem: Path, formats: tuple[str, ...]) -> Iterator[str]:
     """Write the pictures of a model, and of its changes; their names."""
     from graphviz_tb.commands.diff import encoded
-    from graphviz_tb.diff.picture.both import Both
-    from graphviz_tb.options import PictureOptions
+    from graphviz_tb.diff.picture.both import Both, picture_options
     from graphviz_tb.output import write_all
 
     if one.model is None:
         return
     outputs = []
-    both = Both(one.changes) if one.changes is not None and one.state == "changed" else None
+    view = one.model.view
+    both = Both(one.changes, view) if one.changes is not None and one.state == "changed" else None
     for word in formats:
         suffix = RENDERERS[word].suffix
         outputs.append((f"{stem}{suffix}", one.model.render(word)))
         if both is not None:
             target = f"{stem}.diff{suffix}"
-            outputs.append((target, encoded(both, target, PictureOptions())))
+            outputs.append((target, encoded(both, target, picture_options(view, {}))))
     write_all(outputs)
     yield from (Path(target).name for target, _ in outputs)

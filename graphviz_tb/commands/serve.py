@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from graphviz_tb.commands.options import Scale, together
+from graphviz_tb.commands.options import Scale, together, view_options
 from graphviz_tb.commands.terminal import say
+from graphviz_tb.commands.views import view_for
 
 # Words of TensorBoard that mean nothing here, and why.
 NOT_NEEDED = {
@@ -66,6 +67,7 @@ unneeded_options = together(
 @click.option("--poll", type=Scale(0.1, 3600), metavar="SECONDS", default=1.0, help="Look this often [1].")
 @click.option("--memory", type=Memory(), metavar="SIZE", default="2G", help="For series and graphs together [2G].")
 @click.option("--checksum", is_flag=True, help="Check the payload of every record.")
+@view_options
 @unneeded_options
 @click.option("-q", "--quiet", is_flag=True, help="Print the address alone.")
 def serve(path: str | None, logdir: str | None, browser: bool, quiet: bool, **values: Any) -> None:
@@ -124,6 +126,7 @@ def settings_of(path: str, values: dict[str, Any]) -> Any:
         poll=values["poll"],
         memory=values["memory"],
         checksum=values["checksum"],
+        view=view_for(path, values),
     )
     if settings.local:
         return settings

@@ -33,15 +33,17 @@ class Changes(Comparison):
         """All changes as a comment for a pull request, the verdict first."""
         return self.explain("markdown")
 
-    def picture(self, **choices: Any) -> Picture:
-        """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …)."""
-        from graphviz_tb.choices import check_picture, picture_choices
-        from graphviz_tb.diff.picture.both import picture
-        from graphviz_tb.options import PictureOptions
+    def picture(self, view: Any = None, **choices: Any) -> Picture:
+        """One picture of both graphs, as a `Picture`; `choices` are options of a picture (`theme`, `open`, …), and
+        `view` is a view file, of which hiding, titles and the like count."""
+        from graphviz_tb.choices import check_picture
+        from graphviz_tb.diff.picture.both import Both, picture_options
+        from graphviz_tb.view_file import view_of
 
-        wanted = picture_choices(PictureOptions(), choices)
+        saved = view_of(view)
+        wanted = picture_options(saved, choices)
         check_picture(wanted)
-        return picture(self, wanted)
+        return Both(self, saved).picture(wanted)
 
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""

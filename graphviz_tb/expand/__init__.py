@@ -15,6 +15,7 @@ from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, fi
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import LevelLines
+from graphviz_tb.expand.hidden import without
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools, distinct
@@ -34,11 +35,18 @@ UNITS = (4, 2, 3, 3, 4)  # nominal widths in half units, by `Kind`: scope, op, s
 class Expander:
     """Opens groups of one hierarchy, each once.
 
-    Before: a hierarchy and its facts. After: `metagraph(path)` gives what a group holds; it depends on the graph and
-    on the options, not on what else is open.
+    Before: a hierarchy and its facts; `hidden` marks rows that are not drawn. After: `metagraph(path)` gives what a
+    group holds; it depends on the graph and on the options, not on what else is open.
     """
 
-    def __init__(self, hierarchy: Hierarchy, facts: Facts, options: ExpandOptions = ExpandOptions()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        options: ExpandOptions = ExpandOptions(),  # noqa: B008
+        hidden: Bools | None = None,
+    ) -> None:
+        self.hidden = hidden
         self.hierarchy = hierarchy
         self.facts = facts
         self.options = options
@@ -82,7 +90,7 @@ class Expander:
 
     def with_options(self, options: ExpandOptions) -> Expander:
         """An expander of the same hierarchy with other options."""
-        return Expander(self.hierarchy, self.facts, options)
+        return Expander(self.hierarchy, self.facts, options, self.hidden)
 
     def box_of(self, path: Path) -> Path:
         """The group whose box shows what a group holds: itself."""
@@ -103,11 +111,11 @@ class Expander:
         if self._marks is None:
             self._marks = MarkFiles(hierarchy)
         marks = self._marks.of_level(rows) + handed_constants(hierarchy, path, rows)
-        level = self._level(path, rows, edges, marks)
-        automatic, mask = self._masks(path, rows, level)
+        around = self._level(path, rows, edges, marks)
+        automatic, mask = self._masks(path, rows, around)
         # A child keeps its bridges where either mask has it in the core: see `decide_drawable`.
         bridges = self._bridges(path, rows, automatic.extracted & mask.extracted)
-        return Metagraph(
+        level = Metagraph(
             row=path[-1],
             children=tuple(rows),
             units=tuple(map(UNITS.__getitem__, hierarchy.kind[rows].tolist())),
@@ -119,6 +127,7 @@ class Expander:
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
         )
+        return level if self.hidden is None else without(level, self.hidden)
 
     def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
         """The edges that close a loop, in the body of a While; TensorBoard draws none."""

@@ -111,7 +111,7 @@ def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -
             break
         order = order_of(expander, parent, options)
         if other in order:
-            found = order[ancestor[-1]], order[other]
+            found = order.get(ancestor[-1]), order[other]  # a hidden group has no place
             break
         ancestor = parent
     known[path, other] = found

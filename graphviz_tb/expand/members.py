@@ -44,7 +44,7 @@ class MemberExpander(Expander):
     """
 
     def __init__(self, plain: Expander) -> None:
-        super().__init__(plain.hierarchy, plain.facts, plain.options)
+        super().__init__(plain.hierarchy, plain.facts, plain.options, plain.hidden)
         self.plain = plain
         self.alike = Alike(plain.hierarchy)
         self._lines: dict[Path, StackLines] = {}

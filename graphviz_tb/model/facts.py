@@ -16,6 +16,7 @@ from graphviz_tb.model.tensors import Tensor
 
 if TYPE_CHECKING:
     from graphviz_tb.model.measured_tags import LoggedValues
+    from graphviz_tb.model.painted import Painted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,8 +26,8 @@ class Facts:
     `known` are tensors by node and key as one number, equal ones once (`alike`); `opened` are nodes that were decoded.
 
     `stats` is there when run statistics were joined, `before` when others were given to compare with, `logged` when a
-    picture shows what a run logged; `odd` gives what
-    inference has found wrong so far, `cost` what the ops cost.
+    picture shows what a run logged, `painted` when a view gives colours by pattern; `odd` gives what inference has
+    found wrong so far, `cost` what the ops cost.
     """
 
     graph: Graph
@@ -37,6 +38,7 @@ class Facts:
     stats: Stats | None = None
     before: Stats | None = None
     logged: LoggedValues | None = None
+    painted: Painted | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None

@@ -37,6 +37,7 @@ from graphviz_tb.statistics import profiles_of_each, statistics_of_each
 from graphviz_tb.view.opening import members_alone
 
 if TYPE_CHECKING:
+    from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.openable import OpenableModel
 
@@ -112,6 +113,7 @@ def data(
         "steps": listed,
         "measured": [word for word in schemes if word in colours.UNITS],
         **(stacks_of(hierarchy) if alone else {}),
+        **({"view": view_values(model.view)} if model.view is not None else {}),
         "apart": {str(row): rank for row, rank in apart.items()},
         "notices": [*(notice.message for notice in (*model.notices, *notices, *lay.notices())), *left],
         **extra.head,
@@ -201,6 +203,13 @@ def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> 
         "leftOut": model.loaded.left_out if model.loaded else 0,
         "opsThrough": -1 if (ops := OpsThroughCalls(hierarchy)(0)) is None else ops,
     }
+
+
+def view_values(view: SavedView) -> dict[str, Any]:
+    """What a view file says, for the page to save it with what a reader opened."""
+    from graphviz_tb.view_file import values_of  # most pages have none
+
+    return values_of(view)
 
 
 def stacks_of(hierarchy: Hierarchy) -> dict[str, Any]:

@@ -19,7 +19,7 @@ LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scop
 DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = (
     *("shapes", "draw", "camera", "rows_table", "card", "query", "find", "outline", "table", "minimap", "trace"),
-    *("save", "share"),
+    *("save", "view_file", "share"),
 )
 PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
 VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
+from graphviz_tb.model.saved_view import SavedView
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.joined import JoinedTags
@@ -62,17 +63,17 @@ class ListedGraph:
 
 class Graphs:
     """All graphs of one source by their ids, which stay as long as the server runs; `tags` gives the names that were
-    logged so far."""
+    logged so far, `view` what is shown at first."""
 
     def __init__(
         self,
         source: str,
         memory: int,
         told: SendEvent,
-        picture: Mapping[str, Any] | None = None,
+        view: SavedView | None = None,
         tags: Callable[[], Collection[str]] = tuple,
     ) -> None:
-        self.source, self._memory, self._told, self._picture = source, memory, told, dict(picture or {})
+        self.source, self._memory, self._told, self._view = source, memory, told, view
         self._tags = tags
         self.listed: dict[str, ListedGraph] = {}
         self.entries: tuple[Entry, ...] = ()  # all that the source holds, traced steps too
@@ -200,10 +201,10 @@ class Graphs:
 
     def _job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
-            return Job(compared, self.source, *map(chosen, one.pair), self._picture)
+            return Job(compared, self.source, *map(chosen, one.pair), self._view)
         traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
         steps = {"step": "all"} if traced else {}
-        return Job(page, self.source, {**chosen(one.entry), **steps}, self._picture, tuple(self._tags()))
+        return Job(page, self.source, {**chosen(one.entry), **steps}, self._view, tuple(self._tags()))
 
     def _keep(self, one: ListedGraph, made: ServedPage) -> None:
         self._pages[one.id] = made

@@ -62,7 +62,8 @@ class ServedSource:
             settings.source,
             room,
             self.events.say,
-            tags=self.joined_names,
+            settings.view,
+            self.joined_names,
         )
         answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
         self.kept = KeptAnswers(answers)

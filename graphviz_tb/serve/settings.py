@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from secrets import token_urlsafe
 
 from graphviz_tb.model.logged import Restarts
+from graphviz_tb.model.saved_view import SavedView
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN = 32  # bytes
@@ -17,7 +18,7 @@ class Settings:
     """One server. `source` is a log directory or any file that `render` takes, `host` the address to bind, `port`
     the first port that is tried (0: any), `prefix` what all addresses begin with ("" or "/a/b"), `poll` the seconds
     between two looks at the file system, `memory` the bytes that series and graphs may take, `token` what a visitor
-    must show ("": nothing)."""
+    must show ("": nothing), `view` what the pages of graphs show at first."""
 
     source: str
     host: str = "127.0.0.1"
@@ -31,6 +32,7 @@ class Settings:
     memory: int = MEMORY
     checksum: bool = False
     token: str = ""
+    view: SavedView | None = None
 
     @property
     def local(self) -> bool:

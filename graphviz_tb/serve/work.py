@@ -8,12 +8,13 @@ from typing import Any
 
 from graphviz_tb.annotate.profile import profile_of
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.both import Both
+from graphviz_tb.diff.picture.both import Both, picture_options
 from graphviz_tb.model.embeddings import Points
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.profile import Profile
-from graphviz_tb.options import PictureOptions, ReadOptions
+from graphviz_tb.model.saved_view import SavedView
+from graphviz_tb.options import ReadOptions
 from graphviz_tb.page.blocks import DataBlock
 from graphviz_tb.page.build import data
 from graphviz_tb.page.compared import changes_data
@@ -52,10 +53,10 @@ def chosen(entry: Entry | None) -> dict[str, Any]:
     return {**said, "kind": entry.kind} if said and entry is not None else said
 
 
-def page(told: ReportStage, source: str, choices: Choices, picture: Choices, tags: Sequence[str]) -> ServedPage:
-    """The page of one graph, with where some tags of the log belong in it."""
-    model = load(source, report=reported(told), **choices)
-    return replace(as_page(*data(model, PictureOptions(**picture))), joins=model.joins(tags))
+def page(told: ReportStage, source: str, choices: Choices, view: SavedView | None, tags: Sequence[str]) -> ServedPage:
+    """The page of one graph in a view, with where some tags of the log belong in it."""
+    model = load(source, report=reported(told), view=view, **choices)
+    return replace(as_page(*data(model, model.options.picture)), joins=model.joins(tags))
 
 
 def joined(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
@@ -63,11 +64,12 @@ def joined(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]
     return load(source, report=reported(told), **choices).joins(tags)
 
 
-def compared(told: ReportStage, source: str, old: Choices, new: Choices, picture: Choices) -> ServedPage:
+def compared(told: ReportStage, source: str, old: Choices, new: Choices, view: SavedView | None) -> ServedPage:
     """The page of what changed between two graphs of a source."""
     told("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}
-    return as_page(*changes_data(Both(diff(source, source, **pairs)), PictureOptions(**picture)))
+    both = Both(diff(source, source, **pairs), view)
+    return as_page(*changes_data(both, picture_options(view, {})))
 
 
 def laid_out(told: ReportStage, values: Points, method: str, axes: int, near: int | None) -> Points:

@@ -12,6 +12,7 @@ class Share {
     const on = (/** @type {string} */ id, /** @type {() => any} */ run) => byId(id).addEventListener("click", run);
     on("copy-link", () => this.copyLink());
     on("save-html", () => this.savePage());
+    on("save-view", () => this.saveView());
     on("save-svg", () => saveSvg(app, this.shot()));
     on("save-png", () => savePng(app, this.shot()));
     on("print-picture", () => this.print());
@@ -26,6 +27,7 @@ class Share {
     chooser("save-part", parts.map((one) => [one, t(`share.${one}`)]), parts.includes(was) ? was : "whole");
     byId("link-note").hidden = location.protocol !== "file:";
     byId("save-html").hidden = !Share.page;
+    byId("save-view").hidden = !!this.app.head.changes; // what a diff opens is of its changes
   }
 
   /** What the saved picture is to show. @returns {Shot} */
@@ -61,6 +63,12 @@ class Share {
     const { page, ...state } = app.state(); // that of a log comes first anywhere
     this.menu.open = false;
     download(await /** @type {(view: string) => Promise<Blob>} */ (Share.page)(hashOf(page && page !== "graph" ? { ...state, page } : state)), `${fileName(app)}.html`);
+  }
+
+  /** Save what is open, moved and coloured as a view file, which the command line takes. */
+  saveView() {
+    this.menu.open = false;
+    download(new Blob([viewText(this.app)], { type: "application/toml" }), "tbgraph.toml");
   }
 
   /** Print the picture, or make a PDF of it. */

@@ -130,8 +130,7 @@ class Standing {
   state() {
     /** @type {Record<string, any>} */
     const out = { ...this.extra };
-    const inner = [...this.open.values()].filter((path) => ![...this.open.values()].some((other) => other !== path && this.graph.within(other, path)));
-    if (this.touched) out.open = inner.map((path) => this.graph.address(path));
+    if (this.touched) out.open = this.innermost().map((path) => this.graph.address(path));
     if (out.open && !out.open.length) out.open = [""];
     if (this.selected) out.select = this.graph.address(this.selected);
     if (this.wanted || this.scheme !== this.head.options.color_by) out.colour = this.wanted || this.scheme;
@@ -141,12 +140,23 @@ class Standing {
     for (const side of /** @type {("aux" | "main")[]} */ (["aux", "main"])) {
       if (this.moves[side].size) out[side] = [...this.moves[side].values()].map((path) => this.graph.address(path));
     }
-    const apart = [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
+    const apart = this.apartSeries();
     if (apart.length) out.ungroup = apart.map((path) => this.graph.address(path));
     if (this.traced) out.trace = `${this.traced.way}${reachWord(this.traced.hops)}:${this.graph.address(this.traced.path)}`;
     Object.assign(out, this.table.state());
     if (this.looked && !this.fitted()) out.at = this.camera.place().map(fine).join();
     return out;
+  }
+
+  /** The open groups that hold no open group. @returns {Path[]} */
+  innermost() {
+    const open = [...this.open.values()];
+    return open.filter((path) => !open.some((other) => other !== path && this.graph.within(other, path)));
+  }
+
+  /** The series whose members are on their level. @returns {Path[]} */
+  apartSeries() {
+    return [...this.graph.apart.values()].flatMap((level) => this.graph.seriesOf(level));
   }
 
   /** Whether the whole picture is fitted, and was not moved since. */

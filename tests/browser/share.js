@@ -119,3 +119,13 @@ test("Share: the picture of the whole, of the screen, of the selected box alone;
   const part = await svg();
   ok(boxes(part).size > 0 && boxes(part).size < boxes(whole).size, `${boxes(part).size} of ${boxes(whole).size} boxes`);
 });
+
+test("what is shown is saved as a view file", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1,train&aux=fc1&colour=op-type");
+  await menu(tab);
+  const file = await saved(tab, () => tab.getByRole("button", { name: "Save view as tbgraph.toml" }).click());
+  equal(file.name, "tbgraph.toml");
+  const lines = String(file.data).split("\n");
+  ok(/^open = \[.*"train".*\]$/.test(lines[0]) && lines[0].includes('"conv1"'), lines[0]);
+  ok(lines.includes('aside = ["fc1"]') && lines.includes('color-by = "op-type"'), lines.join("\n"));
+});

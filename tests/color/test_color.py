@@ -26,7 +26,7 @@ from graphviz_tb.proto import GraphDef, NodeDef
 from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
-PLAIN = [word for word, row in SCHEMES.items() if not (row.measured or row.logged)]
+PLAIN = [word for word, row in SCHEMES.items() if not (row.measured or row.logged or row.given)]
 
 
 def hierarchy(name: str) -> Hierarchy:

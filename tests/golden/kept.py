@@ -302,7 +302,7 @@ def opened(name: str) -> Iterator[Any]:
 def coloured(name: str) -> Iterator[Any]:
     """What each colouring says of the first rows, and its legend."""
     model = load(name)
-    yield from said(model, [scheme for scheme, row in SCHEMES.items() if not (row.measured or row.logged)])
+    yield from said(model, [scheme for scheme, row in SCHEMES.items() if not (row.measured or row.logged or row.given)])
 
 
 def measured(name: str) -> Iterator[Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from graphviz_tb.choices import picture_choices
 from graphviz_tb.diff.picture.merge import Merged, Where, merge
 from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
@@ -16,15 +18,21 @@ from graphviz_tb.options import PictureOptions
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
+    from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.picture import Picture
     from graphviz_tb.pipeline import Model
+
+OF_GROUPS = ("group", "ungroup", "series_min")  # options of a view that a diff takes for its model
+OF_PICTURES = ("theme", "direction", "title", "legend", "wrap")  # and for its picture
 
 
 @dataclass(frozen=True, eq=False)
 class Both:
-    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once."""
+    """The graphs of a diff, merged when that is first asked for, and what is drawn of them, once; `view` says what of
+    them is hidden, aside and titled. What is open and how it is coloured is the diff's own."""
 
     changes: Comparison
+    view: SavedView | None = None
     _painters: dict[str, Overlay] = field(default_factory=dict, init=False)
     _drawn: dict[PictureOptions, Picture] = field(default_factory=dict, init=False)
 
@@ -38,7 +46,11 @@ class Both:
         """The merged graph, folded."""
         import graphviz_tb
 
-        model = graphviz_tb.load(self.merged.graph_def)
+        view = self.view
+        if view is not None:  # what is open, and colours, are of the changes
+            grouping = tuple((name, value) for name, value in view.choices if name in OF_GROUPS)
+            view = replace(view, open=(), colors=(), choices=grouping)
+        model = graphviz_tb.load(self.merged.graph_def, view=view)
         model.files = self.changes.inputs
         return model
 
@@ -70,6 +82,12 @@ class Both:
             return drawn
         note = f"{counted(left, 'change')} in groups that stay closed (--open)"
         return replace(drawn, notices=(*drawn.notices, Notice("closed", note, strict=False)))
+
+
+def picture_options(view: SavedView | None, said: Mapping[str, Any]) -> PictureOptions:
+    """The options of the picture of a diff: as `said`, else as the view has them."""
+    kept = {name: value for name, value in (view.choices if view else ()) if name in OF_PICTURES}
+    return picture_choices(PictureOptions(), {**kept, **said})
 
 
 def picture(changes: Comparison, options: PictureOptions | None = None) -> Picture:

@@ -1,0 +1,58 @@
+"""The view file of a command: the one that is named, else one beside the model or in the current folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.commands.options import asked
+
+if TYPE_CHECKING:
+    from graphviz_tb.model.saved_view import SavedView
+
+NAME, PROJECT, TABLE = "tbgraph.toml", "pyproject.toml", b"[tool.tbgraph"
+
+
+def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
+    """The view that a command line means, without what it says otherwise; None for none."""
+    from graphviz_tb.errors import RequestError
+
+    if values["view"] is not None and values["no_view"]:
+        raise RequestError("--view and --no-view exclude each other")
+    file = values["view"] if values["view"] is not None or values["no_view"] else found(source)
+    if file is None and not values.get("hide"):
+        return None
+    # From here on: most command lines have no view.
+    from graphviz_tb.model.saved_view import SavedView
+    from graphviz_tb.view_file import read_view, without
+
+    view = SavedView() if file is None else read_view(file)
+    said = {**asked(values), **({"hide": values["hide"]} if values.get("hide") else {})}
+    return without(view, said)
+
+
+def found(source: str) -> Path | None:
+    """The view file of a source: in its folder, else in the current one; None where there is none."""
+    beside = Path(source)
+    folders = [] if source == "-" else [beside, beside.parent] if beside.is_dir() else [beside.parent]
+    for folder in (*folders, Path()):
+        if (folder / NAME).is_file():
+            return folder / NAME
+        if (folder / PROJECT).is_file() and has_table(folder / PROJECT):
+            return folder / PROJECT
+    return None
+
+
+def has_table(project: Path) -> bool:
+    """Whether a pyproject.toml speaks of this program."""
+    try:
+        return TABLE in project.read_bytes()
+    except OSError:
+        return False
+
+
+def applied(view: SavedView | None) -> SavedView | None:
+    """A view whose options are set already."""
+    return None if view is None else replace(view, choices=())

@@ -1,0 +1,30 @@
+"""What a view file says: which nodes are shown how, by patterns, and options of folding and of pictures."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+from graphviz_tb.model.frozen import dataclass
+
+Patterns = tuple[str, ...]
+ByPattern = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """A view of any graph. A pattern is the name of a node or group, or a query of the language of search.
+
+    `source` is the name of its file, "" for none; `open`, `aside`, `main` and `hide` are patterns for what is open, in
+    the auxiliary area, kept in the main area, and not drawn; `colors` gives the ops of a pattern a colour (`#RRGGBB`),
+    of several patterns the last; `titles` what the boxes of a pattern are called. `choices` are options by name.
+    """
+
+    source: str = ""
+    open: Patterns = ()
+    aside: Patterns = ()
+    main: Patterns = ()
+    hide: Patterns = ()
+    colors: ByPattern = ()
+    titles: ByPattern = ()
+    choices: tuple[tuple[str, Any], ...] = field(default=())

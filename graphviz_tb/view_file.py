@@ -1,0 +1,206 @@
+"""View files: `tbgraph.toml`, or `[tool.tbgraph]` of a `pyproject.toml`, read and checked.
+
+open = ["encoder", "op:While"]     # groups that are open
+hide = ["op:NoOp"]                 # what is not drawn
+aside = ["**/metrics"]             # what is in the auxiliary area
+color-by = "device"                # and other options, as the command line calls them
+
+[colors]
+"op:Conv2D" = "orange"
+
+[titles]
+"encoder" = "Text encoder"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from graphviz_tb.choices import check_picture, with_choices
+from graphviz_tb.errors import MalformedText, ReadError, RequestError, TooLarge, demand, nearest, spoken
+from graphviz_tb.limits import VIEW_FILE_BYTES
+from graphviz_tb.model.saved_view import ByPattern, SavedView
+from graphviz_tb.options import PATTERNS, Options
+
+PROJECT = "pyproject.toml"
+LISTS = ("open", "aside", "main", "hide")  # of patterns
+TABLES = ("colors", "titles")
+# Options that a view file may set, as the command line calls them → their Python names.
+CHOICES = {
+    "group": "group", "ungroup": "ungroup", "series-min": "series_min", "depth": "depth", "all-members": "all_members",
+    "color-by": "color_by", "direction": "direction", "theme": "theme", "title": "title", "legend": "legend",
+    "engine": "engine", "wrap": "wrap", "select": "select",
+}  # fmt: skip
+KEYS = (*LISTS, *CHOICES, *TABLES)
+# Colours by name: those of Okabe and Ito, which colour-blind readers can distinguish, and greys.
+NAMED = {
+    "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73", "yellow": "#F0E442", "blue": "#0072B2",
+    "red": "#D55E00", "pink": "#CC79A7", "gray": "#999999", "grey": "#999999", "black": "#000000", "white": "#FFFFFF",
+}  # fmt: skip
+HEX = re.compile(r"#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})")
+PLACE = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
+OPENING = ("open", "depth", "open_all")  # options that say which groups are open
+
+
+def view_of(source: Any) -> SavedView | None:
+    """The view that is meant by the path of a file, by values as a file has them, or by a `SavedView`."""
+    demand("view", source, str, os.PathLike, Mapping, SavedView, type(None))
+    if source is None or isinstance(source, SavedView):
+        return source
+    return checked(source, "view") if isinstance(source, Mapping) else read_view(source)
+
+
+def read_view(path: str | os.PathLike[str]) -> SavedView:
+    """Read a view file. Raises `ReadError` where it is no TOML, `RequestError` for a key or value that none has."""
+    path = Path(path)
+    if not path.is_file():
+        raise ReadError(f"no view file {str(path)!r}", hint="write one: docs/view.md says what it may hold")
+    values = parsed(content(path), path.name)
+    if path.name == PROJECT:
+        tool = values.get("tool", {})
+        values = tool.get("tbgraph", {}) if isinstance(tool, dict) else {}
+        if not isinstance(values, dict):
+            raise RequestError(f"{PROJECT}: tool.tbgraph is no table", hint="[tool.tbgraph]")
+    return checked(values, path.name)
+
+
+def content(path: Path) -> bytes:
+    """The bytes of a view file. Raises `ReadError`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(VIEW_FILE_BYTES + 1)
+    except OSError as error:
+        raise ReadError(f"cannot read {str(path)!r}: {error.strerror}") from None
+    if len(data) > VIEW_FILE_BYTES:
+        raise TooLarge(f"{path.name} has more than {VIEW_FILE_BYTES:,} bytes", hint="is it a view file?")
+    return data
+
+
+def parsed(data: bytes, name: str) -> dict[str, Any]:
+    """The values of a TOML text. Raises `MalformedText`, which names the line."""
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{name} is not UTF-8 at byte {error.start}", hint="save it as UTF-8") from None
+    except RecursionError:
+        raise ReadError(f"{name}: lists in lists too deep") from None
+    except tomllib.TOMLDecodeError as error:
+        told = PLACE.fullmatch(str(error))
+        last = data.decode("utf-8").rstrip("\n").split("\n")
+        line, column = (int(told[2]), int(told[3])) if told and told[2] else (len(last), len(last[-1]) + 1)
+        message = told[1] if told else str(error)
+        hint = 'TOML: a list is ["a", "b"], a text in quotes, a comment after #'
+        raise MalformedText(message, line=line, column=column, name=name, hint=hint) from None
+
+
+def checked(values: Mapping[str, Any], name: str) -> SavedView:
+    """The view of some values. Raises `RequestError`, which names the key and says what it takes.
+
+    >>> checked({"hide": "op:NoOp", "colors": {"op:Add": "#FA0"}}, "x.toml").colors
+    (('op:Add', '#FFAA00'),)
+    >>> checked({"colour-by": "device"}, "x.toml")
+    Traceback (most recent call last):
+    graphviz_tb.errors.RequestError: x.toml: no key 'colour-by'; nearest: color-by, colors
+    """
+    said: dict[str, Any] = {}
+    choices: dict[str, Any] = {}
+    for key, value in values.items():
+        word = str(key).replace("_", "-")
+        if word in LISTS:
+            said[word] = patterns(f"{name}: {word}", value)
+        elif word in TABLES:
+            said[word] = table(f"{name}: {word}", value, word == "colors")
+        elif word in CHOICES:
+            choices[CHOICES[word]] = value
+            choice(name, word, value)
+        else:
+            near = nearest(word, KEYS)
+            raise RequestError(
+                f"{name}: no key {spoken(str(key))}" + (f"; nearest: {', '.join(near)}" if near else ""),
+                hint=f"keys: {', '.join(KEYS)}",
+            )
+    if said.get("colors") and "color_by" not in choices:
+        choices["color_by"] = PATTERNS
+    return SavedView(name, **said, choices=tuple((key, frozen(value)) for key, value in choices.items()))
+
+
+def choice(name: str, word: str, value: Any) -> None:
+    """Refuse a value that an option does not take."""
+    try:
+        check_picture(with_choices(Options(), {CHOICES[word]: value}).picture)
+    except RequestError as error:
+        message = error.message.replace(f"{CHOICES[word]} is ", f"{word} is ", 1)
+        raise RequestError(f"{name}: {message}", hint=error.hint) from None
+
+
+def frozen(value: Any) -> Any:
+    """A value that nobody changes: a list as a tuple."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def patterns(where: str, value: Any) -> tuple[str, ...]:
+    """A pattern, or a list of them."""
+    listed = [value] if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or not all(isinstance(each, str) and each for each in listed):
+        raise RequestError(f"{where} is {spoken(value)}; it takes a list of patterns", hint='["encoder", "op:Cast"]')
+    return tuple(listed)
+
+
+def table(where: str, value: Any, colours: bool) -> ByPattern:
+    """A table of texts or colours by pattern."""
+    example = '"op:Conv2D" = "orange"' if colours else '"encoder" = "Text encoder"'
+    if not isinstance(value, Mapping):
+        raise RequestError(f"{where} is {spoken(value)}; it takes a table", hint=f"[{where.split()[-1]}] {example}")
+    for pattern, text in value.items():
+        if not isinstance(pattern, str) or not pattern or not isinstance(text, str) or not text.strip():
+            raise RequestError(f"{where}: {spoken(pattern)} is {spoken(text)}; it takes a text", hint=example)
+    return tuple(
+        (pattern, colour(f"{where}: {spoken(pattern)}", text) if colours else text) for pattern, text in value.items()
+    )
+
+
+def colour(where: str, text: str) -> str:
+    """A colour as `#RRGGBB`.
+
+    >>> colour("x", "#fA0"), colour("x", "Orange")
+    ('#FFAA00', '#E69F00')
+    """
+    if text.lower() in NAMED:
+        return NAMED[text.lower()]
+    if HEX.fullmatch(text) is None:
+        known = ", ".join(name for name in NAMED if name != "grey")
+        raise RequestError(f"{where} is {spoken(text)}, which is no colour", hint=f"#RRGGBB, or one of: {known}")
+    digits = text[1:] if len(text) == 7 else "".join(digit * 2 for digit in text[1:])
+    return f"#{digits.upper()}"
+
+
+def values_of(view: SavedView) -> dict[str, Any]:
+    """What a view file would say of this, but for what is open: lists and tables by key, those that hold something."""
+    options = {key: value for key, value in CHOICES.items() if key not in ("depth", "color-by")}
+    said = dict(view.choices)
+    kept: dict[str, Any] = {key: list(getattr(view, key)) for key in LISTS if key != "open"}
+    kept |= {key: said[name] for key, name in options.items() if name in said}
+    kept |= {key: dict(getattr(view, key)) for key in TABLES}
+    return {key: value for key, value in kept.items() if value not in ([], {}, ())}
+
+
+def without(view: SavedView, said: Mapping[str, Any]) -> SavedView:
+    """The view without what was `said` otherwise: options by name; any of those that open groups outrules all of its
+    own."""
+    choices = tuple((name, value) for name, value in view.choices if name not in said)
+    if any(name in said for name in OPENING):
+        choices = tuple(pair for pair in choices if pair[0] not in OPENING)
+        view = replace(view, open=())
+    if "aux" in said:
+        view = replace(view, aside=())
+    if "main" in said:
+        view = replace(view, main=())
+    if "hide" in said:
+        view = replace(view, hide=patterns("hide", said["hide"]))
+    return replace(view, choices=choices)

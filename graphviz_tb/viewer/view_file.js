@@ -1,0 +1,44 @@
+// The view as a file that `tbgraph render` and the other commands take: tbgraph.toml.
+
+const VIEW_LISTS = ["open", "hide", "aside", "main", "group", "ungroup", "select"];
+
+/** A text in quotes, as TOML has it. @param {string} text */
+const tomlText = (text) => JSON.stringify(text.replace(/\p{Surrogate}/gu, "\uFFFD")).replaceAll("\x7f", "\\u007f");
+
+/** @param {any} value */
+const tomlValue = (value) => (Array.isArray(value) ? `[${value.map(tomlText).join(", ")}]` : typeof value === "string" ? tomlText(value) : String(value));
+
+/** What the file says: the view that the page was made with, and what the reader did since. @param {App} app @returns {Record<string, any>} */
+function viewValues(app) {
+  const { graph, head } = app;
+  /** @type {Record<string, any>} */
+  const out = { ...head.view };
+  const add = (/** @type {string} */ key, /** @type {string[]} */ more) => (out[key] = [...new Set([...(out[key] ?? []), ...more])]);
+  const moved = (/** @type {"aux" | "main"} */ side) => [...app.moves[side].values()].map((path) => graph.address(path));
+  const [aside, main] = [moved("aux"), moved("main")];
+  out.open = app.innermost().map((path) => graph.address(path));
+  if (!out.open.length) out.depth = 0;
+  add("aside", aside);
+  add("main", main);
+  out.aside = out.aside.filter((/** @type {string} */ name) => !main.includes(name));
+  out.main = out.main.filter((/** @type {string} */ name) => !aside.includes(name));
+  add("ungroup", app.apartSeries().map((path) => graph.address(path)));
+  if (app.selected) out.select = [graph.address(app.selected)];
+  out["color-by"] = app.scheme;
+  if (app.themeChoice !== "system") out.theme = app.themeChoice;
+  return out;
+}
+
+/** The whole file. @param {App} app */
+function viewText(app) {
+  const values = viewValues(app);
+  const lines = Object.entries(values).filter(([, value]) => !isTable(value) && !(Array.isArray(value) && !value.length));
+  const order = (/** @type {string} */ key) => (VIEW_LISTS.includes(key) ? VIEW_LISTS.indexOf(key) : VIEW_LISTS.length);
+  const said = lines.sort(([a], [b]) => order(a) - order(b)).map(([key, value]) => `${key} = ${tomlValue(value)}\n`);
+  const tables = Object.entries(values).filter(([, value]) => isTable(value));
+  const told = tables.map(([key, table]) => `\n[${key}]\n${Object.entries(table).map(([name, text]) => `${tomlText(name)} = ${tomlText(text)}\n`).join("")}`);
+  return [...said, ...told].join("");
+}
+
+/** @param {any} value */
+const isTable = (value) => typeof value === "object" && !Array.isArray(value);
