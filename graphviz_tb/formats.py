@@ -96,6 +96,42 @@ def as_json(subject: Subject, options: PictureOptions) -> bytes:
     return subject.document().encode()
 
 
+def as_graphml(subject: Subject, options: PictureOptions) -> bytes:
+    """The ops and edges of the main graph."""
+    from graphviz_tb.render.graphml import graphml
+
+    return graphml(subject.hierarchy, subject.facts)
+
+
+def as_cytoscape(subject: Subject, options: PictureOptions) -> bytes:
+    """Ops, groups and edges of the main graph."""
+    from graphviz_tb.render.cytoscape import cytoscape
+
+    return cytoscape(subject.hierarchy, subject.facts)
+
+
+def as_model_explorer(subject: Subject, options: PictureOptions) -> bytes:
+    """The main graph for Model Explorer."""
+    from graphviz_tb.render.model_explorer import model_explorer
+
+    return model_explorer(subject.hierarchy, subject.facts, cast("OpenableModel", subject).name)
+
+
+def as_node_data(subject: Subject, options: PictureOptions) -> bytes:
+    """Facts of a user for Model Explorer."""
+    from graphviz_tb.render.model_explorer import node_data
+
+    return node_data(subject.hierarchy, subject.facts)
+
+
+def as_mermaid(subject: Subject, options: PictureOptions) -> bytes:
+    """The picture as a flowchart."""
+    from graphviz_tb.render.mermaid import mermaid
+
+    sheet = subject.picture(options)
+    return mermaid(sheet.scene, sheet.paint)
+
+
 def nothing(subject: Subject, options: PictureOptions) -> tuple[Notice, ...]:
     """No shortfall."""
     return ()
@@ -122,6 +158,11 @@ RENDERERS: dict[str, Renderer] = {
     "html": Renderer(as_html, ".html", LOOKS | {"page_max"}),
     "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),
+    "mermaid": Renderer(as_mermaid, ".mmd", OPENING | {"color_by", "theme", "direction", "stats", *OF_LOGS}),
+    "graphml": Renderer(as_graphml, ".graphml", frozenset()),
+    "cytoscape": Renderer(as_cytoscape, ".cyjs", frozenset()),
+    "model-explorer": Renderer(as_model_explorer, ".modelexplorer", frozenset()),
+    "node-data": Renderer(as_node_data, ".nodedata", frozenset()),
 }
 
 

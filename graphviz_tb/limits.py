@@ -376,7 +376,9 @@ VALUE_IN_REPORT = Limit(60, "diff", "characters", "of a value: two of them and a
 NAMES_EXCHANGED = Limit(10_000_000_000, "diff", "letters",
     "of what was exchanged times letters of the names that may hold it: two seconds", "reported by themselves")
 
+FACTS_BYTES = Limit(200_000_000, "commands", "bytes", "of a file of facts", "the file is refused")
 VIEW_FILE_BYTES = Limit(1_000_000, "commands", "bytes", "of a view file", "the file is refused")
+MERMAID_LINES = Limit(500, "render", "lines", "of a Mermaid chart: it draws no more", "refused")
 VIEW_OPENED = Limit(500, "view", "groups", "that a query of a view file opens", "stay closed")
 
 HOTSPOTS = Limit(10, "commands", "lines", "of each list of `hotspots`: half a terminal", "left out")

@@ -213,6 +213,7 @@ class PictureOptions:
 
 
 BY_LOG = "logged"  # the colours by what a run logged
+GIVEN = "facts"  # the colours by facts that a user gives
 PATTERNS = "patterns"  # the colours that a view file gives by pattern
 OF_LOGS = ("logged", "measure", "at", "logged_run", "against_run")  # options of pictures that colour by a log
 

@@ -26,6 +26,7 @@ from graphviz_tb.interpret import interpret
 from graphviz_tb.layout import lay_out
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.given import GivenFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
@@ -33,7 +34,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.saved_view import SavedView
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.openable import OpenableModel
-from graphviz_tb.options import Options, PictureOptions
+from graphviz_tb.options import GIVEN, Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
@@ -50,13 +51,19 @@ if TYPE_CHECKING:
 
 
 def load(
-    source: Any, options: Options | None = None, report: Report | None = None, view: Any = None, **choices: Any
+    source: Any,
+    options: Options | None = None,
+    report: Report | None = None,
+    view: Any = None,
+    facts: Any = None,
+    **choices: Any,
 ) -> Model:
     """Read `source` (a path, "-", bytes, or an object that holds a GraphDef) and fold it.
 
     `choices` are single options by name (`series_min=3`, `preset="tensorboard"`, `run="train"`). `view` is the path of
-    a view file, or its values as a dict; `choices` come before it. Raises `ReadError` where the source is no graph,
-    `RequestError` where a choice does not exist.
+    a view file, or its values as a dict; `choices` come before it. `facts` are numbers or texts by name, as
+    `with_facts` takes them. Raises `ReadError` where the source is no graph, `RequestError` where a choice does not
+    exist.
 
     >>> model = load(b'node { name: "layer/w" op: "Relu" } node { name: "layer/x" op: "Add" input: "layer/w" }')
     >>> model
@@ -78,7 +85,8 @@ def load(
         with report.stage("read"):
             loaded = read(source, options.read, report.part)
         model = fold(loaded, options, report, source)
-    return model if saved is None else model.viewed(saved)
+    model = model if saved is None else model.viewed(saved)
+    return model if facts is None else model.with_facts(facts, said=choices)
 
 
 def saved_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
@@ -159,7 +167,16 @@ class Model(OpenableModel):
         source = self.source if isinstance(self.source, str | os.PathLike) else None
         inputs = tuple(each if isinstance(each, KEPT) else None for each in self.files)
         stats = self.facts.stats, self.facts.before
-        return unpickled, (self.loaded, self.options, source, inputs, *stats, self.colouring, self.view)
+        return unpickled, (
+            self.loaded,
+            self.options,
+            source,
+            inputs,
+            *stats,
+            self.colouring,
+            self.view,
+            self.facts.given,
+        )
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -182,6 +199,23 @@ class Model(OpenableModel):
             model.files = self.files
         return model._like(options=options).viewed(saved)
 
+    def with_facts(self, facts: Any, column: str | None = None, said: Mapping[str, Any] | None = None) -> Model:
+        """Return the model with facts about its nodes, which colour it and are on its boxes and cards.
+
+        `facts` are a CSV or JSON file, node data of Model Explorer, a dict of values by name, records, or a data frame;
+        `column` is what colours the graph (else the first), unless `said` has a colouring. Raises `RequestError` where
+        no name is one of the graph.
+        """
+        from graphviz_tb.given_facts import facts_of
+
+        given, odd = facts_of(facts, self, column)
+        options = self.options
+        if "color_by" not in (said or {}):
+            options = replace(options, picture=replace(options.picture, color_by=GIVEN))
+        model = self._like(facts=replace(self.facts, given=given), options=options)
+        model.noticed = (*self.noticed, *odd)
+        return model
+
     def viewed(self, view: SavedView) -> Model:
         """Return the model with the patterns of a view, whose `choices` it has already."""
         from graphviz_tb.viewed import Viewed
@@ -200,15 +234,17 @@ class Model(OpenableModel):
     ) -> Model:
         """A model of the same source with other parts."""
         parts = hierarchy or self.hierarchy, facts or self.facts, options or self.options
+        hidden = self.expander.hidden if hidden is None else hidden
         model = Model(*parts, self.loaded, self.report, self.source, hidden)
         model.colouring, model.files = self.colouring, self.files
+        model.view, model.noticed = self.view, self.noticed
         return model
 
     def coloured(self, colouring: Colouring) -> Model:
         """Return a model of the graph whose pictures have the colours of `colouring`, whatever their options."""
         demand("colouring", colouring, Colouring)
         model = self._like()
-        model.colouring, model.view, model.noticed = colouring, self.view, self.noticed
+        model.colouring = colouring
         model.members = self.members
         model.expander, model.arrangements = self.expander, self.arrangements  # what a colour changes nothing of
         return model
@@ -293,12 +329,14 @@ def unpickled(
     before: Stats | None,
     colouring: Colouring | None,
     view: SavedView | None = None,
+    given: GivenFacts | None = None,
 ) -> Model:
     """A model as it was pickled."""
     with no_collection():
         model = fold(loaded, options, Report(), source, stats, before)
     model.files = inputs
     model = model if view is None else model.viewed(view)
+    model = model if given is None else model._like(facts=replace(model.facts, given=given))
     return model if colouring is None else model.coloured(colouring)
 
 

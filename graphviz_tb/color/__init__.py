@@ -15,7 +15,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.later import imported
 from graphviz_tb.model.theme import THEMES, Theme
-from graphviz_tb.options import BY_LOG, PATTERNS
+from graphviz_tb.options import BY_LOG, GIVEN, PATTERNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ SCHEMES: dict[str, Scheme] = {
     "parameters": Scheme(imported(f"{__name__}.cost", "parameters")),
     "activations": Scheme(imported(f"{__name__}.cost", "activations")),
     BY_LOG: Scheme(imported(f"{__name__}.logged", "logged"), logged=True),
+    GIVEN: Scheme(imported(f"{__name__}.given", "given"), given=True),
     PATTERNS: Scheme(imported(f"{__name__}.patterns", "patterns"), given=True),
     "none": Scheme(imported(f"{__name__}.none", "none")),
 }

@@ -42,6 +42,11 @@ view_options = together(
     click.option("--hide", metavar="PATTERN", multiple=True, help="Leave out this node, or what a query finds."),
 )
 
+facts_options = together(
+    click.option("--facts", metavar="FILE", help="Numbers or texts by node (CSV, JSON, node data of Model Explorer)."),
+    click.option("--fact", metavar="COLUMN", help="The column of the facts that colours the graph [the first]."),
+)
+
 direction_option = click.option(
     "--direction", metavar="DIR", cls=Listed, table=directions, help="Where the flow goes: {} [BT]."
 )
@@ -114,7 +119,7 @@ FLAGS = {
     "no_legend": "legend",
     "no_wrap": "wrap",
 }
-OF_VIEW = ("view", "no_view", "hide")  # options that no group of options has
+UNGROUPED = ("view", "no_view", "hide", "facts", "fact")  # options that no group of options has
 
 
 def asked(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +130,7 @@ def asked(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if value is not None and value is not False and value != ()  # 0 is said
     }
-    for name in ("preset", *OF_VIEW):
+    for name in ("preset", *UNGROUPED):
         said.pop(name, None)
     # "no_fold" is `folds=False`.
     return {FLAGS.get(name, name): name not in FLAGS and value for name, value in said.items()}

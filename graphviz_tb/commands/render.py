@@ -11,6 +11,7 @@ from graphviz_tb.commands.options import (
     asked,
     collect,
     direction_option,
+    facts_options,
     fold_options,
     input_options,
     size_options,
@@ -19,7 +20,7 @@ from graphviz_tb.commands.options import (
     together,
     view_options,
 )
-from graphviz_tb.commands.views import applied, view_for
+from graphviz_tb.commands.views import applied, facts_for, view_for
 from graphviz_tb.commands.words import Listed, engines, formats, measures, schemes
 from graphviz_tb.errors import spoken
 from graphviz_tb.options import BY_LOG, MOST, OF_LOGS, Options
@@ -86,6 +87,7 @@ picture_options = together(
 )
 @picture_options
 @view_options
+@facts_options
 @fold_options
 @input_options
 @click.option("--against", metavar="FILE", multiple=True, help="An earlier trace: colour by the difference to it.")
@@ -121,6 +123,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
         values["color_by"], written["color_by"] = BY_LOG, written[asked_for]
     view = view_for(model, values)
     options = collect(values, dict(view.choices) if view else {})
+    facts = facts_for(values)
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.
     check_used(asked(values), formats, written)
@@ -128,7 +131,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)
     try:
-        with open_model(model, options, timing, quiet, applied(view)) as session:
+        with open_model(model, options, timing, quiet, applied(view), facts) as session:
             write_all(zip(outputs, session.encode(formats), strict=True))
     except NoGraph:
         pages = log_pages(model, formats, options)

@@ -16,6 +16,7 @@ from graphviz_tb.pipeline import Model, load
 from graphviz_tb.report import STAGES, Report
 
 if TYPE_CHECKING:
+    from graphviz_tb.commands.views import FactsAsked
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.place.quality import Quality
 
@@ -56,13 +57,21 @@ class Session:
 
 @contextmanager
 def open_model(
-    source: Any, options: Options, timing: bool = False, quiet: bool = False, view: SavedView | None = None
+    source: Any,
+    options: Options,
+    timing: bool = False,
+    quiet: bool = False,
+    view: SavedView | None = None,
+    facts: FactsAsked | None = None,
 ) -> Iterator[Session]:
     """Load `source`, with a view, and yield a `Session`; at the end print notices and times."""
     bar = ProgressBar(STAGES, quiet)
     report = Report(bar, bar.part)
     try:
-        session = Session(load(source, options, report, view), options.read.strict, timing)
+        model = load(source, options, report, view)
+        if facts is not None:
+            model = model.with_facts(facts.file, facts.column, {"color_by": 0} if facts.coloured else {})
+        session = Session(model, options.read.strict, timing)
         session.note(session.model.notices)
         yield session
     # Also after an error: its message gets a separate line.

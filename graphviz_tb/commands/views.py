@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphviz_tb.commands.options import asked
 
@@ -56,3 +56,23 @@ def has_table(project: Path) -> bool:
 def applied(view: SavedView | None) -> SavedView | None:
     """A view whose options are set already."""
     return None if view is None else replace(view, choices=())
+
+
+def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
+    """The facts that a command line gives; None for none."""
+    from graphviz_tb.errors import RequestError
+
+    if values["fact"] is not None and values["facts"] is None:
+        raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
+    if values["facts"] is None:
+        return None
+    return FactsAsked(values["facts"], values["fact"], values["color_by"] is not None)
+
+
+class FactsAsked(NamedTuple):
+    """A file of facts, the column that colours the graph (None: the first), and whether another colouring was asked
+    for."""
+
+    file: str
+    column: str | None
+    coloured: bool

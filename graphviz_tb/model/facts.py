@@ -15,6 +15,7 @@ from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.tensors import Tensor
 
 if TYPE_CHECKING:
+    from graphviz_tb.model.given import GivenFacts
     from graphviz_tb.model.measured_tags import LoggedValues
     from graphviz_tb.model.painted import Painted
 
@@ -26,7 +27,8 @@ class Facts:
     `known` are tensors by node and key as one number, equal ones once (`alike`); `opened` are nodes that were decoded.
 
     `stats` is there when run statistics were joined, `before` when others were given to compare with, `logged` when a
-    picture shows what a run logged, `painted` when a view gives colours by pattern; `odd` gives what inference has
+    picture shows what a run logged, `painted` when a view gives colours by pattern, `given` when a
+    user gives facts; `odd` gives what inference has
     found wrong so far, `cost` what the ops cost.
     """
 
@@ -39,6 +41,7 @@ class Facts:
     before: Stats | None = None
     logged: LoggedValues | None = None
     painted: Painted | None = None
+    given: GivenFacts | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
     odd: Callable[[], tuple[Notice, ...]] = tuple
     cost: Callable[[], Costs] | None = None

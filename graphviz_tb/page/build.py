@@ -123,7 +123,7 @@ def data(
     head["advances"] = advances(texts)
     first, last = [words("words", texts), columns], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
-    attributes = list(cards.attributes(hierarchy))
+    attributes = list(cards.attributes(hierarchy, model.facts))
     # Levels first; attributes have half of the room if they need it, and what levels leave.
     runs = fitting(runs, room - min(weight(attributes), room // 2))
     attributes = fitting(attributes, room - weight(runs))

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphviz_tb.limits import CARDS_OF_BLOCK
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.given import word
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, words
 from graphviz_tb.view.attribute_words import attribute_words
@@ -48,10 +49,21 @@ def tensor(facts: Facts, node: int, key: int) -> str:
     return describe(known.shape, known.dtype)
 
 
-def attributes(hierarchy: Hierarchy) -> Iterator[DataBlock]:
+def attributes(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
     """The attributes of all nodes, `CARDS_OF_BLOCK` nodes a block, by name."""
     graph = hierarchy.graph
     known: dict[bytes, list[Any]] = {}
     for start in range(0, len(graph), CARDS_OF_BLOCK):
         nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
-        yield words(f"attributes/{start // CARDS_OF_BLOCK}", [attribute_words(graph, node, known) for node in nodes])
+        yield words(
+            f"attributes/{start // CARDS_OF_BLOCK}",
+            [attribute_words(graph, node, known) + given_words(hierarchy, facts, node) for node in nodes],
+        )
+
+
+def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:
+    """The facts that a user gave about a node, as attributes."""
+    row = int(hierarchy.row_of_node[node])
+    if facts.given is None or row < 0:
+        return []
+    return [[name, word(value)] for name, value in facts.given.at(row).items()]

@@ -16,7 +16,7 @@ from graphviz_tb.options import LEAST, Options
 from tests.each import each
 
 # Of a run, not of a graph.
-OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help", "view", "no_view", "hide"}
+OWN = {"model", "outputs", "format_", "timing", "quiet", "preset", "help", "view", "no_view", "hide", "facts", "fact"}
 # Settled by a preset, or of use only to programs.
 PYTHON_ONLY = {
     *("tensorboard", "scope_series", "lenient_numbers", "max_children"),

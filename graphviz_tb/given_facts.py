@@ -1,0 +1,198 @@
+"""Facts of a user: a CSV or JSON file, node data of Model Explorer, a dict or a data frame, joined to nodes by name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graphviz_tb.errors import (
+    MalformedText,
+    ReadError,
+    RequestError,
+    TooLarge,
+    UnknownChoice,
+    WrongType,
+    nearest,
+    spoken,
+)
+from graphviz_tb.limits import FACTS_BYTES
+from graphviz_tb.model.given import GivenFacts, Value
+from graphviz_tb.model.notice import Notice
+
+if TYPE_CHECKING:
+    from graphviz_tb.openable import OpenableModel
+
+NAMES = ("name", "node", "id", "op_name", "node_name")  # what a column of names is called; else it is the first
+EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
+Table = dict[str, dict[str, Value]]  # columns by name, each with values by node
+
+
+def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tuple[GivenFacts, tuple[Notice, ...]]:
+    """The facts of a source, joined to a model, and what was odd; `column` is what colours the graph, else the first.
+
+    Raises `ReadError` for a file that is neither, `UnknownChoice` for a column that it does not have, `RequestError`
+    where no name is one of the graph.
+    """
+    label, table = read_facts(source)
+    if not table:
+        raise RequestError(f"{label}: no facts in it", hint=EXAMPLE)
+    if column is not None and column not in table:
+        raise UnknownChoice.among(f"column of {label}", column, table)
+    columns: dict[str, dict[int, Value]] = {}
+    names = dict.fromkeys(name for values in table.values() for name in values)
+    rows = {name: row for name in names if (row := model.names.in_main(name)) >= 0}
+    strange = [name for name in names if name not in rows]
+    if not rows:
+        known = model.names.index(0)
+        near = nearest(strange[0], known) if strange else []
+        hint = f"nearest: {', '.join(near)}" if near else "tbgraph tree MODEL --ops lists all names"
+        raise RequestError(f"{label}: none of {len(strange):,} names is in this graph: {spoken(strange[0])}", hint=hint)
+    for name, values in table.items():
+        columns[name] = {rows[node]: value for node, value in values.items() if node in rows}
+    shown = column or next((name for name, values in columns.items() if values), next(iter(columns)))
+    if not strange:
+        return GivenFacts(columns, shown), ()
+    text = f"{label}: {len(strange):,} of {len(names):,} names are not in this graph: {spoken(strange[0])}"
+    return GivenFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
+
+
+def read_facts(source: Any) -> tuple[str, Table]:
+    """What a source is called, and its columns."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        text = text_of(path)
+        if text.lstrip().startswith(("{", "[")):
+            return path.name, of_values(path.name, parsed(text, path.name))
+        return path.name, of_records("facts", *records_of_csv(text, path.name))
+    if hasattr(source, "to_dict") and hasattr(source, "index"):  # of pandas: a frame, or a series
+        return "facts", of_pandas(source)
+    if isinstance(source, Mapping | list | tuple):
+        return "facts", of_values("facts", source)
+    raise WrongType(f"facts are of type {type(source).__name__}; they take a path, a dict, records or a data frame")
+
+
+def text_of(path: Path) -> str:
+    """The text of a file. Raises `ReadError`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(FACTS_BYTES + 1)
+        if len(data) > FACTS_BYTES:
+            raise TooLarge(f"{path.name} has more than {FACTS_BYTES:,} bytes of facts", hint="give fewer columns")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ReadError(f"cannot read {str(path)!r}: {error.strerror}", hint=EXAMPLE) from None
+    except UnicodeDecodeError:
+        raise ReadError(f"{path.name} is no text in UTF-8", hint=EXAMPLE) from None
+
+
+def parsed(text: str, name: str) -> Any:
+    """The values of JSON. Raises `MalformedText`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MalformedText(error.msg, line=error.lineno, column=error.colno, name=name, hint=EXAMPLE) from None
+    except (RecursionError, ValueError):
+        raise ReadError(f"{name}: JSON that is too deep, or has a number that is too long", hint=EXAMPLE) from None
+
+
+def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]]]:
+    """The header and lines of CSV, with commas, semicolons or tabs. Raises `MalformedText`, which names the line."""
+    first = text.split("\n", 1)[0]
+    reader = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=first.count))
+    try:
+        header = [word.strip() for word in next(reader, [])]
+        if len(header) < 2 or len(set(header)) < len(header):
+            what = "two columns of one name" if len(header) > 1 else "a column of names and one of values are needed"
+            raise MalformedText(what, line=1, column=1, name=name, hint=EXAMPLE)
+        records = []
+        for values in reader:
+            if values and len(values) != len(header):
+                what = f"{len(values)} values for {len(header)} columns"
+                raise MalformedText(what, line=reader.line_num, column=1, name=name, hint="quote values with commas")
+            records += [dict(zip(header, values, strict=True))] if values else []
+    except csv.Error as error:
+        raise MalformedText(str(error), line=reader.line_num, column=1, name=name, hint=EXAMPLE) from None
+    return header, records
+
+
+def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> Table:
+    """Columns of lines by the name of the node."""
+    named = next((word for word in header if word.lower() in NAMES), header[0])
+    table: Table = {word: {} for word in header if word != named}
+    for record in records:
+        for word, values in table.items():
+            if (value := as_value(label, word, record.get(word))) is not None:
+                values[str(record.get(named, ""))] = value
+    return table
+
+
+def of_values(label: str, values: Any) -> Table:
+    """Columns of JSON: records; values by name; columns by name; node data of Model Explorer."""
+    if isinstance(values, list | tuple):
+        if not all(isinstance(each, Mapping) for each in values):
+            raise RequestError(f"{label}: a list of facts takes records", hint='[{"name": "conv1", "latency": 1.5}]')
+        return of_records(label, list(dict.fromkeys(str(key) for each in values for key in each)) or ["name"], values)
+    if not isinstance(values, Mapping):
+        raise RequestError(f"{label}: {spoken(values)} is no table", hint=EXAMPLE)
+    if is_node_data(values):
+        return of_node_data(label, values)
+    table: Table = {}
+    for name, value in values.items():
+        for word, each in (value if isinstance(value, Mapping) else {"value": value}).items():
+            if (known := as_value(label, str(word), each)) is not None:
+                table.setdefault(str(word), {})[str(name)] = known
+    return table
+
+
+def is_node_data(values: Mapping[Any, Any]) -> bool:
+    """Whether values are node data of Model Explorer: of one graph, or of several by their ids."""
+    graphs = [values] if isinstance(values.get("results"), Mapping) else list(values.values())
+    return bool(graphs) and all(isinstance(one, Mapping) and isinstance(one.get("results"), Mapping) for one in graphs)
+
+
+def of_node_data(label: str, values: Mapping[Any, Any]) -> Table:
+    """The columns of node data: one for each name of them."""
+    table: Table = {}
+    for one in [values] if "results" in values else list(values.values()):
+        column = table.setdefault(str(one.get("name") or "value"), {})
+        for node, result in one["results"].items():
+            value = result.get("value") if isinstance(result, Mapping) else result
+            if (known := as_value(label, str(node), value)) is not None:
+                column[str(node)] = known
+    return table
+
+
+def of_pandas(frame: Any) -> Table:
+    """The columns of a data frame, or of a series: by its column of names, else by its index."""
+    if not hasattr(frame, "columns"):
+        return of_values("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
+    header = [str(word) for word in frame.columns]
+    records = [{str(key): value for key, value in each.items()} for each in frame.to_dict("records")]
+    if not any(word.lower() in NAMES for word in header):
+        records = [{"name": name, **each} for name, each in zip(frame.index.tolist(), records, strict=True)]
+        header = ["name", *header]
+    return of_records("facts", header, records)
+
+
+def as_value(label: str, where: str, value: Any) -> Value | None:
+    """A number or a text; None for none. Raises `RequestError` for anything else."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return number if math.isfinite(number) or value.strip().lower() in ("nan", "inf", "-inf") else value
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise RequestError(f"{label}: {where}: {spoken(value)} is no number and no text", hint=EXAMPLE) from None

@@ -1,0 +1,44 @@
+"""Facts that a user gives about nodes: numbers and texts by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.units import number
+
+Value = float | str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenFacts:
+    """Columns by name, each with the values of some rows; `shown` is the column that colours the graph."""
+
+    columns: Mapping[str, Mapping[int, Value]]
+    shown: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in the order of the file."""
+        return tuple(self.columns)
+
+    def at(self, row: int) -> dict[str, Value]:
+        """What is known of a row."""
+        return {name: values[row] for name, values in self.columns.items() if row in values}
+
+    def numeric(self, name: str) -> bool:
+        """Whether a column holds numbers alone."""
+        return all(not isinstance(value, str) for value in self.columns[name].values())
+
+    def words(self, row: int) -> str:
+        """What is known of a row, in words."""
+        return " · ".join(f"{name}: {word(value)}" for name, value in self.at(row).items())
+
+
+def word(value: Value) -> str:
+    """A value for people.
+
+    >>> word("gpu"), word(2.0), word(0.123456)
+    ('gpu', '2', '0.123')
+    """
+    return value if isinstance(value, str) else number(value, 3)

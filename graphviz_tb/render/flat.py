@@ -1,0 +1,82 @@
+"""The ops and edges of the main graph one by one, for the formats of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import clean
+from graphviz_tb.model.tensors import shape_word
+
+
+@dataclass(frozen=True, slots=True)
+class FlatNode:
+    """An op or, where `op` is "", a group: its row, that of the group around it (0: none), and what is said of it.
+    `label` is what its box is called; `given` are the facts of a user by column."""
+
+    row: int
+    parent: int
+    name: str
+    label: str
+    op: str
+    device: str
+    given: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FlatEdge:
+    """An edge from output `output` of the op at row `source` to input `slot` of that at `target` (-1: control), and
+    the shape and dtype that it carries, "" for not known."""
+
+    source: int
+    target: int
+    output: str
+    slot: int
+    control: bool
+    tensor: str
+
+
+def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode]:
+    """The ops of the main graph in the order of its tree, with their `groups` or without."""
+    graph = hierarchy.graph
+    given = facts.given
+    for row in range(1, int(hierarchy.end[0])):
+        node = int(hierarchy.node[row])
+        if node < 0 and not groups:
+            continue
+        op = graph.op_types[graph.op[node]] if node >= 0 else ""
+        device = graph.devices[graph.device[node]] if node >= 0 and graph.device[node] >= 0 else ""
+        parent = max(0, int(hierarchy.parent[row]))
+        values = given.at(row) if given is not None else {}
+        yield FlatNode(row, parent, clean(hierarchy.name[row]), clean(hierarchy.leaf(row)), op, device, values)
+
+
+def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:
+    """The edges between ops of the main graph, by target and input."""
+    graph = hierarchy.graph
+    source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
+    end = int(hierarchy.end[0])
+    kept = np.flatnonzero((source > 0) & (target > 0) & (source < end) & (target < end))
+    for edge in kept[np.lexsort((graph.slot[kept], target[kept]))].tolist():
+        control = bool(graph.control[edge])
+        output = graph.keys[graph.key[edge]]
+        yield FlatEdge(
+            int(source[edge]),
+            int(target[edge]),
+            "" if control else clean(output),
+            -1 if control else int(graph.slot[edge]),
+            control,
+            "" if control else said(facts, int(graph.source[edge]), int(graph.key[edge])),
+        )
+
+
+def said(facts: Facts, node: int, key: int) -> str:
+    """The shape and dtype of an output, "" where neither is known."""
+    tensor = facts.tensor(node, key)
+    shape = "" if tensor.shape is None else shape_word(tensor.shape) or "scalar"
+    return " ".join(filter(None, (shape, tensor.dtype or "")))

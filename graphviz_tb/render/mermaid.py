@@ -1,0 +1,115 @@
+"""Mermaid: a small picture as text, for Markdown that draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from graphviz_tb.errors import RequestError
+from graphviz_tb.limits import MERMAID_LINES
+from graphviz_tb.model.measure import clean, cut
+from graphviz_tb.model.paint import Paint
+from graphviz_tb.model.scene import Scene
+from graphviz_tb.render.boxes import is_pill
+
+LETTERS = 60  # of a label
+ENTITIES = str.maketrans({letter: f"#{ord(letter)};" for letter in '"#<>&`\\%'})
+
+
+def mermaid(scene: Scene, paint: Paint) -> bytes:
+    """The picture as a flowchart: open groups are subgraphs, dashed lines are control edges.
+
+    Raises `RequestError` where it has more lines than Mermaid draws.
+    """
+    lines = list(islice(dict.fromkeys(line(scene, *ends) for ends in joined(scene)), MERMAID_LINES + 1))
+    if len(lines) > MERMAID_LINES:
+        raise RequestError(
+            f"Mermaid draws {MERMAID_LINES} lines, and this picture has more",
+            hint="open less: --depth 0, or --open of one group",
+        )
+    text = [f"flowchart {scene.direction}", *boxes(scene), *lines, *colours(scene, paint)]
+    return ("\n".join(text) + "\n").encode()
+
+
+def label(text: str) -> str:
+    """A text in quotes, with entities for what means something to Mermaid.
+
+    >>> label('a "b" [1]')
+    '"a #34;b#34; [1]"'
+    """
+    return '"' + clean(cut(text, LETTERS)).translate(ENTITIES) + '"'
+
+
+def boxes(scene: Scene) -> Iterator[str]:
+    """The boxes, each group around those in it."""
+    inside: dict[int, list[int]] = {}
+    for index, box in enumerate(scene.boxes):
+        inside.setdefault(box.parent, []).append(index)
+    texts: dict[int, list[str]] = {}
+    for text in scene.texts:
+        if text.inside:
+            texts.setdefault(text.box, []).append(text.content)
+    waiting = [(index, 1) for index in reversed(inside.get(-1, []))]
+    while waiting:
+        index, depth = waiting.pop()
+        if index < 0:
+            yield f"{'  ' * depth}end"
+            continue
+        said = label(" · ".join(texts.get(index, [scene.boxes[index].address])))
+        if scene.boxes[index].open:
+            yield f"{'  ' * depth}subgraph b{index}[{said}]"
+            waiting.append((-1, depth))
+            waiting += [(child, depth + 1) for child in reversed(inside.get(index, []))]
+        else:
+            yield (
+                f"{'  ' * depth}b{index}({said})" if is_pill(scene.boxes[index]) else f"{'  ' * depth}b{index}[{said}]"
+            )
+
+
+def joined(scene: Scene) -> Iterator[tuple[int, int, bool]]:
+    """Pairs of boxes that lines join, through the borders of open groups, and whether each is of control alone."""
+    onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the port or box behind it
+    begun: list[tuple[int, int, int, bool]] = []
+    for route in scene.routes:
+        control, end = route.kind == "control", (route.target_port, route.target)
+        if route.source_port >= 0:
+            onward.setdefault(route.source_port, []).append((*end, control))
+        else:
+            begun.append((route.source, *end, control))
+    for source, first, box, control in begun:
+        waiting, seen = [(first, box, control)], {first}
+        while waiting:
+            port, target, dashed = waiting.pop()
+            if port < 0:
+                yield source, target, dashed
+                continue
+            more = [(to, at, dashed or other) for to, at, other in onward.get(port, ()) if to < 0 or to not in seen]
+            seen.update(to for to, _, _ in more)
+            waiting += reversed(more)
+
+
+def line(scene: Scene, source: int, target: int, control: bool) -> str:
+    """One line; a comment where it would join a group with what is in it."""
+    if within(scene, source, target) or within(scene, target, source):
+        return "  %% a line from a group to itself"
+    return f"  b{source} {'-.->' if control else '-->'} b{target}"
+
+
+def within(scene: Scene, group: int, box: int) -> bool:
+    """Whether a box is a group or in it."""
+    while box >= 0:
+        if box == group:
+            return True
+        box = scene.boxes[box].parent
+    return False
+
+
+def colours(scene: Scene, paint: Paint) -> Iterator[str]:
+    """The colours of closed boxes that have one, a class for each."""
+    classes: dict[tuple[str, str, str], list[int]] = {}
+    for index, (box, fill) in enumerate(zip(scene.boxes, paint.boxes, strict=True)):
+        if not box.open and fill.hued:
+            classes.setdefault((fill.fill, fill.stroke, fill.text), []).append(index)
+    for number, ((ground, stroke, ink), members) in enumerate(classes.items()):
+        yield f"  classDef c{number} fill:{ground},stroke:{stroke},color:{ink}"
+        yield f"  class {','.join(f'b{index}' for index in members)} c{number}"

@@ -1,0 +1,65 @@
+"""Model Explorer's JSON: a graph that it opens, and its node data, which are facts of a user."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.render.flat import FlatEdge, edges, nodes
+
+GRAPH = "main"  # the id of the graph, which node data name again
+
+
+def model_explorer(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
+    """The main graph as a graph collection; a namespace is the scope of a name, an id the name of an op."""
+    listed: dict[int, dict[str, Any]] = {}
+    for node in nodes(hierarchy, facts, groups=False):
+        scope = "/".join(hierarchy.leaf(row) for row in hierarchy.ancestors(node.row)[1:])
+        attrs = {"op": node.op, **({"device": node.device} if node.device else {}), **node.given}
+        listed[node.row] = {
+            "id": node.name,
+            "label": node.op or node.label,
+            "namespace": scope,
+            "attrs": [{"key": key, "value": str(value)} for key, value in attrs.items()],
+            "incomingEdges": [],
+            "outputsMetadata": [],
+        }
+    outputs: dict[int, dict[str, str]] = {}
+    for edge in edges(hierarchy, facts):
+        output = "control" if edge.control else edge.output or "0"
+        listed[edge.target]["incomingEdges"].append(incoming(edge, output, listed[edge.source]["id"]))
+        if edge.tensor:
+            outputs.setdefault(edge.source, {})[output] = edge.tensor
+    for row, told in outputs.items():
+        listed[row]["outputsMetadata"] = [
+            {"id": output, "attrs": [{"key": "tensor_shape", "value": tensor}]} for output, tensor in told.items()
+        ]
+    document = {"label": label or "graph", "graphs": [{"id": GRAPH, "nodes": list(listed.values())}]}
+    return encoded(document)
+
+
+def incoming(edge: FlatEdge, output: str, source: str) -> dict[str, str]:
+    """One edge, as its target has it."""
+    slot = "control" if edge.control else str(edge.slot)
+    return {"sourceNodeId": source, "sourceNodeOutputId": output, "targetNodeInputId": slot}
+
+
+def node_data(hierarchy: Hierarchy, facts: Facts) -> bytes:
+    """The facts that colour the graph, as node data for the graph above. Raises `MissingFacts` where there are none."""
+    given = facts.given
+    if given is None:
+        raise MissingFacts("node data are facts, and none were given", hint="--facts FILE.csv")
+    results = {
+        node.name: {"value": node.given[given.shown]}
+        for node in nodes(hierarchy, facts, groups=False)
+        if given.shown in node.given
+    }
+    return encoded({GRAPH: {"name": given.shown, "results": results}})
+
+
+def encoded(document: Any) -> bytes:
+    """A document as a file."""
+    return (json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
