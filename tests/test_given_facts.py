@@ -192,8 +192,9 @@ def test_model_explorer_gets_what_it_takes_and_node_data_come_back(chain: Model,
     again = load(CHAIN, facts=tmp_path / "x.json").facts.given
     assert again is not None
     assert again.columns == model.facts.given.columns  # type: ignore[union-attr]
-    with pytest.raises(RequestError, match="node data are facts"):
-        chain.render("node-data")
+    flops = json.loads(chain.render("node-data"))["main"]
+    assert flops["name"] == "FLOPs"
+    assert flops["results"]["enc/a"] == {"value": chain["enc/a"].flops}
 
 
 def test_mermaid_draws_lines_through_borders(chain: Model) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.render.flat import FlatEdge, edges, nodes
@@ -48,16 +47,15 @@ def incoming(edge: FlatEdge, output: str, source: str) -> dict[str, str]:
 
 
 def node_data(hierarchy: Hierarchy, facts: Facts) -> bytes:
-    """The facts that colour the graph, as node data for the graph above. Raises `MissingFacts` where there are none."""
-    given = facts.given
-    if given is None:
-        raise MissingFacts("node data are facts, and none were given", hint="--facts FILE.csv")
-    results = {
-        node.name: {"value": node.given[given.shown]}
-        for node in nodes(hierarchy, facts, groups=False)
-        if given.shown in node.given
-    }
-    return encoded({GRAPH: {"name": given.shown, "results": results}})
+    """The facts that colour the graph, or FLOPs where none were given, as node data for the graph above."""
+    given, costs = facts.given, facts.cost() if facts.cost is not None and facts.given is None else None
+    name = "FLOPs" if given is None else given.shown
+    results: dict[str, dict[str, Any]] = {}
+    for node in nodes(hierarchy, facts, groups=False):
+        value = costs.under(node.row).flops if costs is not None else node.given.get(name)
+        if value is not None:
+            results[node.name] = {"value": value}
+    return encoded({GRAPH: {"name": name, "results": results}})
 
 
 def encoded(document: Any) -> bytes:
