@@ -22,7 +22,7 @@ from graphviz_tb.errors import (
     spoken,
 )
 from graphviz_tb.limits import FACTS_BYTES
-from graphviz_tb.model.given import GivenFacts, Value
+from graphviz_tb.model.given import FactValue, GivenFacts
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NAMES = ("name", "node", "id", "op_name", "node_name")  # what a column of names is called; else it is the first
 EXAMPLE = 'a CSV file: name,latency and a line for each node; or JSON: {"conv1/Conv2D": 1.5}'
-Table = dict[str, dict[str, Value]]  # columns by name, each with values by node
+FactColumns = dict[str, dict[str, FactValue]]  # columns by name, each with values by node
 
 
 def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tuple[GivenFacts, tuple[Notice, ...]]:
@@ -44,7 +44,7 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
         raise RequestError(f"{label}: no facts in it", hint=EXAMPLE)
     if column is not None and column not in table:
         raise UnknownChoice.among(f"column of {label}", column, table)
-    columns: dict[str, dict[int, Value]] = {}
+    columns: dict[str, dict[int, FactValue]] = {}
     names = dict.fromkeys(name for values in table.values() for name in values)
     rows = {name: row for name in names if (row := model.names.in_main(name)) >= 0}
     strange = [name for name in names if name not in rows]
@@ -62,7 +62,7 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
     return GivenFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
 
 
-def read_facts(source: Any) -> tuple[str, Table]:
+def read_facts(source: Any) -> tuple[str, FactColumns]:
     """What a source is called, and its columns."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
@@ -121,10 +121,10 @@ def records_of_csv(text: str, name: str) -> tuple[list[str], list[dict[str, Any]
     return header, records
 
 
-def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> Table:
+def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any]]) -> FactColumns:
     """Columns of lines by the name of the node."""
     named = next((word for word in header if word.lower() in NAMES), header[0])
-    table: Table = {word: {} for word in header if word != named}
+    table: FactColumns = {word: {} for word in header if word != named}
     for record in records:
         for word, values in table.items():
             if (value := as_value(label, word, record.get(word))) is not None:
@@ -132,7 +132,7 @@ def of_records(label: str, header: list[str], records: Iterable[Mapping[str, Any
     return table
 
 
-def of_values(label: str, values: Any) -> Table:
+def of_values(label: str, values: Any) -> FactColumns:
     """Columns of JSON: records; values by name; columns by name; node data of Model Explorer."""
     if isinstance(values, list | tuple):
         if not all(isinstance(each, Mapping) for each in values):
@@ -142,7 +142,7 @@ def of_values(label: str, values: Any) -> Table:
         raise RequestError(f"{label}: {spoken(values)} is no table", hint=EXAMPLE)
     if is_node_data(values):
         return of_node_data(label, values)
-    table: Table = {}
+    table: FactColumns = {}
     for name, value in values.items():
         for word, each in (value if isinstance(value, Mapping) else {"value": value}).items():
             if (known := as_value(label, str(word), each)) is not None:
@@ -156,9 +156,9 @@ def is_node_data(values: Mapping[Any, Any]) -> bool:
     return bool(graphs) and all(isinstance(one, Mapping) and isinstance(one.get("results"), Mapping) for one in graphs)
 
 
-def of_node_data(label: str, values: Mapping[Any, Any]) -> Table:
+def of_node_data(label: str, values: Mapping[Any, Any]) -> FactColumns:
     """The columns of node data: one for each name of them."""
-    table: Table = {}
+    table: FactColumns = {}
     for one in [values] if "results" in values else list(values.values()):
         column = table.setdefault(str(one.get("name") or "value"), {})
         for node, result in one["results"].items():
@@ -168,7 +168,7 @@ def of_node_data(label: str, values: Mapping[Any, Any]) -> Table:
     return table
 
 
-def of_pandas(frame: Any) -> Table:
+def of_pandas(frame: Any) -> FactColumns:
     """The columns of a data frame, or of a series: by its column of names, else by its index."""
     if not hasattr(frame, "columns"):
         return of_values("facts", {"": {}} | {str(key): value for key, value in frame.to_dict().items()})
@@ -180,7 +180,7 @@ def of_pandas(frame: Any) -> Table:
     return of_records("facts", header, records)
 
 
-def as_value(label: str, where: str, value: Any) -> Value | None:
+def as_value(label: str, where: str, value: Any) -> FactValue | None:
     """A number or a text; None for none. Raises `RequestError` for anything else."""
     if value is None or value == "":
         return None

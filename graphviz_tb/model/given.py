@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.units import number
 
-Value = float | str
+FactValue = float | str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenFacts:
     """Columns by name, each with the values of some rows; `shown` is the column that colours the graph."""
 
-    columns: Mapping[str, Mapping[int, Value]]
+    columns: Mapping[str, Mapping[int, FactValue]]
     shown: str
 
     @property
@@ -22,7 +22,7 @@ class GivenFacts:
         """The names of the columns, in the order of the file."""
         return tuple(self.columns)
 
-    def at(self, row: int) -> dict[str, Value]:
+    def at(self, row: int) -> dict[str, FactValue]:
         """What is known of a row."""
         return {name: values[row] for name, values in self.columns.items() if row in values}
 
@@ -35,7 +35,7 @@ class GivenFacts:
         return " · ".join(f"{name}: {word(value)}" for name, value in self.at(row).items())
 
 
-def word(value: Value) -> str:
+def word(value: FactValue) -> str:
     """A value for people.
 
     >>> word("gpu"), word(2.0), word(0.123456)
