@@ -72,8 +72,9 @@ class MemberExpander(Expander):
         return super().known(path) if self.inside[list(path)].any() else self.plain.known(path)
 
     def expect_all(self) -> None:
-        """Find the lines of all groups that are in no stack in one pass."""
+        """Find the lines of all groups in one pass, but for those that lead out of members."""
         self.plain.expect_all()
+        self._filed = self.plain._filed
 
     def with_options(self, options: ExpandOptions) -> MemberExpander:
         """An expander of the same hierarchy with other options."""
