@@ -241,7 +241,8 @@ class Acting extends Choosing {
       this.at = at;
       if (!(await this.painter()).measured) this.scheme = this.head.schemes.find((/** @type {string} */ one) => this.graph.blocks.has(`colour/${one}@0`));
       this.dressPage();
-      await this.redraw(this.selected, false);
+      await this.recolour();
+      if (this.selected) this.card.refresh(this.selected);
       this.remember();
     });
   }

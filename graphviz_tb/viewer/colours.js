@@ -60,6 +60,8 @@ class Colouring {
       this.start = columns.subarray(3 * count, 4 * count + 1);
       this.entries = columns.subarray(4 * count + 1);
     }
+    /** @type {() => Colouring[]} those of all steps */
+    this.steps = () => [this];
     /** @type {Path[]} the path of each box shown */
     this.shown = [];
     this.setTheme("light");
@@ -150,7 +152,13 @@ class Colouring {
 
   /** The second line for which a box has room. @param {Path} path @returns {string | null} */
   room(path) {
-    return this.second(path);
+    let longest = this.second(path);
+    if (longest === null) return null;
+    for (const step of this.steps()) {
+      const second = step.second(path);
+      if (second !== null && layout.width(second, 10) > layout.width(longest, 10)) longest = second;
+    }
+    return longest;
   }
 
   /** Write the second lines into a scene that was placed with room for others; whether each has its place there.

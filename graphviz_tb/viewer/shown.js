@@ -40,7 +40,7 @@ class Shown extends Framed {
   /** Show the same picture in other colours: nothing moves, as long as every box that says something has room for it. */
   async recolour() {
     const painter = (this.brush = await this.painter());
-    if (!this.scene || this.paint.scheme !== painter.scheme || !painter.write(this.scene, this.places)) return this.redraw(this.selected, false);
+    if (!this.scene || this.paint.scheme.split("@")[0] !== painter.scheme.split("@")[0] || !painter.write(this.scene, this.places)) return this.redraw(this.selected, false);
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.legend();
@@ -93,11 +93,20 @@ class Shown extends Framed {
 
   /** A colouring that lies in the data, of the step that is shown where it has steps. @param {string} scheme @returns {Promise<Colouring>} */
   async colouringOf(scheme) {
-    const apart = `${scheme}@${this.at}`;
-    const name = this.graph.blocks.has(`colour/${apart}`) ? apart : scheme;
+    const { blocks } = this.graph;
+    const names = [scheme, ...this.head.steps.map((/** @type {string} */ _, /** @type {number} */ at) => `${scheme}@${at}`).filter((/** @type {string} */ name) => blocks.has(`colour/${name}`))];
+    const wanted = names.includes(`${scheme}@${this.at}`) ? `${scheme}@${this.at}` : scheme;
+    // A box has room for its words of any step.
+    for (const name of names) await this.kept(name, names);
+    return this.kept(wanted, names);
+  }
+
+  /** A colouring, made once. @param {string} name @param {string[]} names its own, and those of other steps @returns {Promise<Colouring>} */
+  async kept(name, names) {
     let found = this.colourings.get(name);
     if (!found) {
       found = await colouring(this.graph, name);
+      found.steps = () => names.map((one) => this.colourings.get(one)).filter(Boolean);
       this.colourings.set(name, found);
     }
     return found;

@@ -381,6 +381,14 @@ test("statistics colour the picture, step by step", async ({ tab, page }) => {
   await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 2 });
   await until(async () => (await tab.evaluate(() => location.hash)).includes("step="));
   await until(async () => /^#/.test(await fill()), "it has a colour of this step");
+  const places = () => tab.evaluate(() => ({ at: [...document.querySelectorAll("g.node rect")].map((one) => one.getAttribute("width") + one.getAttribute("x")), same: window.first === document.querySelector('g.node[data-name="conv1"]') }));
+  const before = await places();
+  await tab.evaluate(() => (window.first = document.querySelector('g.node[data-name="conv1"]')));
+  const all = () => tab.evaluate(() => [...document.querySelectorAll("g.node")].map((one) => one.innerHTML).join());
+  const looks = await all();
+  await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 1 });
+  await until(async () => (await all()) !== looks, "another step has other colours or numbers");
+  equal(JSON.stringify(await places()), JSON.stringify({ ...before, same: true }), "nothing moves, nothing is made anew");
   await node(tab, "conv1").click();
   await card(tab).getByRole("table", { name: "Statistics" }).getByText("ms").first().waitFor();
 });

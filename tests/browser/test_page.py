@@ -114,9 +114,15 @@ def blocks(count: int) -> GraphDef:
 
 
 def steps(folder: Path) -> None:
-    """The page of a graph with two traced steps."""
+    """The page of a graph with two traced steps; in the second convolutions take longer."""
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
-    (folder / "step199.pb").write_bytes(step.read_bytes())
+    slower = RunMetadata.FromString(step.read_bytes())
+    for device in slower.step_stats.dev_stats:
+        for node in device.node_stats:
+            if node.node_name.startswith("conv"):
+                node.all_end_rel_nanos *= 30
+                node.op_end_rel_nanos *= 30
+    (folder / "step199.pb").write_bytes(slower.SerializeToString())
     traced = (str(step), str(folder / "step199.pb"))
     graphviz_tb.load(MNIST, folds=False, run_metadata=traced).save(folder / "page.html")
 
