@@ -63,6 +63,31 @@ def test_the_tables_add_up_to_what_info_says(source: str, choices: dict[str, Any
                 assert row.total == pytest.approx(1000 * stats.at(row.path).time)
 
 
+# `total_self_time` in µs over three steps, of the tool `framework_op_stats` of xprof 2.24.2 for the same trace.
+TENSORBOARD_SELF_TIMES = {
+    "loss/while::cond/loss/while/Less": 109.447,
+    "dense1/MatMul": 106.824,
+    "loss/Mean": 26.42,
+    "dense2/MatMul": 16.1,
+    "dense2/MatMul/ReadVariableOp": 15.629,
+    "loss/while::body/loss/while/add_1": 12.681,
+    "dense1/PartitionedCall::Relu": 10.629,
+    "loss/while::body/loss/while/add": 5.756,
+    "loss/while::body/loss/while/mul": 5.239,
+    "loss/Square": 4.762,
+    "dense1/MatMul/ReadVariableOp": 2.428,
+}
+
+
+def test_self_times_are_those_of_tensorboards_op_table() -> None:
+    source, choices = REAL[2]
+    times: dict[str, float] = {}
+    for step in profiles(source, **choices)[1]:
+        for row in step.ops:
+            times[row.name] = times.get(row.name, 0) + row.self_time / 1000
+    assert times == pytest.approx(TENSORBOARD_SELF_TIMES)
+
+
 def alone(step: Profile, choices: dict[str, Any]) -> dict[str, Any]:
     """The choices that join this step alone."""
     if "run_metadata" not in choices:
