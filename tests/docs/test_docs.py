@@ -302,3 +302,19 @@ def test_the_repository_names_no_machine() -> None:
     for path in PAGES:
         text = path.read_text()
         assert not re.search(r"/home/\w|/root/|/Users/\w|file://|localhost:\d", text), page_name(path)
+
+
+def test_the_readmes_have_the_same_commands() -> None:
+    korean, english = (
+        [re.sub(r"\s+#.*", "", line) for line in shell_lines(ROOT / name)] for name in ("README.ko.md", "README.md")
+    )
+    assert korean == english
+    assert (
+        blocks(ROOT / "README.ko.md", "yaml")[0].replace("저장소 위치", "where you keep it")
+        in (ROOT / "README.md").read_text()
+    )
+    rows = {
+        name: re.findall(r"^\| (?:`(tbgraph \w+)|(\d+) \|)", (ROOT / name).read_text(), re.MULTILINE)
+        for name in ("README.ko.md", "README.md")
+    }
+    assert set(rows["README.ko.md"]) == set(rows["README.md"])
