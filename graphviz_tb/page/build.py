@@ -123,8 +123,8 @@ def data(
     head["advances"] = advances(texts)
     first, last = [words("words", texts), columns], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
-    attributes = list(cards.attributes(hierarchy, model.facts))
-    # Levels first; attributes have half of the room if they need it, and what levels leave.
+    attributes = list(cards.about(hierarchy, model.facts))
+    # Levels first; what only cards say has half of the room if it needs it, and what levels leave.
     runs = fitting(runs, room - min(weight(attributes), room // 2))
     attributes = fitting(attributes, room - weight(runs))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}

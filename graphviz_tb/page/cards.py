@@ -1,22 +1,21 @@
-"""The data of a node's card besides its name and its place: the edges of the file, and all attributes."""
+"""The data of a node's card besides its name and its place: the edges of the file, attributes, layers, meanings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from graphviz_tb.limits import CARDS_OF_BLOCK
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.given import word
-from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.hierarchy import OP, Hierarchy
+from graphviz_tb.ops.words import attribute_meaning, op_words
 from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, words
-from graphviz_tb.view.attribute_words import attribute_words
+from graphviz_tb.page.contents import contents
+from graphviz_tb.view.attribute_words import attribute_words, config_words
 from graphviz_tb.view.labels import describe
-
-if TYPE_CHECKING:
-    pass
 
 
 def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
@@ -49,16 +48,22 @@ def tensor(facts: Facts, node: int, key: int) -> str:
     return describe(known.shape, known.dtype)
 
 
-def attributes(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
-    """The attributes of all nodes, `CARDS_OF_BLOCK` nodes a block, by name."""
-    graph = hierarchy.graph
+def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
+    """What only cards say: attributes, layers, meanings, contents of constants."""
+    graph, names = hierarchy.graph, set[str]()
     known: dict[bytes, list[Any]] = {}
+    found = []
     for start in range(0, len(graph), CARDS_OF_BLOCK):
         nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
-        yield words(
-            f"attributes/{start // CARDS_OF_BLOCK}",
-            [attribute_words(graph, node, known) + given_words(hierarchy, facts, node) for node in nodes],
-        )
+        block = [attribute_words(graph, node, known) + given_words(hierarchy, facts, node) for node in nodes]
+        names.update(name for node in block for name, *_ in node)
+        found.append(words(f"attributes/{start // CARDS_OF_BLOCK}", block))
+    if graph.layers:
+        names.update(key for layer in graph.layers.values() for key in layer.config)
+        yield layers(hierarchy)
+    yield meanings(hierarchy, names)
+    yield from found
+    yield from contents(graph)
 
 
 def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:
@@ -67,3 +72,23 @@ def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]
     if facts.given is None or row < 0:
         return []
     return [[name, word(value)] for name, value in facts.given.at(row).items()]
+
+
+def layers(hierarchy: Hierarchy) -> DataBlock:
+    """The Keras layers of a file by row: the class, the whole configuration in words, the shapes of the weights where
+    they are nodes of the graph."""
+    told = hierarchy.graph.layers
+    rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
+    named = [(row, told[hierarchy.name[row]]) for row in rows]
+    return words("layers", {row: [layer.class_name, config_words(layer.config)] for row, layer in named})
+
+
+def meanings(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:
+    """What the op types and layers of a file and their attributes mean, in each language."""
+    graph = hierarchy.graph
+    classes = {layer.class_name for layer in graph.layers.values()}
+    types = {graph.op_types[graph.op[node]] for node in hierarchy.node[hierarchy.kind == OP].tolist() if node >= 0}
+    said = {op: op_words(op) for op in sorted(types | classes)}
+    about = {name: attribute_meaning(name) for name in sorted(set(attributes))}
+    return words("meanings", {part: {name: line for name, line in lines.items() if line}
+                              for part, lines in (("ops", said), ("attributes", about))})  # fmt: skip

@@ -16,10 +16,10 @@ from graphviz_tb.render.markup import words
 
 # The modules of the viewer in the order in which they are joined: what is used comes before what uses it.
 LAYOUT = ("keyed.js", "python.js", "words.js", "place.js")  # in a separate scope: their names are many
-DATA = ("dom", "strings", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
+DATA = ("dom", "strings", "icons", "data", "moves", "reader", "levels", "views", "colours", "changes", "facts", "state")
 PARTS = (
-    *("shapes", "draw", "camera", "rows_table", "card", "query", "find", "outline", "table", "minimap", "trace"),
-    *("save", "view_file", "share"),
+    *("shapes", "draw", "camera", "rows_table", "card", "beside", "query", "find", "outline", "table", "minimap"),
+    *("trace", "save", "view_file", "share"),
 )
 PAGE = ("standing", "framed", "shown", "choosing", "acting", "app", "arrows", "keys", "begin")
 VIEWER = tuple(f"{name}.js" for name in (*DATA, *PARTS, *PAGE))

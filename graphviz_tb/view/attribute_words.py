@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.constants import first, held
@@ -24,6 +26,27 @@ def attribute_words(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> l
         return []
     attributes = definition.attr
     return [[name, *described(attributes[name], known)] for name in sorted(attributes)]
+
+
+def config_words(config: Mapping[str, Any]) -> list[list[Any]]:
+    """Options of a Keras layer and their values, all of them.
+
+    >>> config_words({"units": 10, "strides": [1, 2], "rate": 0.5, "kernel": {"class_name": "Zeros", "config": {}}})
+    [['units', '10'], ['strides', '[1, 2]'], ['rate', '0.5'], ['kernel', 'Zeros']]
+    """
+    return [[str(key), *cut(option_word(value))] for key, value in config.items() if key != "name"]
+
+
+def option_word(value: Any) -> str:
+    """The value of an option: an object as its class, with what it is configured with."""
+    if isinstance(value, Mapping) and isinstance(value.get("class_name"), str):
+        inner = value.get("config")
+        options = inner if isinstance(inner, Mapping) else {}
+        words = ", ".join(f"{key} {option_word(each)}" for key, each in options.items() if each is not None)
+        return f"{value['class_name']}({words})" if words else value["class_name"]
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:

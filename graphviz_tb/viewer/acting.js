@@ -242,7 +242,7 @@ class Acting extends Choosing {
       if (!(await this.painter()).measured) this.scheme = this.head.schemes.find((/** @type {string} */ one) => this.graph.blocks.has(`colour/${one}@0`));
       this.dressPage();
       await this.recolour();
-      if (this.selected) this.card.refresh(this.selected);
+      if (this.selected) this.told = this.card.show(this.selected); // its figures are those of the step
       this.remember();
     });
   }

@@ -55,6 +55,9 @@ class App extends Acting {
     for (const [key, path] of [...wanted]) if (wanted.has(key)) this.graph.showAlone([path], wanted);
     const foreign = open !== undefined && !wanted.size && lost.length > 0; // of another graph: it says nothing of this one
     if (open === undefined || foreign) for (const path of this.head.open) wanted.set(this.graph.key(path), path);
+    const path = select ? this.graph.find(select) : null;
+    if (select && !path) lost.push(select);
+    if (path && open === undefined) this.around(path, wanted);
     this.graph.apart = new Map();
     for (const name of ungroup ?? []) {
       const path = this.graph.find(name);
@@ -76,8 +79,6 @@ class App extends Acting {
     this.wanted = Standing.later.has(colour) && !this.schemes.includes(colour) ? colour : "";
     if (colour && !this.wanted && !this.schemes.includes(colour)) lost.push(colour);
     this.scheme = this.schemes.includes(colour) ? colour : usual;
-    const path = select ? this.graph.find(select) : null;
-    if (select && !path) lost.push(select);
     this.selected = path;
     if (!path) {
       this.shownAs = null;
@@ -104,7 +105,7 @@ class App extends Acting {
     if (place?.length === 3 && place.every((one) => Math.abs(one) <= FARTHEST) && place[2] > 0 && !foreign) {
       this.looked = true;
       if (path) await this.selectNow(path); // its card lies over a part of the window
-      if (path && innerWidth < 700) await this.told; // a sheet is as high as what it says
+      if (path && narrow.matches) await this.told; // a sheet is as high as what it says
       this.camera.lookAt(place);
       if (path) await this.bringChosen(path);
     } else {
@@ -114,6 +115,14 @@ class App extends Acting {
     this.legend();
     if (lost.length) this.toast(t("missing", { names: [...lost.slice(0, 5).map((one) => brief(one, 60)), ...(lost.length > 5 ? ["…"] : [])].join(", ") }), 9000);
     this.remember();
+  }
+
+  /** Open what is around a node that a link names alone. @param {Path} path @param {Map<string, Path>} wanted */
+  around(path, wanted) {
+    const inner = this.graph.stackOf(path) ? [path] : []; // its stack shows it
+    const around = [...this.graph.ancestors(path), ...inner].filter((one) => one.length > 1 || one[0] !== 0);
+    this.graph.showAlone(around, wanted);
+    for (const one of around) wanted.set(this.graph.key(one), one);
   }
 
   /** Bring what a link has chosen into view, where another window does not show it at all. @param {Path} path */

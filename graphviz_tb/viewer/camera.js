@@ -121,7 +121,7 @@ class Camera {
     const [wide, tall] = this.size;
     const lower = (/** @type {string} */ id, /** @type {number} */ down) => (byId(id).hidden ? 0 : Math.min(tall / 2, down + byId(id).offsetHeight));
     const top = Math.max(lower("found", 0), lower("tracing", 14)); // the list of what was found, what a trace says
-    if (innerWidth < 700) return [[0, wide], [top, tall - (byId("card").hidden ? 0 : byId("card").offsetHeight)]];
+    if (narrow.matches) return [[0, wide], [top, tall - Math.max(...["card", "outline", "changes"].map((id) => byId(id).offsetHeight))]]; // sheets from below
     const listed = !byId("changes").hidden ? byId("changes") : document.body.classList.contains("outlined") ? byId("outline") : null;
     const right = byId("card").hidden ? 0 : byId("card").offsetWidth;
     return [[listed?.offsetWidth ?? 0, wide - right], [top, tall]];

@@ -2,6 +2,8 @@
 
 const LISTED = 40; // rows of a table that are shown
 
+/** @typedef {{path: Path, edges: number[], states: Int32Array | null, key: string, told: string, count: number}} Wired what comes from or goes to a node */
+
 /** The beginning of a value, cut between its elements. @param {string} value @param {number} most */
 function begun(value, most) {
   const end = value.lastIndexOf(", ", most);
@@ -37,23 +39,29 @@ class Card {
     const body = el("div", { class: "body" });
     const group = graph.kind[row] !== OP;
     const name = graph.address(path);
-    const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), onclick: () => this.app.select(null) }, "×");
-    const heading = el("h2", { tabindex: "-1" }, ...broken(name || this.app.title));
+    const close = el("button", { class: "icon close", "aria-label": t("closeDetails"), title: t("closeDetails"), onclick: () => this.app.select(null) }, "×");
+    const heading = el("h2", { tabindex: "-1", title: brief(name, 600) }, ...broken(name || this.app.title));
     body.append(this.actions(path), this.list(path, row), ...this.became(row));
-    const parts = [heading, close, body];
     this.panel.hidden = false;
     raise(this.panel);
-    this.panel.replaceChildren(...parts);
+    this.panel.replaceChildren(heading, close, body);
     this.panel.scrollTop = 0;
-    const edges = await facts.edges().catch(() => null);
+    const asked = [facts.edges(), this.figures(path), facts.attributes(row), facts.layer(row), facts.content(row)];
+    const [edges, figures, attributes, layer, content] = await Promise.all(asked.map((one) => one.catch(() => null)));
+    const meanings = await facts.meanings().catch(() => null);
     if (turn !== this.turn) return;
-    if (edges) body.append(...(group || graph.calls.has(row) ? this.border(edges, row, path) : this.ends(edges, row, path)));
-    if (group) body.append(this.types(row), this.twins(row));
-    const figures = await this.figures(path);
-    if (turn === this.turn && figures) body.querySelector("dl").after(figures);
-    const attributes = await facts.attributes(row).catch(() => []);
-    if (turn === this.turn && attributes.length) body.querySelector("dl").after(this.attributes(attributes));
-    if (turn === this.turn) this.logged(path, turn, body); // it may wait for the log: nothing here waits for it
+    const whole = group || graph.calls.has(row);
+    const parts = [
+      this.meaning(meanings, layer?.[0] ?? graph.words[graph.op[row]]),
+      content && this.content(content, attributes ?? []),
+      figures,
+      layer?.[1].length && this.named("configuration", layer[1], meanings),
+      attributes?.length && this.named("attributes", content ? attributes.filter((/** @type {any[]} */ [key]) => key !== "value") : attributes, meanings),
+      ...(edges ? (whole ? this.border(edges, row, path) : this.ends(edges, row, path)) : []),
+      ...(group ? [this.types(row), this.twins(row, path)] : []),
+    ];
+    body.append(...parts.filter(Boolean));
+    this.logged(path, turn, body); // it may wait for the log: nothing here waits for it
   }
 
   /** What a run logged, when it is here. @param {Path} path @param {number} turn @param {any} body */
@@ -67,26 +75,33 @@ class Card {
     this.panel.querySelector(".actions")?.replaceWith(this.actions(path));
   }
 
-  /** @param {Path} path */
+  /** What can be done: one thing in words, the others as signs. @param {Path} path */
   actions(path) {
     const { app } = this;
     const row = path[path.length - 1];
-    const button = (/** @type {string} */ key, /** @type {() => void} */ run) => el("button", { onclick: run }, t(key));
     const opens = app.graph.opens(row) && row !== 0 && app.graph.holds(path) && !app.graph.isApart(path);
     const open = app.open.has(app.graph.key(path));
     const series = app.series(path);
+    const sign = (/** @type {string} */ key, /** @type {() => any} */ run) => iconButton(key, run);
+    const trace = (/** @type {string} */ key, /** @type {string} */ way) => [key, () => app.traceOn(path, way)];
+    const [main, ...others] = /** @type {[string, () => any][]} */ ([
+      ...(opens ? [[open ? "close" : "open", () => app.toggle(path)]] : []),
+      trace("traceInputs", "in"),
+      trace("traceOutputs", "out"),
+    ]);
     return el(
       "div",
       { class: "actions" },
-      opens && button(open ? "close" : "open", () => app.toggle(path)),
-      opens && button("openAll", () => app.openAll(path)),
-      opens && open && button("closeAll", () => app.closeAll(path)),
+      el("button", { class: "main", onclick: main[1] }, t(main[0])),
+      ...others.map(([key, run]) => sign(key, run)),
+      opens && sign("openAll", () => app.openAll(path)),
+      opens && open && sign("closeAll", () => app.closeAll(path)),
+      series && sign(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
+      app.moves_(path) && sign(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
+      Card.timeline?.(path) && sign("profile.inTimeline", Card.timeline(path)),
+      sign("fitNode", () => app.fitBox(path)),
+      sign("copyName", () => copyText(app.graph.address(path)).then(() => app.toast(t("nameCopied")))),
       ...this.members(path),
-      series && button(app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)),
-      app.moves_(path) && button(app.away(path) ? "toMain" : "toAux", () => app.move(path)),
-      button("traceInputs", () => app.traceOn(path, "in")),
-      button("traceOutputs", () => app.traceOn(path, "out")),
-      Card.timeline?.(path) && button("profile.inTimeline", Card.timeline(path)),
     );
   }
 
@@ -101,7 +116,7 @@ class Card {
     const told = el("span", { class: "count" }, t("memberOf", { at: at + 1, n: members.length }));
     return [
       el("span", { class: "members" }, arrow("lastMember", "‹", at - 1), told, arrow("nextMember", "›", at + 1)),
-      el("button", { onclick: () => app.listMembers(path) }, t("allMembers")),
+      iconButton("allMembers", () => app.listMembers(path)),
     ];
   }
 
@@ -125,7 +140,7 @@ class Card {
     const { app } = this;
     const rows = [];
     for (const scheme of app.head.measured ?? []) {
-      const one = await colouring(app.graph, scheme).catch(() => null);
+      const one = await app.colouringOf(scheme).catch(() => null); // of the step that is shown
       const [told, lacks] = [one?.figure(path), one?.lacking(path) ?? []];
       const words = lacks.map(([kind, count]) => el("div", { class: "lacks" }, t(`lacks.${kind}${count === 1 ? "1" : ""}`, { n: count, batch: one?.told.batch })));
       const value = told && lacks.length ? t("atLeast", { n: told }) : told || (lacks.some(([kind]) => kind !== "guessed") && t("unknown"));
@@ -154,13 +169,31 @@ class Card {
     });
   }
 
-  /** @param {any[][]} attributes */
-  attributes(attributes) {
-    const rows = attributes.map(([name, value, length]) => {
+  /** What an op or a layer does, in a line. @param {any} meanings @param {string} type */
+  meaning(meanings, type) {
+    const line = meanings?.ops[type];
+    return line ? el("p", { class: "meaning" }, line[language === "ko" ? 1 : 0]) : null;
+  }
+
+  /** Names and values. @param {string} caption @param {any[][]} pairs @param {any} meanings */
+  named(caption, pairs, meanings) {
+    const rows = pairs.map(([name, value, length]) => {
       const text = value.length > 120 ? el("details", {}, el("summary", {}, begun(value, 100)), el("pre", {}, safe(value))) : safe(value);
-      return [el("span", { class: "key" }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
+      const about = meanings?.attributes[name]?.[language === "ko" ? 1 : 0];
+      return [el("span", { class: `key${about ? " about" : ""}`, title: about }, name), el("span", { class: "value" }, text, length ? el("em", {}, t("longer", { n: length })) : null)];
     });
-    return this.table("attributes", rows);
+    return this.table(caption, rows);
+  }
+
+  /** What a constant holds. @param {any[]} content @param {any[][]} attributes */
+  content([count, least, most, mean, zeros, odd, bins], attributes) {
+    const told = attributes.find(([name]) => name === "value")?.[1] ?? "";
+    const cut = told.indexOf(": ");
+    const number = (/** @type {number | null} */ value) => value !== null && String(Number(value.toPrecision(6)));
+    const share = (/** @type {number} */ part) => part > 0 && `${counted(part)} (${Number(((100 * part) / count).toPrecision(2))} %)`;
+    const rows = [["content.type", cut < 0 ? told : told.slice(0, cut)], ["content.least", number(least)], ["content.most", number(most)], ["content.mean", number(mean)], ["content.zeros", share(zeros)], ["content.odd", share(odd)], ["content.first", cut >= 0 && begun(told.slice(cut + 2), 160)]];
+    const table = this.table("content", rows.filter(([, value]) => value).map(([key, value]) => [el("span", { class: "key" }, t(/** @type {string} */ (key))), el("span", { class: "value count" }, String(value))]));
+    return bins.length ? el("div", {}, table, histogramOf(bins, number(least), number(most))) : table;
   }
 
   /** @param {string} caption @param {any[][]} rows @param {number} [more] */
@@ -182,43 +215,78 @@ class Card {
     return this.app.graph.neighbour(path, row, false).length > 1 ? this.app.graph.neighbour(path, row, false) : this.app.facts.path(row);
   }
 
+  /** The box that shows a path now: the outermost closed one around it, or its own. @param {Path} path @returns {Path} */
+  seen(path) {
+    const { app } = this;
+    for (const one of [...app.graph.ancestors(path), path]) {
+      const framed = app.graph.frame(one);
+      const box = app.boxAt(framed);
+      if (box && !box.open) return framed;
+    }
+    return path;
+  }
+
+  /** What comes or goes, by the box that is seen, each opening to its tensors. @param {string} caption @param {Wired[]} wired */
+  wired(caption, wired) {
+    /** @type {Map<string, {seen: Path, all: Wired[]}>} */
+    const groups = new Map();
+    for (const one of wired) {
+      const seen = this.seen(one.path);
+      const key = this.app.graph.key(seen);
+      const found = groups.get(key) ?? { seen, all: [] };
+      found.all.push(one);
+      groups.set(key, found);
+    }
+    const listed = [...groups.values()];
+    if (!listed.length) return [];
+    const table = this.table(caption, [], listed.length - LISTED);
+    table.tBodies[0].prepend(...listed.slice(0, LISTED).flatMap(({ seen, all }) => this.wiredRows(seen, all)));
+    return [table];
+  }
+
+  /** The row of a box, and those of its tensors below. @param {Path} seen @param {Wired[]} all @returns {HTMLElement[]} */
+  wiredRows(seen, all) {
+    const { graph } = this.app;
+    const row = (/** @type {any[]} */ first, /** @type {string} */ told) => el("tr", {}, el("td", {}, el("span", { class: "wire" }, ...first)), el("td", {}, told && el("span", { class: "tensor" }, told)));
+    const own = (/** @type {Wired} */ one) => row([wireSign(one.states, one.edges), this.link(one.path), one.key], one.told);
+    if (all.length === 1 && graph.key(all[0].path) === graph.key(seen)) return [own(all[0])];
+    const count = all.reduce((sum, one) => sum + one.count, 0);
+    const told = all.length === 1 ? all[0].told : count ? t("crossing", { n: count }) : "";
+    const inner = all.slice(0, LISTED).map(own);
+    if (all.length > LISTED) inner.push(row([t("and", { n: all.length - LISTED })], ""));
+    for (const one of inner) Object.assign(one, { hidden: true, className: "inner" });
+    const opener = iconButton("unfold", () => {
+      const open = opener.getAttribute("aria-expanded") !== "true";
+      opener.setAttribute("aria-expanded", String(open));
+      for (const one of inner) one.hidden = !open;
+    }, { class: "icon unfold", "aria-expanded": "false" });
+    const edges = all.flatMap((one) => one.edges);
+    return [row([wireSign(all[0].states, edges), this.link(seen), all.length > 1 && el("span", { class: "times" }, `×${counted(all.length)}`), opener], told), ...inner];
+  }
+
   /** Inputs and outputs of an op. @param {any} edges @param {number} row @param {Path} path */
   ends(edges, row, path) {
     const { words } = this.app.graph;
-    const tables = [];
     const into = this.app.facts.into(edges, row).sort((a, b) => edges.slot[a] - edges.slot[b]);
     const out = this.app.facts.out(edges, row);
-    const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
-    const control = (/** @type {number[]} */ list) => list.filter((one) => edges.flags[one] & 1);
-    const told = (/** @type {number} */ one) => el("span", { class: "tensor" }, words[edges.tensor[one]] || "?");
     const key = (/** @type {number} */ one) => (words[edges.key[one]] === "0" ? "" : `:${words[edges.key[one]]}`);
-    const sign = (/** @type {number} */ one) => wireSign(edges, [one]);
-    const incoming = data(into).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.source[one])), key(one)), told(one)]);
-    const outgoing = data(out).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.target[one])), ` ${key(one)}`), told(one)]);
-    const held = control(into).map((one) => [el("span", { class: "wire" }, sign(one), this.link(this.beside(path, edges.source[one])))]);
-    if (incoming.length) tables.push(this.table("inputs", incoming.slice(0, LISTED), incoming.length - LISTED));
-    if (held.length) tables.push(this.table("controlInputs", held.slice(0, LISTED), held.length - LISTED));
-    if (outgoing.length) tables.push(this.table("outputs", outgoing.slice(0, LISTED), outgoing.length - LISTED));
-    return tables;
+    const wire = (/** @type {Int32Array} */ other, /** @type {number} */ one) => ({ path: this.beside(path, other[one]), edges: [one], states: edges.states, key: key(one), told: words[edges.tensor[one]] || "?", count: 1 });
+    const data = (/** @type {number[]} */ list) => list.filter((one) => !(edges.flags[one] & 1));
+    const control = into.filter((one) => edges.flags[one] & 1).map((one) => ({ ...wire(edges.source, one), key: "", told: "", count: 0 }));
+    return [
+      ...this.wired("inputs", data(into).map((one) => wire(edges.source, one))),
+      ...this.wired("controlInputs", control),
+      ...this.wired("outputs", data(out).map((one) => wire(edges.target, one))),
+    ];
   }
 
   /** What crosses the border of a group. @param {any} edges @param {number} row @param {Path} path */
   border(edges, row, path) {
-    const tables = [];
-    for (const [caption, inward] of /** @type {[string, boolean][]} */ ([["inputs", true], ["outputs", false]])) {
-      const found = [...this.app.facts.crossing(edges, row, inward)];
-      const data = found.filter(([, one]) => one.tensors);
-      const rows = data.map(([other, one]) => [
-        el("span", { class: "wire" }, wireSign(edges, one.edges), this.link(this.beside(path, other))),
-        el("span", { class: "tensor" }, one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors })),
-      ]);
-      if (rows.length) tables.push(this.table(caption, rows.slice(0, LISTED), rows.length - LISTED));
-      const control = found.filter(([, one]) => !one.tensors);
-      if (inward && control.length) {
-        tables.push(this.table("controlInputs", control.slice(0, LISTED).map(([other, one]) => [el("span", { class: "wire" }, wireSign(edges, one.edges), this.link(this.beside(path, other)))]), control.length - LISTED));
-      }
-    }
-    return tables;
+    const crossing = (/** @type {boolean} */ inward) => [...this.app.facts.crossing(edges, row, inward)];
+    const wire = (/** @type {[number, any]} */ [other, one]) => ({ path: this.beside(path, other), edges: one.edges, states: edges.states, key: "", told: !one.tensors ? "" : one.tensors === 1 ? one.told || "?" : t("crossing", { n: one.tensors }), count: one.tensors });
+    const [into, out] = [crossing(true).map(wire), crossing(false).map(wire)];
+    const data = (/** @type {Wired[]} */ all) => all.filter((one) => one.count);
+    return [...this.wired("inputs", data(into)), ...this.wired("controlInputs", into.filter((one) => !one.count)), ...this.wired("outputs", data(out))];
   }
 
   /** @param {number} row */
@@ -233,11 +301,14 @@ class Card {
     return rows.length ? this.table("opTypes", rows, found.length - 12) : "";
   }
 
-  /** @param {number} row */
-  twins(row) {
+  /** @param {number} row @param {Path} path */
+  twins(row, path) {
     const found = this.app.facts.twins(row);
     if (!found.length) return "";
-    const rows = found.slice(0, 12).map((one) => [this.link(this.app.facts.path(one))]);
+    const rows = found.slice(0, 12).map((one) => {
+      const other = this.app.facts.path(one);
+      return [this.link(other), iconButton("compare", () => sideBySide(this.app, path, other))];
+    });
     const table = this.table("twins", rows, found.length - 12);
     table.caption.append(el("em", {}, ` ${t("moreLike", { n: found.length })}`));
     return table;
@@ -247,8 +318,8 @@ class Card {
 /** What a diff says of edges: the sign that their line bears, and its words. */
 const WIRES = ["", "", "+ new wire", "+ partly new", "− removed wire", "− partly removed", "~ new and removed", "~ partly new, removed"];
 
-/** The sign of what became of some edges, null where nothing did. @param {any} edges @param {number[]} numbers */
-function wireSign({ states }, numbers) {
+/** The sign of what became of some edges, null where nothing did. @param {Int32Array | null} states of all edges @param {number[]} numbers */
+function wireSign(states, numbers) {
   let bits = 0;
   if (states) for (const at of numbers) bits |= 1 << states[at];
   const [sign, ...words] = (WIRES[bits] ?? "").split(" ");
@@ -260,3 +331,17 @@ function wireSign({ states }, numbers) {
 
 /** A name that may break at its slashes. @param {string} name @returns {any[]} */
 const broken = (name) => name.split(/(?<=\/|::)/).flatMap((part, at) => (at ? [el("wbr"), part] : [part]));
+
+/** Bars of a histogram, from the least to the largest. @param {number[]} bins @param {any} least @param {any} most */
+function histogramOf(bins, least, most) {
+  const top = Math.max(...bins);
+  const [wide, tall] = [300, 48];
+  const step = wide / bins.length;
+  const name = t("content.histogram", { least, most });
+  const picture = svgEl("svg", { class: "histogram", viewBox: `0 0 ${wide} ${tall}`, preserveAspectRatio: "none", role: "img", "aria-label": name });
+  bins.forEach((count, at) => {
+    const high = count ? Math.max(1, (tall * count) / top) : 0;
+    svgEl("rect", { x: at * step + 0.5, y: tall - high, width: step - 1, height: high }, picture);
+  });
+  return el("div", { class: "spread" }, picture, el("span", {}, least), el("span", {}, most));
+}

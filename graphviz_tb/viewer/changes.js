@@ -62,7 +62,7 @@ class ChangeList {
     /** @type {any[]} each change and each of its consequences, in the order in which they are walked through */
     this.walked = app.head.changes;
     this.draw();
-    this.toggle(innerWidth >= 700);
+    this.toggle(!narrow.matches);
   }
 
   toggle(show = this.panel.hidden) {

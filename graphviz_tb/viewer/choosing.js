@@ -37,6 +37,12 @@ class Choosing extends Shown {
     if (box) await this.uncover(box);
   }
 
+  /** Fit a box into the window; the whole where it is not shown. @param {Path} path */
+  async fitBox(path) {
+    const box = this.boxAt(await this.host(path));
+    return box ? this.camera.glide(this.clear(box, 2, 60)) : this.fit();
+  }
+
   /** The box that shows a path: its own, or that of the op beside which a constant or a weight stands. @param {Path} path @returns {Promise<Path>} */
   async host(path) {
     if (this.graph.isApart(path)) return [path[0] + 1];
@@ -105,8 +111,13 @@ class Choosing extends Shown {
   /** Ring what was found: a constant or a weight, and the op beside which it stands. @param {number[]} rows */
   async mark(rows) {
     const marked = new Set(rows);
+    const turns = new Turns();
     this.marked = marked;
-    for (const row of rows) if (this.graph.mark[row]) marked.add(await this.facts.host(row));
+    for (const row of rows) {
+      if (this.graph.mark[row]) marked.add(await this.facts.host(row));
+      if (turns.over) await turns.next();
+      if (this.marked !== marked) return; // something else was looked for meanwhile
+    }
     marked.delete(-1);
     if (this.marked === marked) this.lit();
   }

@@ -53,6 +53,26 @@ function raise(panel) {
   panel.classList.add("raised");
 }
 
+const TURN = 12; // milliseconds of work after which the page answers what was done meanwhile
+
+/** Long work in short turns: keys and pointers are answered between them. */
+class Turns {
+  constructor() {
+    this.since = performance.now();
+  }
+
+  /** Whether this turn has been long enough. */
+  get over() {
+    return performance.now() - this.since > TURN;
+  }
+
+  /** Wait for the next one. */
+  async next() {
+    await new Promise((done) => setTimeout(done));
+    this.since = performance.now();
+  }
+}
+
 /** Wait for the next frame. */
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -35,6 +35,25 @@ class Facts {
     return block[node % NODES_A_BLOCK];
   }
 
+  /** The class and the configuration of the Keras layer that a row is; null for none. @param {number} row @returns {Promise<[string, any[][]] | null>} */
+  async layer(row) {
+    const { blocks } = this.graph;
+    return blocks.has("layers") ? ((await blocks.get("layers"))[row] ?? null) : null;
+  }
+
+  /** What op types, layers and attributes mean; null where the page has no room for it. @returns {Promise<any>} */
+  async meanings() {
+    const { blocks } = this.graph;
+    return blocks.has("meanings") ? blocks.get("meanings") : null;
+  }
+
+  /** What a constant holds, or the one that a row hands on; null for none. @param {number} row @returns {Promise<any[] | null>} */
+  async content(row) {
+    const { blocks, node } = this.graph;
+    const name = `contents/${Math.floor(node[row] / NODES_A_BLOCK)}`;
+    return node[row] >= 0 && blocks.has(name) ? ((await blocks.get(name))[node[row] % NODES_A_BLOCK] ?? null) : null;
+  }
+
   /** Edges into a row, by input. @param {any} edges @param {number} row */
   into(edges, row) {
     return Array.from(edges.into.order.subarray(edges.into.start[row], edges.into.start[row + 1]));

@@ -15,6 +15,7 @@ class Find {
     this.box.addEventListener("input", () => this.run(this.box.value));
     for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && this.open());
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
+    for (const [id, way] of /** @type {[string, number][]} */ ([["hit-before", -1], ["hit-next", 1]])) byId(id).addEventListener("click", () => this.take(this.at < 0 && way < 0 ? -1 : this.at + way));
     document.addEventListener("pointerdown", (event) => {
       if (!byId("finding").contains(/** @type {Node} */ (event.target))) this.panel.hidden = true;
     });
@@ -49,14 +50,18 @@ class Find {
     }
     try {
       const query = parseQuery(text);
-      const rows = new QueryRows(this.app);
-      const take = () => (this.hits = ranked(this.app.graph, rows.rows(query), query));
-      rows.begin(query);
-      if (!negates(query) && take().length) this.list();
+      const rows = new QueryRows(this.app, still);
+      const take = async () => {
+        const hits = await ranked(this.app.graph, rows.rows(query), query, rows);
+        if (still()) this.hits = hits;
+        return still();
+      };
+      await rows.begin(query);
+      if (still() && !negates(query) && (await take()) && this.hits.length) this.list();
       const before = this.hits.length;
-      await rows.finish(query, still);
-      if (!still()) return this.hits;
-      if (take().length !== before || !before) this.list(before > 0 && this.away); // it may have been put away meanwhile
+      await rows.finish(query);
+      if (!still() || !(await take())) return this.hits;
+      if (this.hits.length !== before || !before) this.list(before > 0 && this.away); // it may have been put away meanwhile
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       if (!still()) return this.hits;
@@ -71,6 +76,7 @@ class Find {
   show(status) {
     this.open();
     byId("hit-count").textContent = status;
+    byId("hit-ways").hidden = !this.hits.length;
     empty(byId("hits"));
   }
 

@@ -69,7 +69,7 @@ class Framed extends Standing {
     empty(panel);
     if (!found || !this.head.options.legend) return;
     const [wide, tall] = [found.width + 4, found.height + 4];
-    const details = el("details", { open: this.legendOpen ?? (innerWidth >= 700 && !this.covered(wide + 40, tall + 60)) }, el("summary", {}, t("legend")));
+    const details = el("details", { open: this.legendOpen ?? (!narrow.matches && !this.covered(wide + 40, tall + 60)) }, el("summary", {}, t("legend")));
     details.firstChild.addEventListener("click", () => (this.legendOpen = !details.open));
     const svg = svgEl("svg", { width: wide, height: tall, viewBox: `-2 0 ${wide} ${tall}`, role: "group" });
     hatchPattern(svg, this.paint.theme);
@@ -234,7 +234,7 @@ class Framed extends Standing {
   }
 
   stageRoom() {
-    return innerWidth < 700 ? 12 : 32;
+    return narrow.matches ? 12 : 32;
   }
 }
 

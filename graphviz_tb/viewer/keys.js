@@ -2,17 +2,23 @@
 
 const SHORTCUTS = [
   ["help.find", "/  Ctrl K"], ["help.enter", "Enter"], ["help.arrows", "↑ ↓ ← →"], ["help.parent", "Alt ↑"], ["help.inside", "Alt ↓"],
-  ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
+  ["help.zoom", "+  −  0"], ["help.fit", "f"], ["help.compare", "Shift Click"], ["help.trace", "i  o"], ["help.move", "m"], ["help.fold", "g"], ["help.colour", "c"], ["help.theme", "t"],
   ["help.views", "[  ]"], ["help.table", "r"], ["help.escape", "Esc"], ["help.help", "?"],
 ];
 const OF_CHANGES = ["help.changes", "n  p"]; // where there are any
 const OF_LOGS = [["help.pages", "1 … 9"], ["help.tags", "/"], ["help.cards", "j  k"], ["help.steps", ",  ."], ["help.logged", ",  .  Home  End  l"], ["help.cloud", "v  l  b  d  ,  ."], ["help.profile", "w  s  a  d  0  .  ,"]]; // beside the pages of a log
 
 /** Whether a key is meant for what has the focus. @param {EventTarget | null} target */
-const typing = (target) => target instanceof HTMLElement && target.matches("input, select, textarea, [contenteditable]");
+const typing = (target) => target instanceof HTMLElement && target.matches("input, select, option, textarea, [contenteditable]");
 
 /** The item under a pointer. @param {any} target */
 const itemAt = (target) => target.closest?.("g.node, g.head, g.stub")?.item ?? null;
+
+/** A window so narrow that panels are sheets from below. */
+const narrow = matchMedia("(max-width: 699px)");
+
+/** The menus of the page that are open. @returns {HTMLDetailsElement[]} */
+const openMenus = () => [...document.querySelectorAll("details.menu[open]")].filter((one) => one instanceof HTMLDetailsElement);
 
 class Hands {
   /** @param {App} app */
@@ -53,7 +59,12 @@ class Hands {
     on("theme", (event) => app.setTheme(event.target.value), "change");
     on("language", (event) => this.speak(event.target.value), "change");
     on("changes-button", () => app.changes?.toggle());
-    on("help-button", () => this.help());
+    on("help-button", () => {
+      byId("settings").open = false;
+      this.help();
+    });
+    narrow.addEventListener("change", () => this.gather());
+    this.gather();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => app.themeChoice === "system" && app.setTheme("system"));
     addEventListener("hashchange", (event) => {
       const { hash } = new URL(event.newURL); // the address itself may have been written since
@@ -61,9 +72,21 @@ class Hands {
     });
     document.addEventListener("pointerdown", (event) => {
       const target = /** @type {Node} */ (event.target);
-      if (!byId("share").contains(target)) byId("share").open = false;
+      for (const menu of openMenus()) if (!menu.contains(target)) menu.open = false;
       if (!byId("menu").contains(target)) byId("menu").hidden = true;
     });
+  }
+
+  /** On a phone the choosers of the graph are among the settings: the bar is one row. */
+  gather() {
+    const graph = ["graph", "scheme", "step"].map((id) => byId(id).closest(".choice"));
+    const log = ["tag", "against"].map((id) => byId(id).closest(".choice"));
+    if (narrow.matches) byId("more").append(byId("table-button"), ...log, ...graph);
+    else {
+      byId("outline-button").after(byId("table-button"));
+      byId("finding").before(...log, graph[0]);
+      byId("share").before(...graph.slice(1));
+    }
   }
 
   /** @param {string} word */
@@ -109,6 +132,7 @@ class Hands {
     if (item.box >= 0 && this.onMark(event, item)) return app.toggle(path);
     this.clicked = item.box >= 0 ? path : null;
     if (item.stub && !app.graph.mark[path[path.length - 1]]) return app.reveal(path);
+    if (event.shiftKey && app.selected && app.graph.key(app.selected) !== app.graph.key(path)) return sideBySide(app, app.selected, path);
     return app.pick(path);
   }
 
@@ -221,8 +245,8 @@ class Hands {
     const { app } = this;
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return this.seek(event);
     if (!byId("menu").hidden) return this.menuKey(event);
-    if (event.key === "Escape" && byId("share").open) return this.put(event);
-    if (typing(event.target) || event.ctrlKey || event.metaKey || byId("help").open) return;
+    if (event.key === "Escape" && openMenus().length && !(event.target instanceof HTMLOptionElement)) return this.put(event);
+    if (typing(event.target) || event.ctrlKey || event.metaKey || document.querySelector("dialog[open]")) return;
     const run = this.meaning(event);
     if (!run) return;
     event.preventDefault();
@@ -237,11 +261,13 @@ class Hands {
     this.app.find.box.select();
   }
 
-  /** Close the menu of what can be shared. @param {Event} event */
+  /** Close the menus of the page. @param {Event} event */
   put(event) {
     event.preventDefault();
-    byId("share").open = false;
-    byId("share").querySelector("summary").focus();
+    for (const menu of openMenus()) {
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+    }
   }
 
   /** @param {KeyboardEvent} event */
@@ -317,8 +343,7 @@ class Hands {
 
   fitSelection() {
     const { app } = this;
-    const box = app.shownAs && app.boxAt(app.shownAs);
-    return box ? app.camera.glide(app.clear(box, 2, 60)) : app.fit();
+    return app.shownAs ? app.fitBox(app.shownAs) : app.fit();
   }
 
   /** Go along a line, or to a sibling; with `alt` down into an open group, else to the group around. @param {string} way @param {boolean} alt */

@@ -38,6 +38,8 @@ class Graph {
     this.labels = new Map(head.labels.map((/** @type {number[]} */ [row, word]) => [row, words[word]]));
     /** @type {Map<number, string>} */
     this.names = new Map();
+    /** @type {string[]} */
+    this.lowered = new Array(count);
     /** @type {Map<string, any>} */
     this.levels = new Map();
     /** @type {Map<string, Promise<any>>} */
@@ -72,6 +74,11 @@ class Graph {
     const found = parts.reverse().join("/");
     this.names.set(row, found);
     return found;
+  }
+
+  /** The same in small letters, as it is searched. @param {number} row */
+  lower(row) {
+    return (this.lowered[row] ??= this.name(row).toLowerCase());
   }
 
   /** @param {Path} path */

@@ -8,9 +8,28 @@ class Outline {
     this.app = app;
     this.panel = byId("outline");
     this.tree = byId("tree");
+    this.field = byId("outline-filter");
+    /** @type {Set<number> | null} the rows that the filter leaves, and all around them */
+    this.kept = null;
+    this.turn = 0;
     byId("outline-button").addEventListener("click", () => this.toggle());
+    byId("outline-close").addEventListener("click", () => {
+      this.toggle(false);
+      byId("outline-button").focus();
+    });
+    this.field.addEventListener("input", () => this.filter());
+    this.field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "ArrowDown") /** @type {any} */ (this.tree.querySelector("[role=treeitem]"))?.focus();
+      else if (event.key === "Escape" && this.field.value) {
+        this.field.value = "";
+        this.filter();
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
     this.tree.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
-    this.drawn = "";
+    /** @type {number[]} */
+    this.hits = [];
   }
 
   toggle(show = this.panel.hidden) {
@@ -22,11 +41,51 @@ class Outline {
     this.draw();
   }
 
+  /** Keep only what a query finds, and what lies around it. */
+  async filter() {
+    const { graph, facts } = this.app;
+    const turn = ++this.turn;
+    const text = this.field.value.trim();
+    try {
+      this.field.removeAttribute("aria-invalid");
+      const found = text && (await rowsOf(this.app, text, () => turn === this.turn));
+      if (turn !== this.turn) return;
+      this.hits = found || [];
+      this.kept = text ? new Set(this.hits.slice(0, MOST_LINES).flatMap((row) => [facts.path(row), ...graph.ancestors(facts.path(row))].map((path) => path[path.length - 1]))) : null;
+    } catch (error) {
+      if (!(error instanceof QueryError)) throw error;
+      this.field.setAttribute("aria-invalid", "true");
+    }
+    this.draw();
+  }
+
+  /** The lines of what a filter leaves, in the order of the file. @param {Set<number>} kept */
+  filtered(kept) {
+    const { graph, facts } = this.app;
+    const found = new Set(this.hits);
+    for (const row of [...kept].sort((a, b) => a - b)) {
+      if (!row) continue;
+      const path = facts.path(row);
+      const line = this.line(path, graph.ancestors(path).length);
+      line.classList.toggle("beside", !found.has(row));
+      this.tree.append(line);
+    }
+    const more = this.hits.length - MOST_LINES;
+    if (more > 0 || !this.hits.length) this.tree.append(el("div", { class: "note", role: "none" }, more > 0 ? t("outline.more", { n: more }) : t("noHits")));
+  }
+
   draw() {
     if (this.panel.hidden) return;
     const { graph, open } = this.app;
     const focused = document.activeElement?.id;
     empty(this.tree);
+    if (this.kept) this.filtered(this.kept);
+    else this.grown(graph, open);
+    if (focused?.startsWith("o-")) byId(focused)?.focus();
+  }
+
+  /** The lines of the open groups. @param {Graph} graph @param {Map<string, Path>} open */
+  grown(graph, open) {
     /** @type {[Path, number][]} */
     const todo = [[[0], 0]];
     while (todo.length) {
@@ -38,7 +97,6 @@ class Outline {
       const children = held.metagraph.children.slice(0, MOST_LINES).map((/** @type {number} */ row) => graph.child(path, row));
       for (const child of children.reverse()) todo.push([child, level + 1]);
     }
-    byId(focused)?.focus();
   }
 
   /** @param {Path} path @param {number} level */
@@ -50,12 +108,17 @@ class Outline {
     const mine = selected !== null && graph.key(selected) === key;
     const name = graph.address(path);
     const leaf = this.app.leaf(path);
+    const { brush } = this.app;
+    const tint = el("span", { class: "tint", "aria-hidden": "true" });
+    tint.style.background = brush?.fillOfPath(path)?.fill ?? "";
+    const figure = (brush?.measured && brush.figure(path)) || (opens ? opsCount(graph.ops[row]) : "");
     const found = el(
       "div",
       { id: `o-${key}`, role: "treeitem", "aria-level": level, "aria-label": brief(name), "aria-selected": String(mine), "aria-expanded": opens ? String(open.has(key)) : null, tabindex: "-1", title: brief(name) },
       el("span", { class: "twist", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); this.app.toggle(path); } }, opens ? (open.has(key) ? "▾" : "▸") : ""),
+      tint,
       el("span", { class: "leaf" }, leaf),
-      el("span", { class: "count" }, opens ? opsCount(graph.ops[row]) : ""),
+      el("span", { class: "count" }, figure),
     );
     found.style.paddingInlineStart = `${level * 14 - 8}px`;
     found.path = path;

@@ -18,6 +18,7 @@ const JOINING = new Set(["and", "or", "not", "(", ")"]);
 const SIZES_BETWEEN = /(?<=[0-9?])[x,](?=[0-9?])|, /g;
 const WILD = /\*\*+|\*|\?/g;
 const MOST_WORDS = 100; // of one query
+const SOME = 256; // rows between two looks at the clock
 
 /**
  * @typedef {{field: string, text: string, regex: RegExp | null}} TextTerm a text in one field, or ("") in all
@@ -129,29 +130,41 @@ function termsOf(query) {
 /** Whether part of a query must not hold. @param {Query} query @returns {boolean} */
 const negates = (query) => "not" in query || ("queries" in query && query.queries.some(negates));
 
-/** Searches the rows of one graph. */
+/** Searches the rows of one graph, in short turns. */
 class QueryRows {
-  /** @param {App} app */
-  constructor(app) {
+  /** @param {App} app @param {() => boolean} still whether it is asked for yet */
+  constructor(app, still) {
     this.app = app;
+    this.still = still;
+    this.turns = new Turns();
     this.graph = app.graph;
     /** @type {Map<TextTerm | NumberTerm, Uint8Array>} the rows that fit each term, as far as they are known */
     this.known = new Map();
   }
 
-  /** Rows of names, op types and devices: what can be said at once. @param {Query} query */
-  begin(query) {
-    for (const term of termsOf(query)) this.known.set(term, "field" in term ? this.atOnce(term) : new Uint8Array(this.graph.count));
+  /** Whether to go on, after a pause where one is due. */
+  async on() {
+    if (this.turns.over) await this.turns.next();
+    return this.still();
   }
 
-  /** What takes a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query @param {() => boolean} still whether it is asked for yet */
-  async finish(query, still) {
+  /** Rows of names, op types and devices: what can be said at once. @param {Query} query */
+  async begin(query) {
+    for (const term of termsOf(query)) {
+      const marked = new Uint8Array(this.graph.count);
+      this.known.set(term, marked);
+      if ("field" in term) await this.atOnce(term, marked);
+    }
+  }
+
+  /** What takes a block of the page: attributes, tensors, numbers. Throws `QueryError`. @param {Query} query */
+  async finish(query) {
     for (const term of termsOf(query)) {
       const marked = /** @type {Uint8Array} */ (this.known.get(term));
       if (!("field" in term)) await this.compare(term, marked);
-      else if (!term.field || term.field === "attr") await this.attributes(term, marked, still);
+      else if (!term.field || term.field === "attr") await this.attributes(term, marked);
       else if (term.field === "shape" || term.field === "dtype") await this.tensors(term, marked);
-      if (!still()) return;
+      if (!(await this.on())) return;
     }
   }
 
@@ -167,15 +180,16 @@ class QueryRows {
   holds(query) {
     if ("not" in query) return this.holds(query.not).map((one) => 1 - one);
     if (!("queries" in query)) return /** @type {Uint8Array} */ (this.known.get("text" in query ? query.text : query.number));
-    const parts = query.queries.map((one) => this.holds(one));
-    return parts[0].map((_, row) => Number(query.every ? parts.every((part) => part[row]) : parts.some((part) => part[row])));
+    const [first, ...others] = query.queries.map((one) => this.holds(one));
+    const held = first.slice();
+    for (const part of others) for (let row = 0; row < held.length; row++) held[row] = query.every ? held[row] & part[row] : held[row] | part[row];
+    return held;
   }
 
-  /** @param {TextTerm} term */
-  atOnce(term) {
+  /** @param {TextTerm} term @param {Uint8Array} marked */
+  async atOnce(term, marked) {
     const { graph } = this;
-    const marked = new Uint8Array(graph.count);
-    if (!term.text) return marked;
+    if (!term.text) return;
     for (const [field, column] of /** @type {[string, Int32Array][]} */ ([["op", graph.op], ["device", graph.device]])) {
       if (term.field && term.field !== field) continue;
       const used = [...new Set(column)].filter((word) => word > 0);
@@ -183,15 +197,17 @@ class QueryRows {
       const fitting = new Set(used.filter((word) => test(graph.words[word])));
       if (fitting.size) column.forEach((word, row) => fitting.has(word) && (marked[row] = 1));
     }
-    if (term.field && term.field !== "name") return marked;
+    if (term.field && term.field !== "name") return;
     const test = testOf(term, "name", []);
-    for (let row = 1; row < graph.count; row++) if (!marked[row] && test(graph.name(row))) marked[row] = 1;
+    for (let row = 1; row < graph.count; row++) {
+      if (!marked[row] && test(term.regex ? graph.name(row) : graph.lower(row))) marked[row] = 1;
+      if (row % SOME === 0 && !(await this.on())) return;
+    }
     for (const [row, text] of graph.labels) if (test(text)) marked[row] = 1;
-    return marked;
   }
 
-  /** @param {TextTerm} term @param {Uint8Array} marked @param {() => boolean} still */
-  async attributes(term, marked, still) {
+  /** @param {TextTerm} term @param {Uint8Array} marked */
+  async attributes(term, marked) {
     const { graph } = this;
     if (!term.text) return;
     const rows = new Map();
@@ -200,13 +216,13 @@ class QueryRows {
     const pairs = [];
     for (let at = 0; graph.blocks.has(`attributes/${at}`); at++) {
       const block = await graph.blocks.get(`attributes/${at}`).catch(() => []);
-      if (!still()) return;
+      if (!(await this.on())) return;
       block.forEach((/** @type {any[][]} */ one, /** @type {number} */ index) => {
         const row = rows.get(at * NODES_A_BLOCK + index);
         if (row !== undefined) for (const [name, value] of one) pairs.push([row, `${name}=${value}`]);
       });
     }
-    this.fit(term, "attr", pairs, marked);
+    await this.fit(term, "attr", pairs, marked);
   }
 
   /** Shapes and types of the outputs that an edge takes. @param {TextTerm} term @param {Uint8Array} marked */
@@ -222,14 +238,18 @@ class QueryRows {
       const space = told.lastIndexOf(" ");
       const text = term.field === "shape" ? told.slice(0, Math.max(space, 0)) : told.slice(space + 1);
       if (text && text !== "unknown rank") pairs.push([edges.source[edge], text]);
+      if (edge % SOME === 0 && !(await this.on())) return;
     }
-    this.fit(term, term.field, pairs, marked);
+    await this.fit(term, term.field, pairs, marked);
   }
 
   /** @param {TextTerm} term @param {string} field @param {[number, string][]} pairs @param {Uint8Array} marked */
-  fit(term, field, pairs, marked) {
+  async fit(term, field, pairs, marked) {
     const test = testOf(term, field, term.field ? pairs.map(([, text]) => text) : []);
-    for (const [row, text] of pairs) if (!marked[row] && test(text)) marked[row] = 1;
+    for (const [at, [row, text]] of pairs.entries()) {
+      if (!marked[row] && test(text)) marked[row] = 1;
+      if (at % SOME === 0 && !(await this.on())) return;
+    }
   }
 
   /** @param {NumberTerm} term @param {Uint8Array} marked */
@@ -288,16 +308,29 @@ function wildTest(pattern) {
   };
 }
 
+/** All rows for which a query holds, in the order of the file. Throws `QueryError`. @param {App} app @param {string} text @param {() => boolean} still */
+async function rowsOf(app, text, still) {
+  const query = parseQuery(text);
+  const rows = new QueryRows(app, still);
+  await rows.begin(query);
+  await rows.finish(query);
+  return rows.rows(query);
+}
+
 /** Rows in the order in which they are worth looking at: names that are the text, then that begin with it, shallow ones first.
- * @param {Graph} graph @param {number[]} rows @param {Query} query */
-function ranked(graph, rows, query) {
+ * @param {Graph} graph @param {number[]} rows @param {Query} query @param {QueryRows} search @returns {Promise<number[]>} */
+async function ranked(graph, rows, query, search) {
   const term = termsOf(query).find((one) => "field" in one && !one.regex && (!one.field || one.field === "name"));
   const wanted = term && "field" in term ? term.text.toLowerCase() : "";
-  const rank = (/** @type {number} */ row) => {
-    const name = graph.name(row).toLowerCase();
-    const segment = name.slice(name.lastIndexOf("/") + 1);
-    const likeness = !wanted ? 0 : name === wanted ? 0 : segment === wanted ? 1 : segment.startsWith(wanted) ? 2 : 3;
-    return likeness * 1e4 + Math.min(name.split("/").length, 9999);
-  };
-  return rows.map((row) => ({ row, rank: rank(row) })).sort((a, b) => a.rank - b.rank || a.row - b.row).map(({ row }) => row);
+  const keys = new Float64Array(rows.length);
+  for (const [at, row] of rows.entries()) {
+    const name = graph.lower(row);
+    const segment = name.lastIndexOf("/") + 1;
+    const likeness = !wanted ? 0 : name === wanted ? 0 : !name.startsWith(wanted, segment) ? 3 : name.length === segment + wanted.length ? 1 : 2;
+    let depth = 1;
+    for (let slash = name.indexOf("/"); slash >= 0 && depth < 9999; slash = name.indexOf("/", slash + 1)) depth++;
+    keys[at] = (likeness * 1e4 + depth) * graph.count + row;
+    if (at % SOME === 0 && !(await search.on())) return [];
+  }
+  return Array.from(keys.sort(), (key) => key % graph.count);
 }

@@ -43,17 +43,7 @@ class Share {
     const { app } = this;
     app.remember();
     this.menu.open = false;
-    try {
-      if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
-      await navigator.clipboard.writeText(location.href);
-    } catch {
-      const area = el("textarea", {});
-      area.value = location.href;
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
+    await copyText(location.href);
     app.toast(location.protocol === "file:" ? `${t("copied")}. ${t("share.fileLink")}` : t("copied"), location.protocol === "file:" ? 7000 : undefined);
   }
 
@@ -75,6 +65,21 @@ class Share {
   print() {
     this.menu.open = false;
     print();
+  }
+}
+
+/** Put a text on the clipboard. @param {string} text */
+async function copyText(text) {
+  try {
+    if (parent !== window) throw new Error("a frame may not write to the clipboard by itself");
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = el("textarea", {});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
   }
 }
 

@@ -19,6 +19,7 @@ class Shown extends Framed {
     const paint = painter.paint(scene, this.places);
     this.paint = paint;
     const shift = anchor && before ? this.shift(before, scene, graph.address(was ?? anchor), graph.address(anchor)) : null;
+    this.ordered(scene);
     this.picture.set(scene, paint, this.places);
     if (shift) {
       this.camera.run++;
@@ -35,6 +36,30 @@ class Shown extends Framed {
     const left = this.head.left ? ` · ${t("left", { n: this.head.left })}` : "";
     byId("facts").textContent = `${opsWord(this.head.opsThrough)} · ${t("shown", { n: shown })}${left}`;
     for (const dress of this.dressers) dress();
+  }
+
+  /** Tell readers of the tree in which order boxes are: elements lie in layers, and those out of view are not there.
+   * @param {any} scene */
+  ordered(scene) {
+    /** @type {number[][]} */
+    const inside = Array.from({ length: scene.boxes.length + 1 }, () => []);
+    for (const [at, box] of scene.boxes.entries()) inside[box.parent + 1].push(at);
+    this.siblings = scene.boxes.map(() => [1, 1]);
+    const order = [];
+    const todo = inside[0].slice().reverse();
+    for (const list of inside) list.forEach((at, place) => (this.siblings[at] = [place + 1, list.length]));
+    while (todo.length) {
+      const at = /** @type {number} */ (todo.pop());
+      order.push(this.idOf(scene.boxes[at]));
+      todo.push(...inside[at + 1].slice().reverse());
+    }
+    fill(this.svg, { "aria-owns": order.join(" ") });
+  }
+
+  /** The element of a box. @param {any} box */
+  idOf(box) {
+    const path = this.places.get(box.address) ?? this.views.places.get(box.address);
+    return `n-${path ? this.graph.key(path) : box.row}`;
   }
 
   /** Show the same picture in other colours: nothing moves, as long as every box that says something has room for it. */
@@ -117,14 +142,16 @@ class Shown extends Framed {
     if (item.box >= 0 && item.layer !== "titles") {
       const box = this.scene?.boxes[item.box] ?? this.picture.scene.boxes[item.box];
       const name = safe(box.address);
-      const path = this.places.get(box.address) ?? this.views.places.get(box.address);
+      const [place, count] = this.siblings[item.box] ?? [1, 1];
       fill(element, {
-        id: `n-${path ? this.graph.key(path) : box.row}`,
+        id: this.idOf(box),
         class: `node ${box.open ? "frame" : "closed"}`,
         "data-name": name,
         "data-kind": box.kind,
         role: "treeitem",
         "aria-level": box.depth + 1,
+        "aria-posinset": place,
+        "aria-setsize": count,
         "aria-expanded": box.openable ? String(box.open) : null,
         "aria-selected": String(this.shownAs !== null && this.graph.address(this.shownAs) === box.address),
         "aria-label": brief(item.tip || box.title || box.address),

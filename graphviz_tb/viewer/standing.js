@@ -39,6 +39,8 @@ class Standing {
     this.mapping = 0;
     this.busy = Promise.resolve();
     this.svg = byId("picture");
+    /** @type {number[][]} of each box which one it is in its group, and of how many */
+    this.siblings = [];
     /** @type {any} what is chosen, traced and found, as the picture shows it */
     this.light = { chosen: null, row: -1, trace: null, marks: null, over: null, only: null };
     /** @type {Colouring | null} what gave the boxes their colours */

@@ -125,9 +125,9 @@ class GraphTable {
     if (!this.text.trim()) return rows;
     try {
       const query = parseQuery(this.text);
-      const search = new QueryRows(this.app);
-      search.begin(query);
-      await search.finish(query, still);
+      const search = new QueryRows(this.app, still);
+      await search.begin(query);
+      await search.finish(query);
       const holds = search.holds(query);
       return rows.filter((row) => holds[row]);
     } catch (error) {

@@ -187,7 +187,7 @@ test("both: every colouring paints and explains itself, in both themes", async (
     ok(schemes.length >= 6, schemes.join());
     const looks = new Set();
     for (const theme of ["light", "dark"]) {
-      await tab.getByRole("combobox", { name: "Theme" }).selectOption(theme);
+      await set(tab, "Theme", theme);
       await until(async () => (await tab.evaluate(() => document.documentElement.dataset.theme)) === theme);
       for (const scheme of schemes) {
         await chooser.selectOption(scheme);

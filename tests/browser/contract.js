@@ -38,6 +38,7 @@ test("lines and stubs say what they join", async ({ tab, page }) => {
 
 test("everything around the picture has its role and its name", async ({ tab, page }) => {
   await page("steps.html");
+  await tab.getByLabel("Settings", { exact: true }).click();
   for (const name of ["Step", "Colour by", "Theme", "Language"]) await seen(tab.getByRole("combobox", { name, exact: true }), name);
   await seen(tab.getByRole("searchbox", { name: "Find" }));
   await seen(tab.getByRole("region", { name: "Legend" }));

@@ -46,6 +46,14 @@ global.gone = (locator, what) => waited(locator, "hidden", what);
 /** Wait until the page has done what was asked of it so far: before a look at what must not have come. */
 global.settled = (tab) => tab.evaluate(() => window.tbgraph.scene().then(() => undefined));
 
+/** Choose the theme, the language, or on a phone a colouring, where the settings offer it. */
+global.set = async (tab, name, value) => {
+  const summary = tab.locator("summary").and(tab.getByLabel(/^(Settings|설정)$/));
+  await summary.click();
+  await tab.getByRole("combobox", { name, exact: true }).selectOption(value);
+  await summary.click();
+};
+
 /** What a gesture saves. */
 global.saved = async (tab, gesture) => {
   const [file] = await Promise.all([tab.waitForEvent("download"), gesture()]);

@@ -136,7 +136,7 @@ test("tags are filtered, and groups fold", async ({ page }) => {
 test("a log without a graph shows its scalars at once", async ({ page }) => {
   const tab = await shown(await page("log_alone.html"));
   await gone(tab.getByRole("tablist"));
-  await tab.getByRole("combobox", { name: "Theme" }).selectOption("dark");
+  await set(tab, "Theme", "dark");
   await becomes(() => tab.evaluate(() => document.documentElement.dataset.theme), "dark");
 });
 

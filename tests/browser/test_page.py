@@ -321,6 +321,8 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "log_hostile": log_of(None, ("<img src=x onerror=window.hacked=1>", "second")),
     "mnist": drawn("mnist_cnn.pbtxt", folds=False),
     "cut": drawn("lstm_dynamic_rnn.pb", page_max=0.1),
+    "frozen": drawn("frozen_mlp.pb"),
+    "keras": drawn("", FIXTURES / "models" / "keras3" / "cnn.json"),
     "recursive": drawn("func_library_recursive.pbtxt"),
     "hub": drawn("xor.pbtxt", folds=False),
     "renamed": drawn("", FIXTURES / "edits" / "base.train.pb"),
@@ -369,7 +371,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 SUITES = (
     *("page.js", "explore.js", "haste.js", "contract.js", "big.js", "diff.js", "hostile.js", "pixels.js", "both.js"),
-    *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js"),
+    *("scalars.js", "tabs.js", "joined.js", "table.js", "share.js", "legend.js", "card.js"),
 )
 
 

@@ -148,6 +148,8 @@ ASK = """
 const {graph, queries} = JSON.parse(require("fs").readFileSync(0, "utf8"));
 graph.labels = new Map(graph.labels);
 graph.name = (row) => graph.names[row];
+graph.lower = (row) => graph.names[row].toLowerCase();
+class Turns { over = true; next = async () => undefined; }
 const held = new Map(graph.held);
 graph.blocks = {has: (name) => held.has(name), get: async (name) => held.get(name)};
 const app = {graph, facts: {edges: async () => graph.edges}};
@@ -156,9 +158,9 @@ const app = {graph, facts: {edges: async () => graph.edges}};
   for (const text of queries) {
     try {
       const query = parseQuery(text);
-      const rows = new QueryRows(app);
-      rows.begin(query);
-      await rows.finish(query, () => true);
+      const rows = new QueryRows(app, () => true);
+      await rows.begin(query);
+      await rows.finish(query);
       answers.push(rows.rows(query));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;

@@ -216,7 +216,9 @@ async function main() {
   });
 
   await test("in the dark, and on a phone", async () => {
+    await tab.getByLabel("Settings", { exact: true }).click();
     await tab.getByRole("combobox", { name: "Theme" }).selectOption("dark");
+    await tab.keyboard.press("Escape");
     await until(() => tab.evaluate(() => document.documentElement.dataset.theme === "dark"), "it is not dark");
     await shot();
     await tab.setViewportSize({ width: 390, height: 800 });

@@ -1,0 +1,78 @@
+"""What constants hold, for their cards: range, mean, zeros and a histogram, of frozen weights above all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphviz_tb.algorithms.constants import claimed, stored, values
+from graphviz_tb.limits import CARDS_OF_BLOCK, ELEMENTS_MEASURED, ELEMENTS_OF_HISTOGRAM
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.page.blocks import DataBlock, words
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import TensorProto
+
+BINS = 24
+LEAST = 8  # elements of which a histogram says more than the elements themselves
+
+
+def contents(graph: Graph) -> Iterator[DataBlock]:
+    """What the constants hold, by their places in blocks of `CARDS_OF_BLOCK` nodes; empty blocks are left out."""
+    types = np.array([op in CONSTANTS for op in graph.op_types], bool)
+    room, told = int(ELEMENTS_MEASURED), {}
+    for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
+        definition = graph.node_def(node)
+        if definition is None or not definition.attr["value"].HasField("tensor"):
+            continue
+        tensor = definition.attr["value"].tensor
+        count = claimed(tensor)
+        if not 0 < count <= room:
+            continue
+        room -= count
+        if (measured := measure(tensor, count)) is not None:
+            told.setdefault(node // CARDS_OF_BLOCK, {})[node % CARDS_OF_BLOCK] = measured
+    for block, lines in told.items():
+        yield words(f"contents/{block}", lines)
+
+
+def measure(tensor: TensorProto, count: int) -> list[Any] | None:
+    """Elements, least, largest, mean, zeros, elements that are no finite number, and the counts of equal bins from the
+    least to the largest; None for what is no number.
+
+    >>> from graphviz_tb.proto import TensorProto
+    >>> measure(TensorProto(dtype=1, float_val=[0, 0, 1, 3]), 4)
+    [4, 0.0, 3.0, 1.0, 2, 0, []]
+    """
+    elements = stored(tensor, count)
+    if elements is None or elements.dtype.kind == "c" or not len(elements):
+        return None
+    numbers = values(elements, tensor.dtype)
+    finite = np.isfinite(numbers)
+    known = numbers if np.all(finite) else numbers[finite]
+    if not len(known):
+        return [count, None, None, None, 0, count, []]
+    # TensorFlow writes equal elements as one: the last repeats to the end.
+    more = count - len(numbers) if finite[-1] else 0
+    last = float(known[-1])
+    least, most = float(np.min(known)), float(np.max(known))
+    mean = (float(np.sum(known, dtype=np.float64)) + more * last) / (len(known) + more)
+    zeros = len(known) - int(np.count_nonzero(known)) + (more if last == 0 else 0)
+    odd = count - len(known) - more
+    spread = histogram(known, more, least, most)
+    return [count, least, most, mean if np.isfinite(mean) else None, zeros, odd, spread]
+
+
+def histogram(numbers: np.ndarray, more: int, least: float, most: float) -> list[int]:
+    """How many numbers are in each of `BINS` equal bins, the last one `more` times again; of very many, those at equal
+    distances."""
+    if len(numbers) < LEAST or not least < most or not np.isfinite(most - least):
+        return []
+    some = np.append(numbers[:: -(-len(numbers) // int(ELEMENTS_OF_HISTOGRAM))], numbers[-1:]).astype(np.float64)
+    bins = np.minimum(((some - least) * (BINS / (most - least))).astype(np.int64), BINS - 1)
+    found = np.bincount(bins[:-1], minlength=BINS)
+    found[bins[-1]] += more
+    return [int(each) for each in found]

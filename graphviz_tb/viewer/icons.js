@@ -1,0 +1,26 @@
+// Signs on buttons: strokes on a square of 16.
+
+/** @type {Record<string, string>} */
+const ICONS = {
+  openAll: "M4 3.5l4 4 4-4M4 8.5l4 4 4-4",
+  closeAll: "M4 7.5l4-4 4 4M4 12.5l4-4 4 4",
+  traceInputs: "M2 3.5c4 0 4 4.5 7 4.5M2 12.5c4 0 4-4.5 7-4.5M14 8a2.2 2.2 0 1 1-4.4 0A2.2 2.2 0 0 1 14 8",
+  traceOutputs: "M14 3.5c-4 0-4 4.5-7 4.5M14 12.5c-4 0-4-4.5-7-4.5M6.4 8A2.2 2.2 0 1 1 2 8a2.2 2.2 0 0 1 4.4 0",
+  toAux: "M2.5 3.5h7v9h-7zM11.5 8H15M13 6l2 2-2 2",
+  toMain: "M6.5 3.5h7v9h-7zM4.5 8H1M3 6L1 8l2 2",
+  group: "M2.5 6h11v7h-11zM4 3.5h8",
+  ungroup: "M2.5 3h5v4h-5zM8.5 9h5v4h-5zM9.5 5h4M2.5 11h4",
+  allMembers: "M2.5 4h11M2.5 8h11M2.5 12h11",
+  copyName: "M6 6h7.5v7.5H6zM10 6V2.5H2.5V10H6",
+  fitNode: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10M8 6.5v3M6.5 8h3",
+  compare: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z",
+  "profile.inTimeline": "M2.5 13h11M4 10.5V7M7 10.5V4M10 10.5V8M13 10.5V5",
+  unfold: "m4.5 6.5 3.5 3.5 3.5-3.5",
+};
+
+/** A button that is a sign: its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
+function iconButton(key, run, more = {}) {
+  const picture = svgEl("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  svgEl("path", { d: ICONS[key] }, picture);
+  return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, picture);
+}

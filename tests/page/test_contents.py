@@ -1,0 +1,89 @@
+"""What cards say of constants, of ops and of layers."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import graphviz_tb
+from graphviz_tb.options import PictureOptions
+from graphviz_tb.page.build import data
+from graphviz_tb.page.contents import BINS, measure
+from graphviz_tb.proto import GraphDef, TensorProto
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def tensor(numbers: np.ndarray) -> TensorProto:
+    """A float32 tensor of some numbers."""
+    proto = TensorProto(dtype=1, tensor_content=numbers.astype("<f4").tobytes())
+    proto.tensor_shape.dim.add(size=len(numbers))
+    return proto
+
+
+def blocks(source: Any) -> dict[str, Any]:
+    """What the cards of a source say."""
+    found = data(graphviz_tb.load(source), PictureOptions())[1]
+    return {
+        block.name: json.loads(block.data)
+        for block in found
+        if block.name.startswith(("meanings", "layers", "contents"))
+    }
+
+
+def test_range_mean_zeros_and_histogram() -> None:
+    numbers = np.concatenate([np.zeros(10), np.arange(1, 91)])
+    told = measure(tensor(numbers), 100)
+    assert told is not None
+    count, least, most, mean, zeros, odd, bins = told
+    assert (count, least, most, zeros, odd) == (100, 0, 90, 10, 0)
+    assert math.isclose(mean, sum(range(91)) / 100)
+    assert len(bins) == BINS
+    assert sum(bins) == 100
+
+
+def test_elements_that_are_no_numbers_are_counted_apart() -> None:
+    told = measure(tensor(np.array([np.nan, np.inf, -1, 3] * 4)), 16)
+    assert told is not None
+    assert told[:6] == [16, -1, 3, 1, 0, 8]
+    nothing = measure(tensor(np.array([np.nan] * 9)), 9)
+    assert nothing == [9, None, None, None, 0, 9, []]
+    json.dumps([told, nothing], allow_nan=False)
+
+
+def test_one_element_for_all_of_them_is_counted_as_all() -> None:
+    proto = TensorProto(dtype=1, float_val=[0.5])
+    assert measure(proto, 10**8) == [10**8, 0.5, 0.5, 0.5, 0, 0, []]
+    proto.float_val[:] = [1, 2, 3, 4, 5, 6, 7, 0]
+    told = measure(proto, 80)
+    assert told is not None
+    assert told[:6] == [80, 0, 7, sum(range(8)) / 80, 73, 0]
+    assert sum(told[6]) == 80
+    assert told[6][0] == 73
+
+
+def test_what_claims_more_than_any_file_holds_is_not_made() -> None:
+    graph = GraphDef()
+    node = graph.node.add(name="c", op="Const")
+    node.attr["value"].tensor.dtype = 1
+    node.attr["value"].tensor.tensor_shape.dim.add(size=1 << 50)
+    assert "contents/0" not in blocks(graph)
+
+
+def test_a_page_explains_the_ops_that_it_has_and_no_others() -> None:
+    told = blocks(FIXTURES / "real" / "frozen_mlp.pb")
+    assert set(told["meanings"]["ops"]) >= {"Conv2D", "BiasAdd", "MaxPool"}
+    assert "LSTM" not in told["meanings"]["ops"]
+    assert all(len(line) == 2 and all(line) for part in told["meanings"].values() for line in part.values())
+    assert len(told["contents/0"]) >= 4
+
+
+def test_a_layer_has_its_whole_configuration() -> None:
+    told = blocks(FIXTURES / "models" / "keras3" / "cnn.json")
+    layers = {name: dict(pair[:2] for pair in pairs) for name, pairs in told["layers"].values()}
+    assert layers["Dense"]["units"] == "10"
+    assert layers["Conv2D"]["kernel_size"] == "[3, 3]"
