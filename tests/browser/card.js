@@ -27,7 +27,7 @@ test("a card answers: by the boxes that are seen, of the step that is shown, bes
   await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 1 });
   await until(async () => (await time.textContent()) !== all, "what that step took");
 
-  await table(tab, "Twins").getByRole("row", { name: /^conv2/ }).getByRole("button", { name: "Side by side" }).click();
+  await card(tab).getByRole("table", { name: "Twins" }).getByRole("row", { name: /^conv2/ }).getByRole("button", { name: "Side by side" }).click();
   const beside = tab.getByRole("dialog", { name: "Side by side" });
   await seen(beside.getByRole("columnheader", { name: "conv2" }));
   await seen(beside.getByRole("row", { name: /^Parameters 104 808/ }));
