@@ -12,6 +12,8 @@ class Find {
     this.hits = [];
     this.at = -1;
     this.turn = 0;
+    this.looking = false; // whether nothing was listed yet
+    this.asked = 0; // which way Enter was to go then
     this.box.addEventListener("input", () => this.run(this.box.value));
     for (const name of ["focus", "click"]) this.box.addEventListener(name, () => this.box.value && this.open());
     this.box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
@@ -42,6 +44,8 @@ class Find {
     const still = () => turn === this.turn;
     this.at = -1;
     this.hits = [];
+    this.asked = 0;
+    this.looking = !!text.trim();
     this.panel.classList.remove("walking");
     if (!text.trim()) {
       this.panel.hidden = true;
@@ -96,6 +100,10 @@ class Find {
     });
     if (away) this.putAway();
     this.app.mark(this.hits);
+    const { asked } = this;
+    this.looking = false;
+    this.asked = 0;
+    if (asked && count) this.take(asked > 0 ? 0 : -1);
   }
 
   /** Whether the list is put away. */
@@ -132,7 +140,9 @@ class Find {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Enter") this.take(this.at + (event.shiftKey ? -1 : 1));
+    const way = event.shiftKey ? -1 : 1;
+    if (event.key === "Enter" && this.looking) this.asked = way; // it is fast: what is found first is taken
+    else if (event.key === "Enter") this.take(this.at + way);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (this.box.value) this.open();
       this.go(this.at + (event.key === "ArrowDown" ? 1 : -1));

@@ -241,7 +241,7 @@ class Framed extends Standing {
 /** A block of the legend in the reader's language; names and numbers stay as they are. @param {any} block */
 function translated(block) {
   const said = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
-  const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? text;
+  const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? STRINGS[language][`plain.${text}`] ?? text;
   const entries = block.entries.map((/** @type {any} */ one) => said(one, { label: word(one.label) }));
   return said(block, { heading: word(block.heading), entries });
 }

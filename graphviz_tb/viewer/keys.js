@@ -230,6 +230,7 @@ class Hands {
     if (series) offers.push([app.graph.isApart(series) ? "group" : "ungroup", () => app.regroup(series)]);
     if (app.moves_(path)) offers.push([app.away(path) ? "toMain" : "toAux", () => app.move(path)]);
     offers.push(["traceInputs", () => app.traceOn(path, "in")], ["traceOutputs", () => app.traceOn(path, "out")]);
+    if (app.boxAt(path)) offers.push(["saveBox", () => saveSvg(app, { part: "chosen", title: false, legend: false, marks: false })]);
     menu.replaceChildren(
       ...offers.map(([key, run]) => el("button", { role: "menuitem", onclick: () => { menu.hidden = true; app.focus(); run(); } }, t(key))),
     );

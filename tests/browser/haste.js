@@ -39,18 +39,15 @@ test("a gesture that fails says so, and the next one does its work", async ({ ta
   await seen(node(tab, "conv2"));
 });
 
-test("the list of what was found stays away when one was taken before all were found", async ({ tab, page }) => {
+test("Enter that comes before anything was found takes the first, and the list stays away", async ({ tab, page }) => {
   await page("mnist.html");
   const all = await tab.evaluate(async () => (await window.tbgraph.find("conv1")).length);
-  const first = await tab.evaluate(() => {
+  await tab.evaluate(() => {
     const find = document.getElementById("find");
     find.value = "conv1";
     find.dispatchEvent(new Event("input"));
-    const found = parseInt(document.getElementById("hit-count").textContent);
     find.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-    return found;
   });
-  ok(first < all, `${first} by name, ${all} with attributes`);
   await becomes(() => tab.locator("#hit-count").textContent(), `1 of ${all}`);
   await gone(tab.getByRole("listbox", { name: "Find" }));
 });
