@@ -23,7 +23,8 @@ LEAST = 8  # elements of which a histogram says more than the elements themselve
 def contents(graph: Graph) -> Iterator[DataBlock]:
     """What the constants hold, by their places in blocks of `CARDS_OF_BLOCK` nodes; empty blocks are left out."""
     types = np.array([op in CONSTANTS for op in graph.op_types], bool)
-    room, told = int(ELEMENTS_MEASURED), {}
+    room = int(ELEMENTS_MEASURED)
+    told: dict[int, dict[int, list[Any]]] = {}
     for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
         definition = graph.node_def(node)
         if definition is None or not definition.attr["value"].HasField("tensor"):
