@@ -6,7 +6,7 @@ const card = (tab) => tab.getByRole("complementary", { name: "Details" });
 const table = (tab, name) => card(tab).getByRole("table", { name, exact: true });
 
 test("a card answers: by the boxes that are seen, of the step that is shown, beside its twin", async ({ tab, page }) => {
-  await page("steps.html", "select=conv1/pool");
+  await page("paces.html", "select=conv1/pool");
   await seen(node(tab, "conv1/pool"), "a link that only chooses opens what is around");
   await tab.evaluate(() => window.tbgraph.select("conv1"));
   const train = table(tab, "Outputs").getByRole("row", { name: /^train ×\d/ });

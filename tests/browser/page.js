@@ -375,7 +375,7 @@ test("the context menu offers what can be done", async ({ tab, page }) => {
 });
 
 test("statistics colour the picture, step by step", async ({ tab, page }) => {
-  await page("steps.html");
+  await page("paces.html");
   const fill = () => tab.evaluate(() => document.querySelector('g.node[data-name="conv1"] > rect').getAttribute("fill"));
   await tab.getByRole("combobox", { name: "Colour by" }).selectOption("compute-time");
   await until(async () => !["#77AADD", "#EAEEF2"].includes(await fill()), "it has the colour of its time");

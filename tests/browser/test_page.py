@@ -113,15 +113,15 @@ def blocks(count: int) -> GraphDef:
     return GraphDef(node=[*nodes, {"name": "y", "op": "Relu", "input": [f"b_{count - 1}/sum"]}])
 
 
-def steps(folder: Path) -> None:
-    """The page of a graph with two traced steps; in the second convolutions take longer."""
+def steps(folder: Path, pace: int = 1) -> None:
+    """The page of a graph with two traced steps; in the second convolutions take `pace` times as long."""
     step = FIXTURES / "run_metadata" / "mnist_cnn_step099.pb"
     slower = RunMetadata.FromString(step.read_bytes())
     for device in slower.step_stats.dev_stats:
         for node in device.node_stats:
             if node.node_name.startswith("conv"):
-                node.all_end_rel_nanos *= 30
-                node.op_end_rel_nanos *= 30
+                node.all_end_rel_nanos *= pace
+                node.op_end_rel_nanos *= pace
     (folder / "step199.pb").write_bytes(slower.SerializeToString())
     traced = (str(step), str(folder / "step199.pb"))
     graphviz_tb.load(MNIST, folds=False, run_metadata=traced).save(folder / "page.html")
@@ -330,6 +330,7 @@ PAGES: dict[str, Callable[[Path], None]] = {
     "hostile_diff": hostile_diff,
     "hostile_run": hostile_run,
     "steps": steps,
+    "paces": lambda folder: steps(folder, 30),
     "against": against,
     "same": same,
     "same_diff": same_diff,
