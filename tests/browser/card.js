@@ -61,6 +61,25 @@ test("a card has the whole configuration of a Keras layer", async ({ tab, page }
   await seen(table(tab, "Statistics").getByRole("row", { name: "Parameters 80" }));
 });
 
+test("the tree is read in the order and with the levels of its boxes, and one box is saved from its menu", async ({ tab, page }) => {
+  await page("mnist.html", "open=conv1");
+  const told = () => tab.evaluate(() => {
+    const order = document.getElementById("picture").getAttribute("aria-owns").split(" ").map((id) => document.getElementById(id)).filter(Boolean);
+    return order.map((one) => [one.dataset.name, one.ariaLevel, Number(one.getAttribute("aria-posinset")), Number(one.getAttribute("aria-setsize"))]);
+  });
+  const boxes = (await tab.evaluate(() => window.tbgraph.scene())).boxes;
+  await eventually(async () => {
+    const read = await told();
+    equal(read.map(([name]) => name).sort(), boxes.map((box) => box.name).sort());
+    const at = read.findIndex(([name]) => name === "conv1");
+    const inside = boxes.filter((box) => box.parent === "conv1").length;
+    ok(inside > 3 && read.slice(at + 1, at + 1 + inside).every(([name, level, , count], place) => name.startsWith("conv1/") && level === "2" && count === inside && read[at + 1 + place][2] === place + 1), JSON.stringify(read));
+  });
+  await node(tab, "conv1/pool").click({ button: "right" });
+  const { data } = await saved(tab, () => tab.getByRole("menuitem", { name: "Save this box as SVG" }).click());
+  ok(String(data).includes("pool") && !String(data).includes("fc1"), "that box alone");
+});
+
 test("the outline is filtered by a query, and leads to what is left", async ({ tab, page }) => {
   await page("mnist.html");
   await tab.getByRole("button", { name: "Outline" }).click();
