@@ -378,6 +378,8 @@ VALUE_IN_REPORT = Limit(60, "diff", "characters", "of a value: two of them and a
 NAMES_EXCHANGED = Limit(10_000_000_000, "diff", "letters",
     "of what was exchanged times letters of the names that may hold it: two seconds", "reported by themselves")
 
+REMOTE_BYTES = Limit(50_000_000_000, "read", "bytes", "of logs elsewhere that are copied", "refused")
+REMOTE_FILES = Limit(100_000, "read", "files", "elsewhere that are copied", "refused")
 FACTS_BYTES = Limit(200_000_000, "commands", "bytes", "of a file of facts", "the file is refused")
 VIEW_FILE_BYTES = Limit(1_000_000, "commands", "bytes", "of a view file", "the file is refused")
 MERMAID_LINES = Limit(500, "render", "lines", "of a Mermaid chart: it draws no more", "refused")

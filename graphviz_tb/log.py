@@ -13,6 +13,7 @@ from graphviz_tb.model.logged import Blobs, Kind, LogChanges, Logged, Place, Res
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.read.logged.places import bytes_at, tensor_in
 from graphviz_tb.read.logged.structure import text
+from graphviz_tb.read.remote import local
 
 
 def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> Log:
@@ -25,7 +26,7 @@ def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, check
     """
     if restarts not in get_args(Restarts):
         raise UnknownChoice.among("restarts", restarts, get_args(Restarts))
-    return Log(LogReader(path, restarts, checksum=checksum))
+    return Log(LogReader(local(path), restarts, checksum=checksum))
 
 
 class Log:

@@ -39,6 +39,7 @@ from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
+from graphviz_tb.read.remote import local
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
 
@@ -69,6 +70,7 @@ def load(
     >>> model
     <Model: 2 ops, 1 edge>
     """
+    source = local(source)
     demand("options", options, Options, NoneType)
     demand("report", report, Report, NoneType)
     if options is not None and "preset" in choices:

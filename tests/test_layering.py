@@ -50,6 +50,7 @@ HOMES = {
     "asyncio": {"serve"},
     "google_crc32c": {"read"},
     "h5py": {"read/keras/hdf5_items.py"},
+    "fsspec": {"read/remote.py"},
     "sklearn": {"project/manifold.py"},
     "umap": {"project/manifold.py"},
     "pytest": {"pytest_plugin.py"},

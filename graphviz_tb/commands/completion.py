@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,19 @@ NAMES_FILES = ("FILE", "FOLDER")  # metavars of options that take a file
 NO_FILES = ("queries",)  # arguments that take none
 
 
+ADDRESS = "://"  # in the name of a source that is elsewhere
+
+
 class FileName(click.types.StringParamType):
     """A text that most likely is the name of a file, or `-`."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The text; of an argument that is an address elsewhere, the name of a copy here."""
+        if ADDRESS not in str(value) or not isinstance(param, click.Argument):
+            return super().convert(value, param, ctx)
+        from graphviz_tb.read.remote import local
+
+        return local(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Leave it to the shell, which knows the files."""

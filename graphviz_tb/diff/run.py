@@ -34,6 +34,7 @@ from graphviz_tb.model.sources import lasting, plain_files
 from graphviz_tb.options import FlattenOptions, ReadOptions
 from graphviz_tb.read import read
 from graphviz_tb.read.inputs import check_once
+from graphviz_tb.read.remote import local
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class DiffInput:
 
 def run(old: Any, new: Any, options: DiffOptions, choices: dict[str, Any]) -> Changes:
     """Load both, match in one orientation, compare, turn back."""
+    old, new = local(old), local(new)
     check_once((old, new))
     before, after = load_flat(old, choices, 0), load_flat(new, choices, 1)
     if {before.kind, after.kind} == {"op", "conceptual"}:

@@ -23,6 +23,7 @@ from graphviz_tb.log import Log
 from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, RunTag, Series
 from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
 from graphviz_tb.read.logged import LogReader
+from graphviz_tb.read.remote import mirror_at
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
@@ -54,6 +55,7 @@ class ServedSource:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.source = Path(settings.source)
+        self.mirror = mirror_at(settings.source)  # where the source is a copy of one elsewhere
         self.title = settings.title if settings.title is not None else named(self.source)
         self.start = token_hex(4)  # another one for each start: ids of an earlier server mean nothing here
         self.events = Events(self.start)
@@ -138,6 +140,8 @@ class ServedSource:
 
     def _read(self) -> LogChanges:
         with self._lock:  # the reader goes on where it was, and may be asked for what was dropped meanwhile
+            if self.mirror is not None:
+                self.mirror.refresh()
             if self.log is not None:
                 return self.log.refresh()
             settings = self.settings

@@ -1,0 +1,187 @@
+"""Sources that are elsewhere (`gs://`, `s3://`, `hf://`, `memory://`): a copy of them here, which grows as they do.
+
+Everything else reads files; `local` gives them the copy.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from graphviz_tb.errors import ReadError, TbGraphError, TooLarge, ToolMissing
+from graphviz_tb.limits import REMOTE_BYTES, REMOTE_FILES
+
+SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://.", re.IGNORECASE)
+EXTRA = "pip install 'graphviz_tb[remote]'"
+# What a folder is read for: events, traces, models, and what lies beside these. Weights stay where they are.
+WANTED = re.compile(
+    r"tfevents|\.(pb|pbtxt|meta|keras|json|xplane\.pb|trace\.json\.gz|pb\.gz|tsv|toml|h5|bytes)$", re.IGNORECASE
+)
+UNWANTED = re.compile(r"(^|/)(variables|checkpoints?)/|\.data-\d+-of-\d+$")
+PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "s3a": "s3fs", "hf": "huggingface_hub", "http": "aiohttp",
+            "https": "aiohttp", "abfs": "adlfs", "az": "adlfs"}  # fmt: skip
+RemoteStamp = tuple[int, str]  # bytes, and what else says that a file is another one
+
+
+def is_remote(source: Any) -> bool:
+    """Whether a source is an address of another place, and no file here.
+
+    >>> is_remote("gs://bucket/logs"), is_remote("logs/a"), is_remote("call::body")
+    (True, False, False)
+    """
+    return isinstance(source, str) and SCHEME.match(source) is not None and not os.path.lexists(source)
+
+
+def local(source: Any) -> Any:
+    """A source as it can be read here: the path of a copy where it is remote, else itself.
+
+    Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
+    """
+    return mirrored(source).path if is_remote(source) else source
+
+
+MIRRORS: dict[str, RemoteMirror] = {}  # by address: several parts of one program read one copy
+
+
+def mirrored(address: str) -> RemoteMirror:
+    """The copy of a remote source, made when it is first asked for."""
+    if address not in MIRRORS:
+        mirror = RemoteMirror.of(address)
+        mirror.refresh()
+        MIRRORS[address] = mirror
+    return MIRRORS[address]
+
+
+def mirror_at(path: str | os.PathLike[str]) -> RemoteMirror | None:
+    """The mirror whose copy is at a path; None for a path that is none."""
+    return next((mirror for mirror in MIRRORS.values() if mirror.path == str(path)), None)
+
+
+@dataclass(slots=True)
+class RemoteMirror:
+    """A copy of the file or folder `root` of `files` (a file system of fsspec) at `path`.
+
+    `seen` is how each file was when it was copied.
+    """
+
+    address: str
+    files: Any = field(repr=False)
+    root: str
+    path: str
+    seen: dict[str, RemoteStamp] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, address: str) -> RemoteMirror:
+        """The mirror of an address, with nothing in it yet."""
+        scheme = address.partition("://")[0].lower()
+        with reached(address, scheme):
+            try:
+                from fsspec.core import url_to_fs
+            except ModuleNotFoundError:
+                raise ToolMissing(f"{scheme}:// needs fsspec", hint=EXTRA) from None
+            files, root = url_to_fs(address)
+        folder = tempfile.mkdtemp(prefix="tbgraph-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        name = safe(PurePosixPath(root.rstrip("/")).name) or scheme
+        return cls(address, files, root, str(Path(folder) / name))
+
+    def refresh(self) -> bool:
+        """Copy what is new, changed or longer than before, and drop what is gone; whether anything was. Raises
+        `ReadError`."""
+        with reached(self.address, self.address.partition("://")[0]):
+            self.files.invalidate_cache()
+            listed = self._listed()
+        changed = False
+        for remote, target, stamp in listed:
+            if self.seen.get(remote) != stamp:
+                self._copy(remote, target, stamp)
+                changed = True
+        for gone in self.seen.keys() - {remote for remote, _, _ in listed}:
+            self._target(gone).unlink(missing_ok=True)
+            del self.seen[gone]
+            changed = True
+        return changed
+
+    def _listed(self) -> list[tuple[str, Path, RemoteStamp]]:
+        """The files that are wanted, with their place here. One request, however many there are."""
+        if self.files.isfile(self.root):
+            return [(self.root, Path(self.path), stamp_of(self.files.info(self.root)))]
+        found = self.files.find(self.root, detail=True)
+        if not found and not self.files.isdir(self.root):
+            raise ReadError(f"no file or folder {self.address!r}", hint="list it with the tools of that place")
+        wanted = {name: info for name, info in found.items() if WANTED.search(name) and not UNWANTED.search(name)}
+        if len(wanted) > REMOTE_FILES:
+            raise TooLarge(f"{self.address!r} holds {len(wanted):,} files", hint="name a folder in it")
+        size = sum(int(info.get("size") or 0) for info in wanted.values())
+        if size > REMOTE_BYTES:
+            raise TooLarge(
+                f"{self.address!r} holds {size / 1e9:,.0f} GB of logs", hint="name a folder in it, or copy it"
+            )
+        Path(self.path).mkdir(parents=True, exist_ok=True)
+        return [(name, self._target(name), stamp_of(info)) for name, info in sorted(wanted.items())]
+
+    def _target(self, remote: str) -> Path:
+        """Where a file is copied to: never outside of the copy, whatever its name says."""
+        if remote == self.root:
+            return Path(self.path)
+        inside = remote.removeprefix(self.root.rstrip("/")).strip("/")
+        return Path(self.path).joinpath(*(safe(part) for part in inside.split("/") if safe(part)))
+
+    def _copy(self, remote: str, target: Path, stamp: RemoteStamp) -> None:
+        """Copy a file; of one that only grew, as files of events do, what is new."""
+        before, size = self.seen.get(remote), stamp[0]
+        with reached(f"{self.address} ({remote})", ""):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if before is not None and before[0] <= size and "tfevents" in remote and target.exists():
+                data = self.files.cat_file(remote, start=target.stat().st_size, end=size)
+                with target.open("ab") as file:
+                    file.write(data)
+            else:
+                part = target.with_name(f"{target.name}.part")
+                self.files.get_file(remote, str(part))
+                part.replace(target)
+        self.seen[remote] = stamp
+
+
+def safe(part: str) -> str:
+    """A part of a path that leads nowhere else.
+
+    >>> safe(".."), safe("a\\0b"), safe("run 1")
+    ('', 'a_b', 'run 1')
+    """
+    return "" if part in (".", "..") else re.sub(r"[\0\\/:]", "_", part)
+
+
+def stamp_of(info: dict[str, Any]) -> RemoteStamp:
+    """How a file is: its size, and the first thing that its file system says besides."""
+    keys = ("etag", "ETag", "md5Hash", "generation", "mtime", "LastModified", "last_modified", "updated", "created")
+    return int(info.get("size") or 0), next((str(info[key]) for key in keys if info.get(key) is not None), "")
+
+
+@contextmanager
+def reached(what: str, scheme: str) -> Iterator[None]:
+    """What a file system says is an error of ours: which package is missing, or why nothing can be read."""
+    try:
+        yield
+    except TbGraphError:
+        raise
+    except ImportError as error:
+        package = PACKAGES.get(scheme.lower(), error.name or "another package")
+        raise ToolMissing(f"{scheme}:// needs {package}", hint=f"pip install {package}") from None
+    except FileNotFoundError:
+        raise ReadError(f"no file or folder {what!r}", hint="list it with the tools of that place") from None
+    except ValueError as error:
+        raise ReadError(
+            f"{what!r} is no address that fsspec knows: {error}", hint="gs:// s3:// hf:// memory://"
+        ) from None
+    except Exception as error:  # a file system may raise anything: no right to read it, no network
+        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise ReadError(f"cannot read {what!r}: {said}", hint="may you read it with the tools of that place?") from None
