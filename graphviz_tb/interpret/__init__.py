@@ -18,6 +18,7 @@ from graphviz_tb.interpret.gradients import flow_of
 from graphviz_tb.interpret.handed import find_handed
 from graphviz_tb.interpret.indexes import index_arithmetic
 from graphviz_tb.interpret.lazily import Lazily
+from graphviz_tb.interpret.loop_arguments import call_carried
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import ValueOrigins, find_weights
 from graphviz_tb.interpret.parts import model_nodes, parts_of
@@ -58,7 +59,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
     graph = replace(graph, mark=freeze(marks.mark), beside=marks.beside, within=marks.within)
     weights = {} if shown else name_weights(graph, carried)
     # PyTorch names nodes after values ("530"), so they are called by their kind; elsewhere only some arguments are.
-    kinds = call_by_kind(graph) if graph.of_pytorch else called
+    kinds = call_by_kind(graph) if graph.of_pytorch else {**call_carried(graph), **called}
     # On demand: a picture shows some dozens of the 100,000 weights that a graph may have.
     labels = Lazily((*kinds, *weights), lambda node: weights[node].label if node in weights else kinds[node])
     return with_meaning(replace(graph, labels=labels), carried, weights)

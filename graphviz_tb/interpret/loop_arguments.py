@@ -1,0 +1,40 @@
+"""What a loop carries from round to round, called by what it begins with: TensorFlow names it by its place alone.
+
+first_token ─▶ While     in the body: while_placeholder_1   drawn as: first_token
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from graphviz_tb.model.columns import span
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.ops.roles import LOOPS
+
+# python/ops/while_v2.py of TensorFlow
+PLACE = re.compile(r"(.*_)?(placeholder|loop_counter|maximum_iterations)(_\d+)?", re.DOTALL)
+
+
+def call_carried(graph: Graph) -> dict[int, str]:
+    """Return what to call the arguments of conditions and bodies of loops whose names say their place alone."""
+    labels: dict[int, str] = {}
+    for call in graph.calls:
+        if graph.op_types[graph.op[call.node]] in LOOPS:
+            arguments = graph.functions[call.function].args
+            given = ((slot, source) for slot, source in inputs_of(graph, call.node) if slot < len(arguments))
+            # A function may be that of several loops: the first call names what it carries.
+            for slot, source in given:
+                if PLACE.fullmatch(graph.name[arguments[slot]]) and last_segment(graph.name[source]):
+                    labels.setdefault(arguments[slot], last_segment(graph.name[source]))
+    return labels
+
+
+def inputs_of(graph: Graph, node: int) -> Iterator[tuple[int, int]]:
+    """The data inputs of a node: slot and source."""
+    first, stop = span(graph.target, node, node + 1)
+    edges = np.arange(first, stop)[~graph.control[first:stop]]
+    return zip(graph.slot[edges].tolist(), graph.source[edges].tolist(), strict=True)
