@@ -80,7 +80,7 @@ class Hands {
   /** On a phone the choosers of the graph are among the settings: the bar is one row. */
   gather() {
     const graph = ["graph", "scheme", "step"].map((id) => byId(id).closest(".choice"));
-    const log = ["tag", "against"].map((id) => byId(id).closest(".choice"));
+    const log = ["run", "tag", "against"].map((id) => byId(id).closest(".choice"));
     if (narrow.matches) byId("more").append(byId("table-button"), ...log, ...graph);
     else {
       byId("outline-button").after(byId("table-button"));
