@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Graph
@@ -20,11 +21,56 @@ from graphviz_tb.ops.roles import (
 SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # what takes the mean away before it is squared
 ROOTS = frozenset({"Rsqrt", "Sqrt"})
 DENSE = (PRODUCTS - BATCH_PRODUCTS) | {"Einsum"}
+REPEATS = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # the steps of a recurrent layer
+GATES = {3: "GRU", 4: "LSTM"}  # by how many gates it has, each with a matrix of its own
+ACTIVATIONS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
+# Activations that TensorFlow writes in several ops.
+TOGETHER = {
+    frozenset({"Sigmoid", "Mul"}): "Silu",
+    frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
+    frozenset({"Erfc", "Mul", "Neg"}): "Gelu",
+    frozenset({"Erf", "Mul", "AddV2", "RealDiv"}): "Gelu",
+    frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
+    frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
+    frozenset({"Relu6", "AddV2", "RealDiv"}): "HardSigmoid",
+}
 
 
 def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
     """Return the class of layer that some nodes are together, "" where they say none."""
-    return layer_class({graph.op_types[graph.op[node]] for node in nodes}, axes_of_mean(graph, nodes))
+    types = {graph.op_types[graph.op[node]] for node in nodes}
+    if any(has_role(op, *REPEATS) for op in types):
+        weights = (graph.meaning.weights.get(node) for node in nodes)
+        shapes = [weight.shape for weight in weights if weight is not None and weight.shape]
+        if units := recurrent_units(shapes):
+            return GATES[next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units]
+    return layer_class(types, axes_of_mean(graph, nodes))
+
+
+def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
+    """Infer the units of a recurrent layer from the shapes of its weights, 0 for none: one matrix has a gate's units
+    for each unit, another one as many columns.
+
+    >>> recurrent_units([(16, 48), (16, 48), (2, 48)]), recurrent_units([(24, 64), (16, 64)]), recurrent_units([(16, 48)])
+    (16, 16, 0)
+    """
+    matrices = [shape for shape in shapes if len(shape) == 2]
+    columns = Counter(shape[1] for shape in matrices)
+    found = (rows for rows, wide in reversed(matrices) if rows and columns[wide] > 1 and wide in (3 * rows, 4 * rows))
+    return next(found, 0)
+
+
+def activation(types: Collection[str]) -> str:
+    """Return the activation among ops of such types, as Keras writes it; "" for none.
+
+    >>> activation(["MatMul", "BiasAdd", "Relu"]), activation(["MatMul", "Sigmoid", "Mul"]), activation(["MatMul"])
+    ('relu', 'silu', '')
+    """
+    types = frozenset(types)
+    for parts, word in sorted(TOGETHER.items(), key=lambda pair: -len(pair[0])):
+        if parts <= types:
+            return word.lower()
+    return next((word.lower() for word in ACTIVATIONS if word in types), "")
 
 
 def axes_of_mean(graph: Graph, nodes: Sequence[int]) -> int:

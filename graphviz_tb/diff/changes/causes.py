@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Any
 
 from graphviz_tb.algorithms.components import weak_components
+from graphviz_tb.diff.changes.called import with_calls
 from graphviz_tb.diff.changes.compose import composed
 from graphviz_tb.diff.changes.edits import by_layer, edits
 from graphviz_tb.diff.changes.follows import (
@@ -88,7 +89,7 @@ def folded(
     if causes:
         behind += names
         others = without(others, names)
-    return [*others, *with_consequences(at_places(m, causes), [*behind, *derived])]
+    return [*others, *with_consequences(at_places(m, with_calls(layers, causes)), [*behind, *derived])]
 
 
 def edits_apart(

@@ -22,21 +22,12 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.layer_classes import TOGETHER
 from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
 NORMALIZATION = "Normalization"  # how the classes of layers end that are told apart by what they compute
-# Activations that TensorFlow writes in several ops.
-TOGETHER = {
-    frozenset({"Sigmoid", "Mul"}): "Silu",
-    frozenset({"Softplus", "Tanh", "Mul"}): "Mish",
-    frozenset({"Erfc", "Mul", "Neg"}): "Gelu",
-    frozenset({"Erf", "Mul", "AddV2", "RealDiv"}): "Gelu",
-    frozenset({"Tanh", "Pow", "Mul", "AddV2"}): "Gelu",
-    frozenset({"Relu6", "AddV2", "Mul"}): "HardSigmoid",
-    frozenset({"Relu6", "AddV2", "RealDiv"}): "HardSigmoid",
-}
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
 TELLING = ("dilation", "kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")

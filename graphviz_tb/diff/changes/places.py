@@ -23,7 +23,8 @@ def at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     groups = by_wording(in_order(apart))
     merged = []
     for members in layers_alike(m, groups):
-        merged += members if len(members) < MANY and are_numbered(members) else [at_once(members)]
+        apart_still = len(members) < MANY and are_numbered(members) and "layers" not in members[0].detail
+        merged += members if apart_still else [at_once(members)]
     return merged
 
 
@@ -81,7 +82,8 @@ def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Chang
     found: list[list[Change]] = []
     for several in alike.values():
         together = [change for members in several for change in members]
-        found += [together] if len(together) >= MANY else several
+        enough = len(together) >= MANY or "layers" in together[0].detail
+        found += [together] if enough else several
     return found
 
 
@@ -93,6 +95,8 @@ def layer_wording(m: Matching, change: Change) -> str:
     if change.kind not in ("added", "removed") or "function" in detail or detail.get("reads") or detail.get("equal"):
         return ""
     settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
+    if settings is None and "layers" in detail:
+        return fingerprint([change.kind, change.severity, detail["scope"], detail["layers"], len(detail.get("parts", ()))])
     if settings is None:
         whole = detail["scope"] or len(detail.get("parts", ())) > 1
         form = [change.kind, change.severity, detail["scope"], detail["op_types"], len(detail.get("parts", ()))]

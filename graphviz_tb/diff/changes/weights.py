@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from graphviz_tb.diff.changes.attributes import Difference
 from graphviz_tb.diff.changes.layers import SHAPING, Layers
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.layer_classes import GATES
 from graphviz_tb.model.change import Change, Edits, Severity
 from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import EMBEDDING, READS, VARIABLES, Role, has_role
@@ -15,7 +16,6 @@ from graphviz_tb.ops.roles import EMBEDDING, READS, VARIABLES, Role, has_role
 Atom = tuple[int, int, Difference]  # old node, new node, what is different
 ValueChange = tuple[int, str, str, str]  # how telling it is, the word, the old and the new value
 
-GATES = {3: "GRU", 4: "LSTM"}  # by how many gates it has, each with a matrix of its own
 FOLLOWS = 0  # only what comes in, or one number a channel: it follows from what is before
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
@@ -27,6 +29,9 @@ def listed(m: Matching) -> Findings:
     if (same := by_given_names(m)) is not None:
         yield nodes(same, Reason.NAME)
         return
+    # The file lists layers by how far they are from the results: what has kept its name and its wires is itself,
+    # wherever a longer branch beside it has moved it to.
+    yield nodes(kept(m), Reason.NAME)
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
     pairs = align(
         [(given(m.a, m.b), given(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
@@ -50,6 +55,21 @@ def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
         return None
     moved = (old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new])
     return None if any(is_counted(m.a, old) for old in moved) else pairs
+
+
+def kept(m: Matching) -> list[tuple[int, int]]:
+    """Pairs of layers of the same name, settings and sources, where somebody gave the name, or where as many layers of
+    their kind were counted on both sides."""
+    counted = [Counter(hash_of(side, node) for node in range(len(side)) if is_counted(side, node)) for side in (m.a, m.b)]
+    there = m.b.graph.index[0]
+    pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
+    return [
+        (old, new)
+        for old, new in pairs
+        if exists(new)
+        and (m.a.in_place[old], m.a.node_label[old]) == (m.b.in_place[new], m.b.node_label[new])
+        and (not is_counted(m.a, old) or counted[0][hash_of(m.a, old)] == counted[1][hash_of(m.b, new)])
+    ]
 
 
 def is_counted(side: GraphColumns, node: int) -> bool:

@@ -22,7 +22,7 @@ from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group
 from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head
+from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head, named_apart
 from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -162,7 +162,7 @@ def line(change: Change) -> str:
     text = head(change, 2).replace("  ", ": ", 1) + between(change)
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
-    if change.also and change.kind != "moved":
+    if change.also and change.kind != "moved" and not named_apart(change):
         text += f" and {counted(len(change.also), 'other place')}"
     return text
 

@@ -45,7 +45,9 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
         if named_apart(change):
             listed = [change.name, *((new if new is not None else old) or "" for old, new in change.also)]
             shown = ", ".join(listed[:MOST_PLACES]) + (", …" if len(listed) > MOST_PLACES else "")
-            return f"{next(iter(detail['op_types']))} ×{len(listed)}: {shown}"
+            return f"{' + '.join(detail.get('layers', detail['op_types']))} ×{len(listed)}: {shown}"
+        if called := made_of(change):
+            return called
         reads = ", ".join(detail.get("reads", ())[:MOST_PLACES])
         return f"{chain(change)}{f' on {reads}' if reads else ''}  {_what(change, types)}"
     if change.kind == "renamed":
@@ -68,10 +70,26 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
 
 
 def named_apart(change: Change) -> bool:
-    """Whether ops of one type came, or went, at places that have other names than the first: no name is that of all."""
-    alone = len(change.detail.get("op_types", ())) == 1 and not change.detail["scope"] and "parts" not in change.detail
+    """Whether ops of one type came or went at places that have other names than the first, so that no name is that of
+    all, or layers of one class at several places."""
+    detail = change.detail
+    if "parts" in detail or not change.also:
+        return False
+    if len(layers := detail.get("layers", ())) == 1:
+        return not layers[0][0].isdecimal()
+    alone = len(detail.get("op_types", ())) == 1 and not detail["scope"]
     leaves = {COUNTED.sub("", last_segment(name)) for place in change.also for name in place if name}
     return alone and change.places == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
+
+
+def made_of(change: Change) -> str:
+    """An added or removed unit by the layers that it is: their calls, then its name; of a block its name first. Nothing
+    where its layers are not known."""
+    layers = change.detail.get("layers", ())
+    listed = ", ".join(layers[:MOST_TYPES]) + (", …" if len(layers) > MOST_TYPES else "")
+    if any(layer[0].isdecimal() for layer in layers):
+        return f"{chain(change)}  {counted(change.ops, 'op')}, of {listed}"
+    return f"{listed}  {chain(change)}" if layers else ""
 
 
 def chain(change: Change) -> str:

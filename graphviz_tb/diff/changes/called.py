@@ -1,0 +1,148 @@
+"""What came or went, as a program calls it: the class of each layer with the arguments that the file shows.
+
+item_dense_1: MatMul, BiasAdd, Relu, a kernel of 64×48     Dense(48, relu)
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from graphviz_tb.diff.changes.classes import LayerClasses
+from graphviz_tb.diff.changes.grouped import weight_shape
+from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.parts import QUIET
+from graphviz_tb.diff.changes.several import uncounted_segment
+from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
+from graphviz_tb.diff.columns.ids import exists
+from graphviz_tb.interpret.layer_classes import activation, recurrent_units
+from graphviz_tb.interpret.pytorch import class_around, is_module
+from graphviz_tb.model.change import Change
+from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.tensors import shape_word
+from graphviz_tb.ops.layers import LayerRole, is_layer
+from graphviz_tb.ops.roles import TYPES, Role
+APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
+Matrix = tuple[int, ...]
+SILENT = QUIET | TYPES[Role.FILL]  # what no program calls a layer
+GIVEN = "p"  # the one argument of a PyTorch module that its trace has as a number
+DROPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
+FROM_WEIGHTS: Mapping[str, Callable[[Matrix], list[str]]] = {
+    "Dense": lambda kernel: [str(kernel[-1])],
+    "Embedding": lambda table: [str(size) for size in table],
+    "DepthwiseConv2D": lambda kernel: [shape_word(kernel[:-2])],
+}
+
+
+class LayerCalls:
+    """Says of the layers of one side how a program would make them."""
+
+    def __init__(self, layers: Layers) -> None:
+        self.layers = layers
+        self.classes = LayerClasses(layers)
+
+    def of(self, change: Change) -> list[str]:
+        """The layers that came or went at a change, in the order of flow; none where none of them is known as one."""
+        if self.layers.side.graph.of_pytorch and change.detail["scope"] and (kind := class_around(f"/{change.name}")):
+            return [kind]
+        nodes = change.edits.added if change.kind == "added" else change.edits.removed
+        graph, forward = self.layers.side.graph, self.layers.forward
+        sizes = graph.meaning.indexes()
+        loud = [
+            node
+            for node in nodes
+            if forward[node] and not sizes[node] and graph.op_types[graph.op[node]] not in SILENT
+        ]
+        held: dict[int, list[int]] = {}
+        for node in sorted(loud, key=lambda node: (self.layers.depth[node], graph.name[node])):
+            held.setdefault(self.layers.of(node), []).append(node)
+        whole = frozenset(nodes)
+        calls = [self.call(layer, members, whole) for layer, members in held.items()]
+        # Ops without a layer say nothing that their types do not say.
+        if not any(known for _, known in calls):
+            return []
+        if len(calls) > APART:  # a block: how many of each class
+            kinds = Counter(call.partition("(")[0] for call, known in calls if known)
+            return [f"{count} {kind}" for kind, count in kinds.most_common()]
+        counts = Counter(call for call, _ in calls)
+        return [call if count == 1 else f"{count} {call}" for call, count in counts.items()]
+
+    def call(self, layer: int, members: Sequence[int], whole: frozenset[int]) -> tuple[str, bool]:
+        """How a program makes a layer, and whether its class is known. `members` are those of its ops that came or
+        went, `whole` all ops that did: where others of the layer stay, only types of ops are known."""
+        side, name = self.layers.side, self.layers.name(layer)
+        graph = side.graph
+        if known := graph.layers.get(name):
+            return called(known.class_name, filter(None, known.telling.split(" · "))), True
+        nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
+        if not whole.issuperset(nodes):
+            return self.types(members), False
+        if graph.of_pytorch:
+            kind = class_around(name) if exists(layer) or is_module(last_segment(name)) else ""
+            return (called(kind, self.traced(members)), True) if kind else (self.types(members), False)
+        if exists(layer) and (kind := self.classes.of(layer)):
+            return called(kind, self.arguments(kind, nodes)), True
+        # A scope of several ops has a name that says more than their types.
+        return (uncounted_segment(name) if len(members) > 1 else self.types(members)), False
+
+    def types(self, members: Sequence[int]) -> str:
+        """The types of some ops, each once."""
+        graph = self.layers.side.graph
+        return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]] for node in members))
+
+    def traced(self, members: Sequence[int]) -> Iterator[str]:
+        """The arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""
+        if len(members) != 1:
+            return
+        graph, node = self.layers.side.graph, members[0]
+        op = graph.op_types[graph.op[node]]
+        if op in WIDTHS and (size := width(graph, node, WIDTHS[op][1])):
+            yield str(size)
+        definition = graph.node_def(node)
+        if op in DROPS and definition is not None and GIVEN in definition.attr:
+            yield definition.attr[GIVEN].s.decode("utf-8", "replace")
+
+    def arguments(self, kind: str, nodes: Sequence[int]) -> Iterator[str]:
+        """The arguments of a layer that its weights and its ops show."""
+        side = self.layers.side
+        graph = side.graph
+        shapes = [shape for node in self.weights(nodes) if (shape := weight_shape(side, node)) and 0 not in shape]
+        if units := recurrent_units(shapes):
+            yield str(units)
+            return
+        kernel = max((shape for shape in shapes if len(shape) > 1), key=len, default=None)
+        if kernel is not None and kind in FROM_WEIGHTS:
+            yield from FROM_WEIGHTS[kind](kernel)
+        elif kernel is not None and is_layer(kind, LayerRole.CONVOLUTION) and len(kernel) > 2:
+            yield from (str(kernel[-1]), shape_word(kernel[:-2]))
+        if word := activation({graph.op_types[graph.op[node]] for node in nodes}) if kernel is not None else "":
+            yield word
+
+    def weights(self, nodes: Iterable[int]) -> Iterator[int]:
+        """The nodes of a layer, and what they take: a weight may lie beside the scope of its layer."""
+        side = self.layers.side
+        for node in nodes:
+            yield node
+            yield from side.graph.source[side.in_edges(node)].tolist()
+
+
+def called(kind: str, arguments: Iterable[str]) -> str:
+    """A class and its arguments.
+
+    >>> called("Dense", ["48", "relu"]), called("Flatten", [])
+    ('Dense(48, relu)', 'Flatten')
+    """
+    listed = ", ".join(arguments)
+    return f"{kind}({listed})" if listed else kind
+
+
+def with_calls(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> list[Change]:
+    """What came and went with the calls of its layers, where these are known."""
+    calls = LayerCalls(layers[0]), LayerCalls(layers[1])
+    made = []
+    for change in changes:
+        came = change.kind in ("added", "removed") and "op_types" in change.detail and "function" not in change.detail
+        words = calls[change.kind == "added"].of(change) if came else []
+        made.append(replace(change, detail={**change.detail, "layers": words}) if words else change)
+    return made
