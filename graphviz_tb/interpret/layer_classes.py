@@ -51,7 +51,7 @@ def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:
     """Infer the units of a recurrent layer from the shapes of its weights, 0 for none: one matrix has a gate's units
     for each unit, another one as many columns.
 
-    >>> recurrent_units([(16, 48), (16, 48), (2, 48)]), recurrent_units([(24, 64), (16, 64)]), recurrent_units([(16, 48)])
+    >>> recurrent_units([(16, 48), (16, 48), (2, 48)]), recurrent_units([(9, 64), (16, 64)]), recurrent_units([(4, 12)])
     (16, 16, 0)
     """
     matrices = [shape for shape in shapes if len(shape) == 2]

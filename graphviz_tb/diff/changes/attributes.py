@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
@@ -20,6 +20,8 @@ from graphviz_tb.diff.columns.values import (
 )
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
+from graphviz_tb.diff.traced import OWN
+from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.dtypes import dtype_word
 from graphviz_tb.model.tensors import message_word
 
@@ -55,7 +57,9 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         return
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
-        yield Difference("op", "", mine.op, other.op)
+        classes = [class_around(graph.name[node]) if graph.of_pytorch else "" for graph, node in ((a, old), (b, new))]
+        words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
+        yield Difference("op", "", *words)
     if options.devices and mine.device != other.device:
         yield Difference("device", "", mine.device, other.device)
     unknown = m.a.dangling.get(old, []), m.b.dangling.get(new, [])
@@ -73,8 +77,17 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         sides = mine.attr.get(key), other.attr.get(key)
         if key == LISTED and is_saver(mine.op) and types_listed(sides[0]) == types_listed(sides[1]):
             continue
-        yield from _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
+        found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
+        yield from map(presence, found) if a.of_pytorch else found
     yield from _of_meaning(m, old, new)
+
+
+def presence(difference: Difference) -> Difference:
+    """A parameter of a PyTorch module that came or went as its program says it: `bias=False`."""
+    values = difference.old, difference.new
+    if OWN in values and None in values:
+        return replace(difference, old=values[0] is not None, new=values[1] is not None)
+    return difference
 
 
 def _of_meaning(m: Matching, old: int, new: int) -> Iterator[Difference]:

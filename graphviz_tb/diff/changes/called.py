@@ -23,6 +23,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import TYPES, Role
+
 APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
 Matrix = tuple[int, ...]
 SILENT = QUIET | TYPES[Role.FILL]  # what no program calls a layer
@@ -50,9 +51,7 @@ class LayerCalls:
         graph, forward = self.layers.side.graph, self.layers.forward
         sizes = graph.meaning.indexes()
         loud = [
-            node
-            for node in nodes
-            if forward[node] and not sizes[node] and graph.op_types[graph.op[node]] not in SILENT
+            node for node in nodes if forward[node] and not sizes[node] and graph.op_types[graph.op[node]] not in SILENT
         ]
         held: dict[int, list[int]] = {}
         for node in sorted(loud, key=lambda node: (self.layers.depth[node], graph.name[node])):
@@ -80,7 +79,7 @@ class LayerCalls:
             return self.types(members), False
         if graph.of_pytorch:
             kind = class_around(name) if exists(layer) or is_module(last_segment(name)) else ""
-            return (called(kind, self.traced(members)), True) if kind else (self.types(members), False)
+            return called(kind, self.traced(members)) if kind else self.types(members), True
         if exists(layer) and (kind := self.classes.of(layer)):
             return called(kind, self.arguments(kind, nodes)), True
         # A scope of several ops has a name that says more than their types.
@@ -89,7 +88,7 @@ class LayerCalls:
     def types(self, members: Sequence[int]) -> str:
         """The types of some ops, each once."""
         graph = self.layers.side.graph
-        return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]] for node in members))
+        return ", ".join(dict.fromkeys(graph.op_types[graph.op[node]].rpartition("::")[2] for node in members))
 
     def traced(self, members: Sequence[int]) -> Iterator[str]:
         """The arguments of a module of PyTorch that is one op: how wide it is, which part it drops."""

@@ -33,7 +33,7 @@ from graphviz_tb.diff.changes.items import Item, LayerKey, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.places import at_once, at_places
+from graphviz_tb.diff.changes.places import at_once, at_places, by_wording
 from graphviz_tb.diff.changes.replaced import Renames, replaced
 from graphviz_tb.diff.changes.schedules import is_loud, schedules
 from graphviz_tb.diff.changes.several import without, wording
@@ -42,7 +42,7 @@ from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
-from graphviz_tb.model.change import Change, in_order
+from graphviz_tb.model.change import Change, NamePair, in_order, united
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -74,11 +74,14 @@ def folded(
         derived, apart = [*derived, *apart], []
     outputs = [change for change in others if change.kind == "signature-changed" and "ports" in change.detail]
     others = without(others, outputs)
+    causes, outputs = with_ends(m, causes, outputs)
     causes += [*outputs, *trained, *apart]
     # A difference is never lost: where all would follow, one of them is the cause after all.
     if not causes and behind:
         whole = unshared(m, layers, behind)
-        causes, behind = ([whole], []) if whole else ([composed(m, layers, behind[:1])], behind[1:])
+        # The same difference elsewhere is the same edit.
+        first = by_wording(behind)[0]
+        causes, behind = ([whole], []) if whole else ([at_once(first)], without(behind, first))
     # What updates take without a gradient explains no ops that come from gradients.
     if derived and (not causes or (len(causes) == len(apart) and any(map(is_loud, derived)))):
         main = main_part(derived)
@@ -90,6 +93,28 @@ def folded(
         behind += names
         others = without(others, names)
     return [*others, *with_consequences(at_places(m, with_calls(layers, causes)), [*behind, *derived])]
+
+
+def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Outputs that a model has now, or has no more, follow from the layer that came, or went, to give them; the layer's
+    change is one of the signature then."""
+    owner = {
+        name: number
+        for number, cause in enumerate(causes)
+        for side, nodes in ((m.b, cause.edits.added), (m.a, cause.edits.removed))
+        for name in (side.graph.name[node] for node in nodes)
+    }
+    made, left = list(causes), []
+    for change in outputs:
+        # Of an output that is still there, both sides have a name.
+        names = [port["old"] or port["new"] for port in change.detail["ports"] if None in (port["old"], port["new"])]
+        number = owner.get(names[0], -1) if names else -1
+        if number < 0 or len(names) < len(change.detail["ports"]) or not owner.keys() >= set(names):
+            left.append(change)
+            continue
+        behind = in_order([*made[number].consequences, change])
+        made[number] = replace(made[number], severity=change.severity, consequences=behind)
+    return made, left
 
 
 def edits_apart(
@@ -219,6 +244,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
     longest names are looked for."""
     if not causes:
         return list(behind)
+    causes, behind = with_own_names(causes, behind)
     given: dict[int, list[Change]] = defaultdict(list)
     cause_of: dict[str, int] = {}
     for number, cause in enumerate(causes):
@@ -233,6 +259,28 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
         borne = next((leaf for leaf in leaves if leaf in name), "")
         given[cause_of.get(borne, 0)].append(change)
     return [_followed(change, given[number]) for number, change in enumerate(causes)]
+
+
+def with_own_names(causes: Sequence[Change], behind: Sequence[Change]) -> tuple[list[Change], list[Change]]:
+    """Names that a cause itself shows are part of it: `Max (was Sum)`."""
+    cause_at = {place: number for number, cause in enumerate(causes) for place in places(cause)}
+    named: dict[int, list[Change]] = defaultdict(list)
+    left: list[Change] = []
+    for change in behind:
+        owners = {cause_at.get(place, -1) for place in places(change)} if change.kind == "renamed" else {-1}
+        (named[min(owners)] if len(owners) == 1 and min(owners) >= 0 else left).append(change)
+    made = [
+        replace(cause, edits=united([cause.edits, *(change.edits for change in named[number])]))
+        if named[number]
+        else cause
+        for number, cause in enumerate(causes)
+    ]
+    return made, left
+
+
+def places(change: Change) -> tuple[NamePair, ...]:
+    """All places of a change."""
+    return ((change.old, change.new), *change.also)
 
 
 def _followed(change: Change, behind: list[Change]) -> Change:

@@ -177,7 +177,12 @@ def what(layers: Layers, nodes: Sequence[int]) -> str:
         return TOGETHER[types]
     # All in one scope that is not the layer itself: TensorFlow or the program named it for what it does.
     rows = {int(side.scopes.of_node[node]) for node in loud}
-    if len(rows) == 1 and (row := rows.pop()) != int(layers.of_row[row]) and exists(side.scopes.parent[row]):
+    if (
+        len(rows) == 1
+        and not graph.layers
+        and (row := rows.pop()) != int(layers.of_row[row])
+        and exists(side.scopes.parent[row])
+    ):
         return str(side.scopes.leaf[row])
     return in_types(layers, loud)
 

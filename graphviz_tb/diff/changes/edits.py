@@ -13,13 +13,14 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
+GATED = 2  # what a product multiplies
 CASTING = CASTS | CONSTANTS | PASS_THROUGH | READS  # what comes with a cast
 
 
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
-    pairs += [*casts(m, items), *handed_over(m, items)]
+    pairs += [*casts(m, items), *handed_over(m, items), *gates(m, items)]
     return [[items[number] for number in group] for group in weak_components(len(items), pairs)]
 
 
@@ -120,6 +121,27 @@ def handed_over(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]
                 source = int(partner[other.graph.source[lost]]) if exists(lost) and not exists(kept) else -1
                 if source in fed:
                     yield fed[source], number
+
+
+def gates(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """What came into both branches of a gated unit: the layer that an op takes now in place of what it took, and the
+    product of that op with what it took."""
+    for side, kind, before, after in ((m.b, "added", "old", "new"), (m.a, "removed", "new", "old")):
+        name = side.graph.name
+        parts = [(number, item.change) for number, item in enumerate(items) if item.change.kind == kind]
+        # By the op that takes it: what came before it, and what it took until then.
+        entered = {
+            (wire["node"][after], str(wire[before]).partition(":")[0]): number
+            for number, change in parts
+            for wire in change.detail.get("links", ())
+            if wire["input"] != "control" and wire[before]
+        }
+        for number, change in parts:
+            for node in change.edits.added or change.edits.removed:
+                sources = [name[source] for source in side.graph.source[side.in_edges(node)].tolist()]
+                for pair in ((user, other) for user in sources for other in sources if len(sources) == GATED):
+                    if entered.get(pair, number) != number:
+                        yield entered[pair], number
 
 
 def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

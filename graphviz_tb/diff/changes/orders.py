@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +11,7 @@ from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.several import edits_of, places_of
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.diff.match.series import common
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.paths import last_segment
 
@@ -102,29 +103,20 @@ def partner_name(m: Matching, layers: tuple[Layers, Layers], layer: int) -> str:
 
 
 def order(layers: Layers, nodes: Sequence[int], name_of: Callable[[int], str]) -> list[str]:
-    """The layers of nodes as data runs through them, by name."""
-    graph = layers.side.graph
-    mine = {layers.of(node) for node in nodes if layers.forward[node]}
-    before: dict[int, set[int]] = {layer: set() for layer in mine}
+    """The layers of nodes as data runs through them, by name: by the longest way that leads to each of them."""
+    place: dict[int, float] = {}
     for node in nodes:
-        for source in graph.source[layers.side.in_edges(node)].tolist():
-            here, there = layers.of(node), layers.of(source)
-            if here in mine and there in mine and here != there:
-                before[here].add(there)
-    after = defaultdict(list)
-    for layer, ahead in before.items():
-        for other in ahead:
-            after[other].append(layer)
-    names: list[str] = []
-    missing = {layer: len(ahead) for layer, ahead in before.items()}
-    ready = [layer for layer, count in missing.items() if not count]
-    # Kahn's order, rank by rank; layers on a cycle are left out.
-    while ready:
-        rank = sorted((name_of(layer), layer) for layer in ready)
-        names += [name for name, _ in rank]
-        ready = []
-        for later in (later for _, layer in rank for later in after[layer]):
-            missing[later] -= 1
-            if not missing[later]:
-                ready.append(later)
-    return names
+        if layers.forward[node]:
+            layer = layers.of(node)
+            place[layer] = min(layers.depth[node], place.get(layer, 1.0))
+    return [name for _, name in sorted((depth, name_of(layer)) for layer, depth in place.items())]
+
+
+def moved(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The fewest names whose moves make one order of the other: all but a longest common subsequence.
+
+    >>> moved(["norm", "dense", "add"], ["dense", "add", "norm"])
+    ['norm']
+    """
+    kept = {old[place] for place, _ in common(old, new) or ()}
+    return [name for name in old if name not in kept]

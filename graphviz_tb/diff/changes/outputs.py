@@ -13,6 +13,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.match.matching import Matching
+from graphviz_tb.interpret.pytorch import PORT
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.layers import Layer
@@ -134,5 +135,7 @@ def ends(layers: Layers) -> list[int]:
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()
+    if graph.of_pytorch:  # whose trace says what is given; what nobody uses is left over
+        return sorted((node for node in nodes if graph.op_types[graph.op[node]] == PORT), key=graph.name.__getitem__)
     results = [node for node in nodes if is_result(side, [node])]
     return sorted(results or nodes, key=graph.name.__getitem__)

@@ -82,7 +82,7 @@ def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Chang
     found: list[list[Change]] = []
     for several in alike.values():
         together = [change for members in several for change in members]
-        enough = len(together) >= MANY or "layers" in together[0].detail
+        enough = len(together) >= MANY or all(change.detail.get("layers") for change in together)
         found += [together] if enough else several
     return found
 
@@ -95,12 +95,12 @@ def layer_wording(m: Matching, change: Change) -> str:
     if change.kind not in ("added", "removed") or "function" in detail or detail.get("reads") or detail.get("equal"):
         return ""
     settings = side.labels.configurations.get(nodes[0]) if len(nodes) == 1 else None
-    if settings is None and "layers" in detail:
-        return fingerprint([change.kind, change.severity, detail["scope"], detail["layers"], len(detail.get("parts", ()))])
     if settings is None:
-        whole = detail["scope"] or len(detail.get("parts", ())) > 1
-        form = [change.kind, change.severity, detail["scope"], detail["op_types"], len(detail.get("parts", ()))]
-        return fingerprint(form) if whole else ""
+        several = len(detail.get("parts", ()))
+        form = [change.kind, change.severity, detail["scope"], detail["op_types"], several]
+        # Of a chain the sizes may follow from those of its places, a layer alone has its own.
+        form += [] if several else [detail.get("layers")]
+        return fingerprint(form) if detail["scope"] or several > 1 else ""
     plain = {key: value for key, value in settings_alone(settings).items() if key != CALLS}
     return fingerprint([change.kind, change.severity, plain])
 
@@ -108,6 +108,27 @@ def layer_wording(m: Matching, change: Change) -> str:
 def are_numbered(members: Sequence[Change]) -> bool:
     """Whether things that came or went have one name but for their numbers."""
     return "op_types" in members[0].detail and len({last_segment(change.name) for change in members}) > 1
+
+
+def shared_calls(calls: Sequence[Sequence[str]]) -> list[str]:
+    """How layers are called at all of several places: arguments that differ are left open.
+
+    >>> shared_calls([["Conv2D(64, 1×1, relu)", "Multiply"], ["Conv2D(96, 1×1, relu)", "Multiply"]])
+    ['Conv2D(…, 1×1, relu)', 'Multiply']
+    """
+    first = list(calls[0])
+    if any(len(other) != len(first) for other in calls):
+        return first
+    return [words[0] if len(set(words)) == 1 else left_open(words) for words in zip(*calls, strict=True)]
+
+
+def left_open(calls: Sequence[str]) -> str:
+    """The call that several are, with "…" for each part that differs."""
+    parts = [call.replace("(", "(, ").removesuffix(")").split(", ") for call in calls]
+    if len({part[0] for part in parts}) > 1 or len({len(part) for part in parts}) > 1:
+        return parts[0][0].removesuffix("(")
+    listed = [same[0] if len(set(same)) == 1 else "…" for same in zip(*(part[1:] for part in parts), strict=True)]
+    return f"{parts[0][0]}{', '.join(listed)})"
 
 
 def at_once(members: Sequence[Change]) -> Change:
@@ -118,6 +139,11 @@ def at_once(members: Sequence[Change]) -> Change:
     detail = dict(first.detail)
     if "op_types" in detail:
         detail["op_types"] = {op: count * len(members) for op, count in detail["op_types"].items()}
+    if "layers" in detail:
+        detail["layers"] = shared_calls([member.detail.get("layers", ()) for member in members])
+    if "order" in detail and len(members) > 1:
+        blocks = sum(member.detail["order"].get("blocks", 1) for member in members)
+        detail["order"] = {**detail["order"], "blocks": blocks}
     behind = in_order(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)

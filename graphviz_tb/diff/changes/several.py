@@ -47,7 +47,7 @@ def wording(change: Change) -> str:
         parts = [uncounted_segment(name) for name in detail.get("parts", (change.name,))]
         return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
     if detail.get("order"):
-        return json.dumps([change.kind, detail["order"]])
+        return json.dumps([change.kind, *(detail["order"][word] for word in ("old", "new"))])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
 
 

@@ -17,6 +17,7 @@ from graphviz_tb.model.paths import last_segment
 
 TRACED = "aten::"  # how types of ops begin in PyTorch
 SHAPE = "_output_shapes"
+BOTH_WAYS = "bidirectional"
 # The setting, and which dimension of the result it is.
 WIDTHS = {
     "aten::linear": ("units", -1),
@@ -45,6 +46,8 @@ def other_widths(m: Matching) -> Iterator[Change]:
     for mine, other in zip(old[differ].tolist(), new[differ].tolist(), strict=True):
         key, place = WIDTHS.get(m.b.graph.op_types[m.b.graph.op[other]], ("", 0))
         before, after = (width(graph, node, place) for graph, node in ((m.a.graph, mine), (m.b.graph, other)))
+        if ways(m.a.graph, mine) != ways(m.b.graph, other):
+            continue
         if key and before and after and before != after:
             names = module(m.a.graph, mine), module(m.b.graph, other)
             detail = {"key": key, "old": before, "new": after}
@@ -60,6 +63,12 @@ def width(graph: Graph, node: int, place: int) -> int | None:
     shapes = list(definition.attr[SHAPE].list.shape)
     dims = [dim.size for dim in shapes[0].dim] if shapes else []
     return int(dims[place]) if len(dims) > 1 and dims[place] >= 0 else None
+
+
+def ways(graph: Graph, node: int) -> bytes:
+    """Whether a recurrent module runs both ways, as its trace says it: what it gives is as wide as both together."""
+    definition = graph.node_def(node)
+    return definition.attr[BOTH_WAYS].s if definition is not None and BOTH_WAYS in definition.attr else b""
 
 
 def module(graph: Graph, node: int) -> str:

@@ -60,7 +60,9 @@ def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
 def kept(m: Matching) -> list[tuple[int, int]]:
     """Pairs of layers of the same name, settings and sources, where somebody gave the name, or where as many layers of
     their kind were counted on both sides."""
-    counted = [Counter(hash_of(side, node) for node in range(len(side)) if is_counted(side, node)) for side in (m.a, m.b)]
+    counted = [
+        Counter(hash_of(side, node) for node in range(len(side)) if is_counted(side, node)) for side in (m.a, m.b)
+    ]
     there = m.b.graph.index[0]
     pairs = ((node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name))
     return [

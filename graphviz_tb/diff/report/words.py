@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.orders import moved
 from graphviz_tb.diff.changes.precision import shared_scope
 from graphviz_tb.limits import PARTS_IN_HEAD, VALUE_IN_REPORT
 from graphviz_tb.model.change import Change
@@ -26,6 +27,8 @@ SIGNS = {
 }
 # Of each list in a line of the report, so that the line fits a terminal; `--all` and JSON list everything.
 MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
+FEW_IN_ORDER = 2  # names of which the old and the new order are read at once
+SEPARATORS = ("/", "_", ".", "-")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -57,9 +60,7 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     if change.kind == "changed":
         return f"{_both(change)}  {detail['key']} {value(detail['old'])} → {value(detail['new'])}".lstrip()
     if change.kind == "rewired" and detail.get("order"):
-        order = detail["order"]
-        blocks = f", in {order['blocks']:,} blocks" if "blocks" in order else ""
-        return f"{', '.join(order['old'])} → {', '.join(order['new'])}  in another order{blocks}"
+        return reordered(detail["order"])
     if change.kind == "rewired":
         return f"{_both(change)}  {'inputs reordered' if detail.get('reordered') else 'rewired'}"
     if change.kind == "function-changed" and len(change.inside) == 1:
@@ -67,6 +68,40 @@ def head(change: Change, types: int = MOST_TYPES) -> str:
     if change.kind == "function-changed":
         return f"function {detail['function']}  {counted(len(change.inside), 'change')} inside"
     return f"signature of {_both(change)}  changed"
+
+
+def reordered(order: Mapping[str, Any]) -> str:
+    """Layers in another order: which of them moved, from where to where; all of them, where most did.
+
+    >>> reordered({"old": ["norm", "q", "add", "mlp"], "new": ["q", "add", "norm", "mlp"], "blocks": 4})
+    'norm  after add instead of before q, in 4 blocks'
+    >>> reordered({"old": ["bn", "act"], "new": ["act", "bn"]})
+    'bn, act → act, bn  in another order'
+    """
+    old, new = order["old"], order["new"]
+    blocks = f", in {order['blocks']:,} blocks" if "blocks" in order else ""
+    names = moved(old, new)
+    if len(old) == FEW_IN_ORDER or 2 * len(names) > len(old):
+        return f"{', '.join(old)} → {', '.join(new)}  in another order{blocks}"
+    stay = [name for name in old if name not in names]
+    now, was = (neighbours(names, stay, *pair) for pair in ((new, old), (old, new)))
+    return f"{listing(names)}  {now} instead of {was}{blocks}"
+
+
+def neighbours(names: Sequence[str], stay: Sequence[str], order: Sequence[str], other: Sequence[str]) -> str:
+    """Where names are in an order, beside what stays: `after a, b`, or `before c` for what is after nothing new."""
+    ahead = {name: [each for each in order[: order.index(name)] if each in stay] for name in names}
+    there = {name: [each for each in other[: other.index(name)] if each in stay] for name in names}
+    if all(ahead[name] and ahead[name][-1] not in there[name] for name in names):
+        return f"after {listing([ahead[name][-1] for name in names])}"
+    behind = [next((each for each in order[order.index(name) :] if each in stay), "") for name in names]
+    return f"before {listing(list(filter(None, behind)))}" if any(behind) else "at the end"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Names, each once and by its last segment, the first few of many."""
+    leaves = list(dict.fromkeys(map(last_segment, names)))
+    return ", ".join(leaves[:MOST_PLACES]) + (", …" if len(leaves) > MOST_PLACES else "")
 
 
 def named_apart(change: Change) -> bool:
@@ -101,8 +136,20 @@ def chain(change: Change) -> str:
         return f"{stems.pop()} ×{len(parts)}"
     around = shared_scope(parts) if len(parts) > MOST_PARTS else ""
     if around and not change.detail["scope"]:
-        return f"{around}/…"
+        stem = common_start(min(parts), max(parts))
+        # e.g. "net/block5_…" for net/block5_conv1, net/block5_bn1, …
+        return f"{stem if stem[-1:] in SEPARATORS else around + '/'}…"
     return f"{change.name} … {parts[-1]}" if len(parts) > 1 else change.name
+
+
+def common_start(first: str, last: str) -> str:
+    """What two names begin with.
+
+    >>> common_start("net/block5_add", "net/block5_conv")
+    'net/block5_'
+    """
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((place for place, (one, other) in pairs if one != other), min(len(first), len(last)))]
 
 
 def _both(change: Change) -> str:
@@ -123,7 +170,7 @@ def _what(change: Change, most: int) -> str:
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
-    if not detail["scope"] and change.ops == 1:
+    if not detail["scope"] and change.ops == change.places and len(types) == 1:
         return f"op {next(iter(types)) or 'without type'}"
     several = len(detail.get("parts", ()))
     unit = counted(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
