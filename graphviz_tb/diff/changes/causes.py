@@ -32,6 +32,7 @@ from graphviz_tb.diff.changes.follows import (
 from graphviz_tb.diff.changes.items import Item, LayerKey, item_of
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.one_number import one_number
 from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.places import at_once, at_places, by_wording
 from graphviz_tb.diff.changes.replaced import Renames, replaced
@@ -92,7 +93,7 @@ def folded(
     if causes:
         behind += names
         others = without(others, names)
-    return [*others, *with_consequences(at_places(m, with_calls(layers, causes)), [*behind, *derived])]
+    return [*others, *with_consequences(one_number(at_places(m, with_calls(layers, causes))), [*behind, *derived])]
 
 
 def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) -> tuple[list[Change], list[Change]]:

@@ -112,7 +112,7 @@ def named_apart(change: Change) -> bool:
         return False
     if len(layers := detail.get("layers", ())) == 1:
         return not layers[0][0].isdecimal()
-    alone = len(detail.get("op_types", ())) == 1 and not detail["scope"]
+    alone = len(detail.get("op_types", ())) == 1
     leaves = {COUNTED.sub("", last_segment(name)) for place in change.also for name in place if name}
     return alone and change.places == change.ops and bool(leaves - {COUNTED.sub("", last_segment(change.name))})
 
@@ -170,7 +170,7 @@ def _what(change: Change, most: int) -> str:
     shown = ", ".join(f"{count:,} {op or 'no type'}" for op, count in first) + rest
     if detail.get("function") is not None:
         return f"function, {counted(change.ops, 'op')} ({shown})"
-    if not detail["scope"] and change.ops == change.places and len(types) == 1:
+    if change.ops == change.places and len(types) == 1:
         return f"op {next(iter(types)) or 'without type'}"
     several = len(detail.get("parts", ()))
     unit = counted(several, "part") if several > 1 else "scope" if detail["scope"] else "op"
