@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.roles import (
     BATCH_PRODUCTS,
     CONSTANTS,
@@ -41,10 +42,20 @@ def class_of_nodes(graph: Graph, nodes: Sequence[int]) -> str:
     types = {graph.op_types[graph.op[node]] for node in nodes}
     if any(has_role(op, *REPEATS) for op in types):
         weights = (graph.meaning.weights.get(node) for node in nodes)
-        shapes = [weight.shape for weight in weights if weight is not None and weight.shape]
+        shapes = [sizes for weight in weights if weight is not None and (sizes := known_sizes(weight.shape))]
         if units := recurrent_units(shapes):
             return GATES[next(shape[1] for shape in shapes if len(shape) == 2 and shape[0] == units) // units]
     return layer_class(types, axes_of_mean(graph, nodes))
+
+
+def known_sizes(shape: Shape) -> tuple[int, ...]:
+    """Return a shape of which every size is known and no size is 0; () for any other one.
+
+    >>> known_sizes((3, 4)), known_sizes((None, 4)), known_sizes(None)
+    ((3, 4), (), ())
+    """
+    sizes = tuple(size for size in shape or () if size)
+    return sizes if shape is not None and len(sizes) == len(shape) else ()
 
 
 def recurrent_units(shapes: Iterable[Sequence[int]]) -> int:

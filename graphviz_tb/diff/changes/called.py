@@ -16,7 +16,7 @@ from graphviz_tb.diff.changes.parts import QUIET
 from graphviz_tb.diff.changes.several import uncounted_segment
 from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.interpret.layer_classes import activation, recurrent_units
+from graphviz_tb.interpret.layer_classes import activation, known_sizes, recurrent_units
 from graphviz_tb.interpret.pytorch import class_around, is_module
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.paths import last_segment
@@ -54,8 +54,10 @@ class LayerCalls:
             node for node in nodes if forward[node] and not sizes[node] and graph.op_types[graph.op[node]] not in SILENT
         ]
         held: dict[int, list[int]] = {}
-        for node in sorted(loud, key=lambda node: (self.layers.depth[node], graph.name[node])):
+        # By the last op of each: what makes a bias ready lies at the beginning of the graph.
+        for node in sorted(loud, key=lambda node: (-self.layers.depth[node], graph.name[node])):
             held.setdefault(self.layers.of(node), []).append(node)
+        held = dict(reversed(held.items()))
         whole = frozenset(nodes)
         calls = [self.call(layer, members, whole) for layer, members in held.items()]
         # Ops without a layer say nothing that their types do not say.
@@ -106,7 +108,7 @@ class LayerCalls:
         """The arguments of a layer that its weights and its ops show."""
         side = self.layers.side
         graph = side.graph
-        shapes = [shape for node in self.weights(nodes) if (shape := weight_shape(side, node)) and 0 not in shape]
+        shapes = [shape for node in self.weights(nodes) if (shape := known_sizes(weight_shape(side, node)))]
         if units := recurrent_units(shapes):
             yield str(units)
             return

@@ -22,7 +22,7 @@ NEAR = 1e-3  # relative: constants are rounded to float32
 def one_number(causes: Sequence[Change]) -> list[Change]:
     """Put changes of numbers together that stand in the same blocks and became more or less by the same factor.
 
-    Before: one change for each edit, with its places. After: in the order of the first of each; others are as they were.
+    Before: one change for each edit, with its places. After: in the order of the first of each; others as they were.
     """
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
