@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from graphviz_tb.diff.changes.layers import Layers, attentions
 from graphviz_tb.diff.columns.ids import exists
@@ -33,9 +34,14 @@ class LayerClasses:
             return side.graph.layers[name].class_name
         if not exists(layer):
             return str(side.graph.op_types[side.graph.op[-1 - layer]])
-        if layer in attentions(side, layer):
+        if layer in self._attentions:
             return ATTENTION
         return class_of_nodes(side.graph, side.scopes.nodes(layer).tolist())
+
+    @cached_property
+    def _attentions(self) -> frozenset[int]:
+        """The layers that are multi-head attentions: looked for once, as thousands may be asked about."""
+        return frozenset(attentions(self.layers.side))
 
     def named(self, layers: Iterable[int]) -> list[dict[str, str]]:
         """Names and classes, by name."""

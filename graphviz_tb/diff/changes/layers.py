@@ -189,14 +189,10 @@ def holds_modules(side: GraphColumns) -> Bools:
     return holds
 
 
-def attentions(side: GraphColumns, below: int = 0) -> list[int]:
-    """Return the scopes of multi-head attentions at or below a scope: one layer in a program, made of several layers by
-    Keras."""
+def attentions(side: GraphColumns) -> list[int]:
+    """Return the scopes of multi-head attentions: one layer in a program, made of several layers by Keras."""
     graph, scopes = side.graph, side.scopes
-    nodes = scopes.nodes(below) if below else np.arange(len(graph))
-    # Asked for one scope, only its nodes are looked at: thousands of scopes may be asked for.
-    product = np.array([op in BATCH_PRODUCTS for op in graph.op_types], bool)
-    rows = np.unique(scopes.of_node[nodes[product[graph.op[nodes]]]])
+    rows = np.unique(scopes.of_node[graph.of_types(BATCH_PRODUCTS.__contains__)])
     # The product of queries and keys is in a separate scope. Each scope once: thousands may hold a product.
     around = np.unique(np.concatenate((rows, scopes.parent[rows])))
     return [

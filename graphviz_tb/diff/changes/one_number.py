@@ -46,13 +46,15 @@ def one_number(causes: Sequence[Change]) -> list[Change]:
 def factor_of(change: Change) -> float:
     """By which factor a number became more, of a width or of a constant in the model; 0 where it is none."""
     detail = change.detail
-    if change.kind != "changed" or "with" in detail or change.severity != "attribute":
+    if change.kind != "changed" or change.severity != "attribute":
         return 0.0
     if not detail.get("constant") and detail["key"] not in WIDTH_KEYS:
         return 0.0
-    if detail["key"] in WORDS:  # rates and epsilons are set one by one
+    # Rates and epsilons are set one by one.
+    if any(each["key"] in WORDS for each in (detail, *detail.get("with", ()))):
         return 0.0
-    factors = set(ratios(detail["old"], detail["new"]))
+    numbers = [detail, *detail.get("with", ())]
+    factors = {factor for each in numbers for factor in ratios(each["old"], each["new"])}
     first = max(factors, default=0.0)
     return first if all(is_related(factor, first) for factor in factors) else 0.0
 
@@ -121,7 +123,9 @@ def united_change(members: Sequence[Change]) -> Change:
         {"name": other.name, "key": other.detail["key"], "old": other.detail["old"], "new": other.detail["new"]}
         for other in others
     ]
-    detail = {**first.detail, "with": beside}
+    for other in others:
+        beside += other.detail.get("with", ())
+    detail = {**first.detail, "with": [*first.detail.get("with", ()), *beside]}
     behind = in_order(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     also = (*first.also, *(place for place in places_of(others, first) if place not in first.also))
