@@ -49,9 +49,12 @@ class LayerCalls:
             return [kind]
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
-        sizes = graph.meaning.indexes()
+        # Not what works out sizes, and what gradients alone use.
+        unsaid = graph.meaning.indexes() | self.layers.for_gradients
         loud = [
-            node for node in nodes if forward[node] and not sizes[node] and graph.op_types[graph.op[node]] not in SILENT
+            node
+            for node in nodes
+            if forward[node] and not unsaid[node] and graph.op_types[graph.op[node]] not in SILENT
         ]
         held: dict[int, list[int]] = {}
         # By the last op of each: what makes a bias ready lies at the beginning of the graph.

@@ -43,7 +43,7 @@ from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
-from graphviz_tb.model.change import Change, NamePair, in_order, united
+from graphviz_tb.model.change import Change, in_order
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -245,7 +245,6 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
     longest names are looked for."""
     if not causes:
         return list(behind)
-    causes, behind = with_own_names(causes, behind)
     given: dict[int, list[Change]] = defaultdict(list)
     cause_of: dict[str, int] = {}
     for number, cause in enumerate(causes):
@@ -260,28 +259,6 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
         borne = next((leaf for leaf in leaves if leaf in name), "")
         given[cause_of.get(borne, 0)].append(change)
     return [_followed(change, given[number]) for number, change in enumerate(causes)]
-
-
-def with_own_names(causes: Sequence[Change], behind: Sequence[Change]) -> tuple[list[Change], list[Change]]:
-    """Names that a cause itself shows are part of it: `Max (was Sum)`."""
-    cause_at = {place: number for number, cause in enumerate(causes) for place in places(cause)}
-    named: dict[int, list[Change]] = defaultdict(list)
-    left: list[Change] = []
-    for change in behind:
-        owners = {cause_at.get(place, -1) for place in places(change)} if change.kind == "renamed" else {-1}
-        (named[min(owners)] if len(owners) == 1 and min(owners) >= 0 else left).append(change)
-    made = [
-        replace(cause, edits=united([cause.edits, *(change.edits for change in named[number])]))
-        if named[number]
-        else cause
-        for number, cause in enumerate(causes)
-    ]
-    return made, left
-
-
-def places(change: Change) -> tuple[NamePair, ...]:
-    """All places of a change."""
-    return ((change.old, change.new), *change.also)
 
 
 def _followed(change: Change, behind: list[Change]) -> Change:

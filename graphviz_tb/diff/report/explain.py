@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.wording import letters
-from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, head
+from graphviz_tb.diff.report.words import SIGNS, behind, counted, differing, facts, following, head
 from graphviz_tb.diff.styles import STYLES, ReportStyle
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
@@ -130,9 +130,9 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
-    if change.consequences:
+    if told := following(change):
         yield f"{indent}    {printable(behind(change))}"
-        for inner in change.consequences if listed else ():
+        for inner in told if listed else ():
             yield from _lines(changes, inner, colour, indent + "      ", listed)
 
 
@@ -212,8 +212,8 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
         if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), changes.at_least))):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")
-        if change.consequences:
-            yield f"{indent}  - {escaped(behind(change))}"
+        if words := behind(change):
+            yield f"{indent}  - {escaped(words)}"
 
 
 def _fitting(changes: Comparison, listed: tuple[Change, ...], room: int) -> Iterator[str]:

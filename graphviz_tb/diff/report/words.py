@@ -286,14 +286,25 @@ def barrier(name: str) -> bool:
     return last_segment(name).split("_")[0] in GROUPS
 
 
+def following(change: Change) -> list[Change]:
+    """The consequences that are told: not the new names that the change itself shows, as in `silu (was gelu)`."""
+    places = {(change.old, change.new), *change.also}
+    return [
+        inner
+        for inner in change.consequences
+        if inner.kind != "renamed" or not {(inner.old, inner.new), *inner.also} <= places
+    ]
+
+
 def behind(change: Change) -> str:
     """How much follows from a change, in a line; nothing where nothing does."""
-    if not change.consequences:
+    told = following(change)
+    if not told:
         return ""
-    many = counted(len(change.consequences), "consequence")
-    if len(change.consequences) == 1:
-        return f"{many}: {head(change.consequences[0], 1)}"
-    return f"{many} in {counted(sum(inner.ops for inner in change.consequences), 'op')}"
+    many = counted(len(told), "consequence")
+    if len(told) == 1:
+        return f"{many}: {head(told[0], 1)}"
+    return f"{many} in {counted(sum(inner.ops for inner in told), 'op')}"
 
 
 def _wire(wire: Mapping[str, Any], node: str) -> str:
