@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.diff import diff
+from graphviz_tb.proto import GraphDef
 from tests.diff.apply import apply
 from tests.diff.blocks import ODD, SAME, stack
 from tests.diff.pairs import renamed
@@ -73,3 +74,29 @@ class TestTwelve:
         changes = diff(old, new)
         assert changes.same
         assert changes.renumbered
+
+
+def headed(*heads: str) -> Any:
+    """x ─▶ head ─▶ loss ─▶ sum for each head; the gradients of the last loss are named before those of the first."""
+    made = GraphDef()
+    made.node.add(name="x", op="Placeholder", attr={"dtype": {"type": 1}})
+    before = made.node.add(name="zero", op="Const").name
+    losses = ["loss" if not number else f"loss_{number}" for number in range(len(heads))]
+    for number, (head, loss) in enumerate(zip(heads, losses, strict=True)):
+        last = made.node.add(name=f"net/{head}/MatMul", op="MatMul", input=["x"]).name
+        for op in ("Square", "Mean"):
+            last = made.node.add(name=f"{loss}/{op}", op=op, input=[last]).name
+        name = "add" if not number else f"add_{number}"
+        before = made.node.add(name=name, op="AddV2", input=[before, last]).name
+    made.node.add(name="out", op="Identity", input=[before])
+    for scope, loss in zip(losses, reversed(losses), strict=True):
+        for number in range(6):
+            made.node.add(name=f"gradients/{scope}/mul_{number}", op="Mul", input=[f"{loss}/Square", f"{loss}/Mean"])
+    return made
+
+
+def test_the_loss_of_a_new_head_belongs_to_the_head() -> None:
+    changes = diff(headed("a"), headed("a", "b"))
+    assert [(change.kind, change.detail["parts"]) for change in changes] == [("added", ["net/b", "loss_1", "add_1"])], (
+        changes.explain()
+    )

@@ -17,15 +17,20 @@ from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, sco
 from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import RUN_TRIED
+from graphviz_tb.model.columns import Bools
 
 
 def by_wires(m: Matching) -> Findings:
     """Pair the members of runs of equal scopes anew where their wires to their surroundings identify them."""
+    forward = m.a.graph.meaning.model(), m.b.graph.meaning.model()
     for old_rows, new_rows in runs(m):
         # Where there are as many on both sides none is missing.
         if len(old_rows) == len(new_rows) or max(len(old_rows), len(new_rows)) > RUN_TRIED:
             continue
-        ends = [ends_of(m, m.a, row, True) for row in old_rows], [ends_of(m, m.b, row, False) for row in new_rows]
+        ends = (
+            [ends_of(m, m.a, row, True, forward[0]) for row in old_rows],
+            [ends_of(m, m.b, row, False, forward[1]) for row in new_rows],
+        )
         weights = {
             (i, j): float(len(mine & other))
             for i, mine in enumerate(ends[0])
@@ -63,11 +68,13 @@ def runs(m: Matching) -> list[tuple[list[int], list[int]]]:
     return pairs
 
 
-def ends_of(m: Matching, side: GraphColumns, row: int, old: bool) -> set[tuple[int, int, bool]]:
+def ends_of(m: Matching, side: GraphColumns, row: int, old: bool, forward: Bools) -> set[tuple[int, int, bool]]:
     """Return the neighbours of a scope within its parent: the node (in the new graph's numbers), the wire, and whether
-    it comes in. (Gradients and optimizers are matched by the very guess that is in doubt.)"""
+    it comes in; of a scope of the model, those that are (`forward`): gradients and optimizers are matched by the very
+    guess that is in doubt."""
     scopes, around = side.scopes, int(side.scopes.parent[row])
     wires = set()
+    own = forward[scopes.nodes(row)].any()
     for node in scopes.nodes(row).tolist():
         for inward, edges, column in (
             (True, side.in_edges(node), side.graph.source),
@@ -75,6 +82,7 @@ def ends_of(m: Matching, side: GraphColumns, row: int, old: bool) -> set[tuple[i
         ):
             ends = column[edges]
             beside = scopes.is_under(around, ends) & ~scopes.is_under(row, ends) & ~side.graph.control[edges]
+            beside &= forward[ends] if own else True
             partners = m.to_b[ends] if old else ends
             for known, edge in zip(partners[beside].tolist(), edges[beside].tolist(), strict=True):
                 if exists(known):
