@@ -57,7 +57,8 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         return
     ops = _op_name(m, a.op_types[a.op[old]], True), _op_name(m, b.op_types[b.op[new]], False)
     if ops[0] != ops[1]:
-        classes = [class_around(graph.name[node]) if graph.of_pytorch else "" for graph, node in ((a, old), (b, new))]
+        both = ((m.a, old), (m.b, new))
+        classes = [class_around(side.graph.name[node]) if side.of_pytorch else "" for side, node in both]
         words = classes if all(classes) and classes[0] != classes[1] else (mine.op, other.op)
         yield Difference("op", "", *words)
     if options.devices and mine.device != other.device:
@@ -78,7 +79,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         if key == LISTED and is_saver(mine.op) and types_listed(sides[0]) == types_listed(sides[1]):
             continue
         found = _of_attribute(m, key, *sides, called, options, block, bool(m.a.labels.settings[old]))
-        yield from map(presence, found) if a.of_pytorch else found
+        yield from map(presence, found) if m.a.of_pytorch else found
     yield from _of_meaning(m, old, new)
 
 

@@ -25,11 +25,10 @@ from graphviz_tb.ops.layers import LayerRole, is_layer
 from graphviz_tb.ops.roles import TYPES, Role
 
 APART = 4  # layers that are listed one by one; of more it is counted how many there are of each class
-Matrix = tuple[int, ...]
 SILENT = QUIET | TYPES[Role.FILL]  # what no program calls a layer
 GIVEN = "p"  # the one argument of a PyTorch module that its trace has as a number
 DROPS = frozenset({"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout"})
-FROM_WEIGHTS: Mapping[str, Callable[[Matrix], list[str]]] = {
+FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
     "Dense": lambda kernel: [str(kernel[-1])],
     "Embedding": lambda table: [str(size) for size in table],
     "DepthwiseConv2D": lambda kernel: [shape_word(kernel[:-2])],
@@ -45,7 +44,7 @@ class LayerCalls:
 
     def of(self, change: Change) -> list[str]:
         """The layers that came or went at a change, in the order of flow; none where none of them is known as one."""
-        if self.layers.side.graph.of_pytorch and change.detail["scope"] and (kind := class_around(f"/{change.name}")):
+        if self.layers.side.of_pytorch and change.detail["scope"] and (kind := class_around(f"/{change.name}")):
             return [kind]
         nodes = change.edits.added if change.kind == "added" else change.edits.removed
         graph, forward = self.layers.side.graph, self.layers.forward
@@ -82,7 +81,7 @@ class LayerCalls:
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
             return self.types(members), False
-        if graph.of_pytorch:
+        if side.of_pytorch:
             kind = class_around(name) if exists(layer) or is_module(last_segment(name)) else ""
             return called(kind, self.traced(members)) if kind else self.types(members), True
         if exists(layer) and (kind := self.classes.of(layer)):

@@ -28,7 +28,7 @@ class LayerClasses:
 
     def _found(self, layer: int) -> str:
         side, name = self.layers.side, self.layers.name(layer)
-        if side.graph.of_pytorch and (module := class_around(name)):
+        if side.of_pytorch and (module := class_around(name)):
             return module
         if name in side.graph.layers:
             return side.graph.layers[name].class_name

@@ -176,7 +176,7 @@ def _changed(m: Matching, layers: tuple[Layers, Layers], members: list[Atom]) ->
 def place_name(layers: Layers, node: int) -> str:
     """Where an attribute is set: at the op, in a trace of PyTorch at the module that the op is part of."""
     layer = layers.of(node)
-    return layers.name(layer) if exists(layer) and layers.side.graph.of_pytorch else layers.side.graph.name[node]
+    return layers.name(layer) if exists(layer) and layers.side.of_pytorch else layers.side.graph.name[node]
 
 
 def severity_of(m: Matching, difference: Difference, nodes: list[int]) -> Severity:

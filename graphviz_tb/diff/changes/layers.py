@@ -104,7 +104,7 @@ class Layers:
         # Two children that do a layer's work: a block. One is a layer with a scope inside.
         children = np.bincount(parent[holds & ~inner & exists(parent)], minlength=len(scopes))
         made = children >= 2
-        if side.graph.of_pytorch:
+        if side.of_pytorch:
             made = holds_modules(side)
         elif side.graph.layers:  # every op of a conceptual graph is a layer
             made[:] = True

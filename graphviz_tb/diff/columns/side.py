@@ -63,6 +63,11 @@ class GraphColumns:
         return [(functions[block], name) for block, name in zip(self.block.tolist(), self.graph.name, strict=True)]
 
     @cached_property
+    def of_pytorch(self) -> bool:
+        """Whether PyTorch wrote the graph; asked once of its op types, as thousands of nodes ask."""
+        return self.graph.of_pytorch
+
+    @cached_property
     def unmarked(self) -> list[bool]:
         """Whether a picture shows each node as an op: no constants, weights or summaries."""
         unmarked: list[bool] = (self.graph.mark == Mark.NONE).tolist()
