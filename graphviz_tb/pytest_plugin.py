@@ -13,6 +13,7 @@ import pytest
 
 OPTION = "--update-graphs"
 WRITTEN = "tbgraph_written"
+WRITERS = pytest.StashKey[dict[Path, str]]()  # the test that wrote each file
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +45,10 @@ class GraphMatcher:
         words = (include,) if isinstance(include, str) else tuple(include)
         DiffOptions.including(words)  # a wrong word is no reason to write the file anew
         path = self.node.path.parent / baseline
+        if path.is_dir():
+            raise AssertionError(
+                f"{str(path)!r} is a folder: name a file, such as {str(Path(baseline) / 'model.json')!r}"
+            )
         now, label = made(model, **choices)
         if not path.exists():
             said = f"there is no graph {str(path)!r} to compare with"
@@ -57,6 +62,10 @@ class GraphMatcher:
     def _write(self, path: Path, data: bytes) -> None:
         from graphviz_tb.output import file_errors, write
 
+        writers = self.node.config.stash.setdefault(WRITERS, {})
+        other = writers.setdefault(path.resolve(), self.node.nodeid)
+        if other != self.node.nodeid:
+            raise AssertionError(f"{other} has written {str(path)!r} too: each test needs a file of its own")
         with file_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write(path, data)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SHOWN = 5  # nodes that are named
 PASSED, FAILED, UNKNOWN = "passed", "failed", "unknown"
+NOTHING_FOUND = "the query finds nothing; count(…) == 0 asserts that"
 SIGNS = {PASSED: "✓", FAILED: "✗", UNKNOWN: "?"}
 
 
@@ -73,7 +74,9 @@ def lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
     """A line for each assertion with the value that was found; below it why it did not pass."""
     for each in checked:
         yield f"{SIGNS[each.state]} {printable(each.assertion.text)}: {value_words(each)}"
-        if each.state == UNKNOWN or (each.why and not each):
+        if each.why == NOTHING_FOUND:
+            yield f"    {each.why}"
+        elif each.state == UNKNOWN or (each.why and not each):
             yield f"    not known: {each.why}"
         names = [named(checked, each, node) for node in each.nodes[:most]]
         if names:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.api.checked import FAILED, PASSED, UNKNOWN, CheckedAssertion, CheckedModel
+from graphviz_tb.api.checked import FAILED, NOTHING_FOUND, PASSED, UNKNOWN, CheckedAssertion, CheckedModel
 from graphviz_tb.api.finding import MEASURED, ModelRows
 from graphviz_tb.api.nodes import NodeList
-from graphviz_tb.errors import demand
+from graphviz_tb.errors import RequestError, demand
 from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import NOTHING
 from graphviz_tb.model.folded import Folded
@@ -57,8 +57,11 @@ class FoundValue:
 def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False) -> CheckedModel:
     """Check every assertion. With `ignore_unknown` what is counted decides where a part is not known.
 
-    Raises `MalformedAssertion`, and `MissingFacts` for a quantity of which nothing is known.
+    A quantity of a query that finds nothing fails. Raises `RequestError` where nothing is asserted,
+    `MalformedAssertion`, and `MissingFacts` for a quantity of which nothing is known.
     """
+    if not assertions:
+        raise RequestError("nothing is asserted", hint='model.check("params < 5M", "count(op:Cast) == 0")')
     for text in assertions:
         demand("assertion", text, str)
     rows = ModelRows(model, functions=True)
@@ -68,7 +71,11 @@ def check(model: Folded, assertions: Sequence[str], ignore_unknown: bool = False
 
 def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> CheckedAssertion:
     """Check one assertion."""
-    value = counted(rows, assertion) if assertion.compared.quantity == COUNT else summed(rows, assertion)
+    counts = assertion.compared.quantity == COUNT
+    if not counts and assertion.query is not None and not found(rows, assertion)[1].any():
+        # A misspelt name would pass `params(name:encodr) < 5M` for ever.
+        return CheckedAssertion(assertion, FAILED, 0, 0, NOTHING_FOUND, NodeList(rows.model, []))
+    value = counted(rows, assertion) if counts else summed(rows, assertion)
     most = value.least if ignore_unknown else value.most
     sign, limit = assertion.compared.sign, assertion.compared.limit
     certain, possible = DECIDE[sign](value.least, most, limit)

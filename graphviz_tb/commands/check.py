@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+import sys
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +18,12 @@ if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
 
 VERSION = 1
+# To the end of a line, where no text in quotes is open before it.
+COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
 PASSED, FAILED = 0, 1  # exit codes
 assertion_options = together(
     click.option("--assert", "assertions", metavar="ASSERTION", multiple=True, help="What must hold; repeatable."),
-    click.option("--assert-file", metavar="FILE", multiple=True, help="A file of assertions, one a line; # comments."),
+    click.option("--assert-file", metavar="FILE", multiple=True, help="A file of assertions, one a line; - is stdin."),
     click.option(
         "--ignore-unknown", is_flag=True, help="Where a part of a value is not known, judge by what is counted."
     ),
@@ -58,7 +63,9 @@ def check(
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
     from graphviz_tb.output import keep_inputs
+    from graphviz_tb.read.inputs import check_once
 
+    check_once((*models, *assert_file))
     wanted = wanted_assertions(assertions, assert_file)
     options = collect(values)
     keep_inputs((*models, *options.read.run_metadata), ["-"])
@@ -90,24 +97,33 @@ def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool
     Raises `RequestError` where there are none and they are not `optional`, `MalformedAssertion` for one that cannot be
     read.
     """
-    from graphviz_tb.errors import RequestError
+    from graphviz_tb.errors import MalformedAssertion, RequestError
     from graphviz_tb.search import parse_assertion
 
-    wanted = [*given, *(line for file in files for line in lines_of(file))]
-    if not wanted and not optional:
-        raise RequestError("nothing is asserted", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
+    wanted = list(given)
     for text in wanted:
         parse_assertion(text)
+    for file in files:
+        for number, text in lines_of(file):
+            try:
+                parse_assertion(text)
+            except MalformedAssertion as error:
+                what = f"{file}, line {number}: {error.message.partition(chr(10))[0].removesuffix(':')}"
+                raise MalformedAssertion(what, text, error.column, hint=error.hint) from None
+            wanted.append(text)
+    if not wanted and not optional:
+        raise RequestError("nothing is asserted", hint="--assert 'params < 5M' --assert 'count(op:Cast) == 0'")
     return wanted
 
 
-def lines_of(file: str) -> list[str]:
-    """The assertions of a file: a line each; empty ones and those that begin with # are left out."""
+def lines_of(file: str) -> list[tuple[int, str]]:
+    """The assertions of a file, or of standard input (`-`): a line each, with its number; without comments, which begin
+    with # at the beginning of a line or after a space."""
     from graphviz_tb.errors import ReadError, TooLarge
     from graphviz_tb.limits import ASSERTIONS_BYTES
 
     try:
-        with Path(file).open("rb") as stream:
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             data = stream.read(ASSERTIONS_BYTES + 1)  # a device may go on for ever
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
@@ -115,8 +131,8 @@ def lines_of(file: str) -> list[str]:
         raise ReadError(f"cannot read the assertions in {file!r}: {reason}", hint="one assertion a line") from error
     if len(data) > ASSERTIONS_BYTES:
         raise TooLarge(f"{file!r} has more than {ASSERTIONS_BYTES:,} bytes of assertions", hint="one assertion a line")
-    stripped = map(str.strip, text.splitlines())
-    return [line for line in stripped if line and not line.startswith("#")]
+    lines = ((number, COMMENT.sub(r"\g<kept>", line).strip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in lines if line]
 
 
 def entry(checked: CheckedModel, top: int) -> dict[str, Any]:

@@ -206,9 +206,10 @@ ASSERTIONS = [
     *("count(flops>1k) < 3", "count(()) < 1", "count(", "weights(a or not b)=3KiB", "", "x", "params < " + "9" * 400),
     *("count(" + "not " * 90 + "a) > 1", "count(/(/) == 1", "\u202e<b>& < 3", "a" * 5000, *QUERIES[:6]),
 ]
+VIEW = {"--view": BAD, "--no-view": None, "--hide": QUERIES}
 CHECKED = {"--assert": ASSERTIONS, "--assert-file": BAD, "--ignore-unknown": None}
 COMMANDS = {
-    "render": INPUT | FOLD | PICTURE,
+    "render": INPUT | FOLD | PICTURE | VIEW | {"--facts": ["mnist.pbtxt", *BAD], "--fact": ODD},
     "info": INPUT
     | FOLD
     | {
@@ -223,6 +224,7 @@ COMMANDS = {
     "check": INPUT | FOLD | CHECKED | {"--json": None, "--top": NUMBERS, "-q": None},
     "review": READING
     | CHECKED
+    | VIEW
     | {
         "--base": ["HEAD", "nowhere", "--all", *ODD],
         "--title": ODD,
@@ -234,6 +236,7 @@ COMMANDS = {
     | FOLD
     | {"--json": None, "--depth": NUMBERS, "--under": NAMES, "--ops": None, "--by": ["name", "flow", "x"], "-q": None},
     "diff": READING
+    | VIEW
     | {
         "--all": None,
         "--include": ["shapes", "all", "x"],
@@ -275,6 +278,7 @@ MILD = {
         "--no-legend": None,
         "--no-wrap": None,
         "--batch": ["1", "4096"],
+        "--hide": ["op:Const", "**", "name:x"],
     },
     "info": MILD_FOLD | {"--json": None, "--sort": ["ops", "flops", "parameters"], "--top": ["1", "100000"]},
     "find": MILD_FOLD | {"--json": None, "--names": None},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.commands import run
-from graphviz_tb.errors import MalformedAssertion, MissingFacts
+from graphviz_tb.commands.check import lines_of
+from graphviz_tb.errors import MalformedAssertion, MissingFacts, RequestError
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
@@ -175,6 +177,37 @@ def test_bad_requests_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path:
     assert check(MNIST, "--assert-file", "/dev/zero") == 3  # which never ends
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     assert check(MNIST, "--assert-file", tmp_path / "binary") == 3
+
+
+def test_a_quantity_of_nothing_fails_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(MNIST, "--assert", "params(name:encodr) < 5M", "--assert", "count(name:encodr) == 0") == 1
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "✗ params(name:encodr) < 5M: 0",
+        "    the query finds nothing; count(…) == 0 asserts that",
+        "✓ count(name:encodr) == 0: 0 found",
+    ]
+
+
+def test_comments_and_lines_of_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "model.assertions"
+    text = 'params < 5M  # a budget\n\ncount(name:"a #b") == 0 # x\ncount(name:c#d) == 0\n'
+    listed.write_text(text)
+    assert [line for _, line in lines_of(str(listed))] == [
+        "params < 5M", 'count(name:"a #b") == 0', "count(name:c#d) == 0"
+    ]  # fmt: skip
+    listed.write_text(f"{text}params < 5X # y\n")
+    assert check(MNIST, "--assert-file", listed) == 2
+    assert f"{listed}, line 5: 'X' is no unit of parameters" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert check(MNIST, "--assert-file", "-") == 0
+    assert check("-", "--assert-file", "-") == 2
+
+
+def test_nothing_asserted_in_python_is_an_error() -> None:
+    with pytest.raises(RequestError, match="nothing is asserted"):
+        graphviz_tb.load(MNIST).check()
 
 
 def test_hostile_names_and_assertions_reach_no_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
