@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.model.logged import Blobs, Kind, LogChanges, Logged, Place, Restarts, Run, Series, TensorPoints
+from graphviz_tb.read.inputs import local
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.read.logged.places import bytes_at, tensor_in
 from graphviz_tb.read.logged.structure import text
-from graphviz_tb.read.remote import local
 
 
 def open_log(path: str | os.PathLike[str], restarts: Restarts = "last", *, checksum: bool = False) -> Log:

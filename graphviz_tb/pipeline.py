@@ -26,20 +26,17 @@ from graphviz_tb.interpret import interpret
 from graphviz_tb.layout import lay_out
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.given import GivenFacts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
-from graphviz_tb.model.saved_view import SavedView
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.openable import OpenableModel
 from graphviz_tb.options import GIVEN, Options, PictureOptions
 from graphviz_tb.output import keep_inputs, write
 from graphviz_tb.picture import Picture, caption_of
 from graphviz_tb.read import read
-from graphviz_tb.read.inputs import check_once
-from graphviz_tb.read.remote import local
+from graphviz_tb.read.inputs import check_once, local
 from graphviz_tb.report import Report
 from graphviz_tb.statistics import check_measured, statistics, statistics_before
 
@@ -47,6 +44,8 @@ if TYPE_CHECKING:
     import networkx
     import pydot
 
+    from graphviz_tb.model.given import GivenFacts
+    from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.page.notebook import NotebookFrame
     from graphviz_tb.render.json import JsonDocument
 

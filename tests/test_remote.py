@@ -87,7 +87,7 @@ def test_a_server_follows_what_grows_elsewhere(memory: Any, fixtures: Path) -> N
     source = next((fixtures / "logged/torch_layers").rglob("*tfevents*"))
     data = source.read_bytes()
     memory.pipe_file(f"/logs/{source.name}", data[: len(data) // 2])
-    session = ServedSource(Settings(source=remote.local("memory://logs")))
+    session = ServedSource(Settings(source=remote.copied("memory://logs")))
     session._read()
     assert not session._read()
     memory.pipe_file(f"/logs/{source.name}", data)

@@ -23,7 +23,7 @@ class FileName(click.types.StringParamType):
         """The text; of an argument that is an address elsewhere, the name of a copy here."""
         if ADDRESS not in str(value) or not isinstance(param, click.Argument):
             return super().convert(value, param, ctx)
-        from graphviz_tb.read.remote import local
+        from graphviz_tb.read.inputs import local
 
         return local(value)
 

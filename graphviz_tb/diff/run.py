@@ -33,8 +33,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting, plain_files
 from graphviz_tb.options import FlattenOptions, ReadOptions
 from graphviz_tb.read import read
-from graphviz_tb.read.inputs import check_once
-from graphviz_tb.read.remote import local
+from graphviz_tb.read.inputs import check_once, local
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, fi
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import LevelLines
-from graphviz_tb.expand.hidden import without
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools, distinct
@@ -127,7 +126,11 @@ class Expander:
             functions=hierarchy.function_rows if path == (0,) else (),
             loops=tuple(loops),
         )
-        return level if self.hidden is None else without(level, self.hidden)
+        if self.hidden is None:
+            return level
+        from graphviz_tb.expand.hidden import without  # most levels hide nothing
+
+        return without(level, self.hidden)
 
     def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
         """The edges that close a loop, in the body of a While; TensorBoard draws none."""

@@ -41,6 +41,18 @@ def is_input(source: Any, file: os.stat_result) -> bool:
     return False
 
 
+def local(source: Any) -> Any:
+    """A source as it can be read here: of one that is elsewhere (`gs://bucket/logs`) the path of a copy, else itself.
+
+    Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
+    """
+    if not (isinstance(source, str) and "://" in source):
+        return source
+    from graphviz_tb.read.remote import copied  # most sources are here
+
+    return copied(source)
+
+
 def check_once(sources: Iterable[Any]) -> None:
     """Refuse standard input for more than one source: what was read from it is gone."""
     if sum(isinstance(source, str) and source == "-" for source in sources) > 1:

@@ -1,6 +1,6 @@
 """Sources that are elsewhere (`gs://`, `s3://`, `hf://`, `memory://`): a copy of them here, which grows as they do.
 
-Everything else reads files; `local` gives them the copy.
+Everything else reads files; `copied` gives them the copy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_remote(source: Any) -> bool:
     return isinstance(source, str) and SCHEME.match(source) is not None and not os.path.lexists(source)
 
 
-def local(source: Any) -> Any:
+def copied(source: Any) -> Any:
     """A source as it can be read here: the path of a copy where it is remote, else itself.
 
     Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
