@@ -55,7 +55,7 @@ def test_a_swap_in_two_towers() -> None:
         return graph(*lines, "m/out Sub m/s/end/MatMul m/s_1/end/MatMul")
 
     (change,) = diff(towers("relu", "pool"), towers("pool", "relu"))
-    assert change.detail["order"] == {"old": ["relu", "pool"], "new": ["pool", "relu"]}
+    assert change.detail["order"] == {"old": ["relu", "pool"], "new": ["pool", "relu"], "blocks": 2}
 
 
 def siamese(shared: bool) -> bytes:
