@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +22,10 @@ def view_for(source: str, values: Mapping[str, Any]) -> SavedView | None:
 
     if values["view"] is not None and values["no_view"]:
         raise RequestError("--view and --no-view exclude each other")
-    file = values["view"] if values["view"] is not None or values["no_view"] else found(source)
+    file = values["view"]
+    if file is None and not values["no_view"]:
+        with suppress(OSError, ValueError):  # a name that no file can have: it is refused where it is read
+            file = found(source)
     if file is None and not values.get("hide"):
         return None
     # From here on: most command lines have no view.
