@@ -7,15 +7,17 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
-from graphviz_tb.model.columns import Longs, distinct
+from graphviz_tb.model.columns import Ints, Longs, distinct, freeze
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, SCOPE, SEGMENT, SERIES, Hierarchy
+from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
@@ -24,13 +26,15 @@ from graphviz_tb.ops.roles import VARIABLES
 
 RANGE = re.compile(r" \([^()]*\)$")  # in the name of a fold: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
+LAYER = 1000  # ops of a scope that is compared without what initialises it
 
 
 @dataclass(frozen=True)
 class StructureColouring(Colouring):
-    """`rank`, `hue`, `groups` and `words` are by template: its place among those that occur twice or more, its hue, how
-    often it occurs, and what its groups are like."""
+    """`looks` are the templates by which rows are coloured. `rank`, `hue`, `groups` and `words` are by template: its
+    place among those that occur twice or more, its hue, how often it occurs, and what its groups are like."""
 
+    looks: Ints
     rank: dict[int, int]
     hue: dict[int, int]
     groups: dict[int, int]
@@ -52,7 +56,7 @@ class StructureColouring(Colouring):
 
     def template(self, row: int) -> int:
         """The template that a row is coloured by: a stack's that of its members, where they share one."""
-        return unit(self.hierarchy, row)
+        return unit(self.hierarchy, self.looks, row)
 
     def legend(self, shown: Sequence[Path]) -> list[LegendRow]:
         """The structures shown, in order of rank, each called by its first group."""
@@ -112,14 +116,51 @@ def is_slot(graph: Graph, name: str) -> bool:
     return all(node >= 0 and graph.op_types[graph.op[node]] in VARIABLES for node in nodes)
 
 
-def unit(hierarchy: Hierarchy, row: int) -> int:
+def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
     """The template of a group; of a stack that which all its members share, through ranges of them; -1 for none."""
     while (kind := hierarchy.kind[row]) == SERIES or (kind == FOLD and ranges(hierarchy, row)):
         below = hierarchy.children(row)
-        if len(set(hierarchy.template[below].tolist())) != 1:
+        if len(set(looks[below].tolist())) != 1:
             return -1
         row = int(np.min(below))
-    return int(hierarchy.template[row])
+    return int(looks[row])
+
+
+def looks_of(hierarchy: Hierarchy) -> Ints:
+    """The template of each row; one for all scopes that compute the same, though some also initialise or save.
+
+    In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
+    """
+    graph, looks = hierarchy.graph, hierarchy.template
+    ops = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
+    computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], OF_MODEL)
+    if computes.all():
+        return looks
+    # How many ops of the model, and others, are before each row.
+    model, other = (np.searchsorted(ops[chosen], np.arange(len(hierarchy) + 1)) for chosen in (computes, ~computes))
+    scopes = np.flatnonzero((hierarchy.kind == SCOPE) & (looks >= 0))
+    holds = model[hierarchy.end[scopes]] - model[scopes]
+    first = {int(looks[row]): int(row) for row in scopes[(holds > 1) & (holds <= LAYER)][::-1].tolist()}
+    chosen = ops[computes]
+    same: dict[Hashable, list[int]] = {}
+    for template, row in sorted(first.items(), key=itemgetter(1)):
+        inside = chosen[model[row] : model[hierarchy.end[row]]].tolist()
+        cut = len(hierarchy.name[row])
+        known = tuple((hierarchy.name[at][cut:], int(graph.op[hierarchy.node[at]])) for at in inside)
+        same.setdefault(known, []).append(template)
+    joined = {
+        template: templates[0]
+        for templates in same.values()
+        if any(other[hierarchy.end[first[one]]] > other[first[one]] for one in templates)
+        for template in templates[1:]
+    }
+    if not joined:
+        return looks
+    to = np.arange(int(np.max(looks)) + 2, dtype=looks.dtype)
+    to[-1] = -1  # of rows without a template
+    for template, one in joined.items():
+        to[template] = one
+    return freeze(to[looks])
 
 
 def ranges(hierarchy: Hierarchy, row: int) -> bool:
@@ -130,15 +171,16 @@ def ranges(hierarchy: Hierarchy, row: int) -> bool:
 def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColouring:
     """Rank templates of more than one op that occur twice: the outermost first, then those that cover most ops.
 
-    Before: equal integers in `template` mean equal structure. After: the same file has the same colours,
-    whatever is open.
+    Before: equal integers in `template` mean equal structure; scopes that compute the same count as equal
+    (`looks_of`). After: the same file has the same colours, whatever is open.
     """
     # Series are coloured as their members are (`unit`).
-    groups = np.flatnonzero((hierarchy.template >= 0) & (hierarchy.kind != SERIES))
+    looks = looks_of(hierarchy)
+    groups = np.flatnonzero((looks >= 0) & (hierarchy.kind != SERIES))
     ops = hierarchy.op_total[hierarchy.end[groups]] - hierarchy.op_total[groups]
     groups, ops = groups[ops > 1], ops[ops > 1]
     templates, first, inverse, counts = np.unique(
-        hierarchy.template[groups], return_index=True, return_inverse=True, return_counts=True
+        looks[groups], return_index=True, return_inverse=True, return_counts=True
     )
     cover = np.bincount(inverse, weights=ops)
     # By template: the least depth at which it occurs, and how many ops its groups cover.
@@ -152,20 +194,21 @@ def structure(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> StructureColo
         theme,
         "structure",
         "Same colour and letter: same structure",
+        looks,
         rank,
-        hues(hierarchy, groups, rank, len(theme.hues)),
+        hues(hierarchy, looks, groups, rank, len(theme.hues)),
         dict(zip(templates.tolist(), counts.tolist(), strict=True)),
         distinguished(hierarchy, dict(zip(templates[order].tolist(), groups[first][order].tolist(), strict=True))),
     )
 
 
-def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
+def hues(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int], count: int) -> dict[int, int]:
     """A hue for each template: one that no structure on a level with it has, nor one on the levels around it, if there
     is one; the least used of the file.
 
     Members of a series count on its level, too. Taken in the order of rank (greedy colouring).
     """
-    levels, numbers, starts = levels_of(hierarchy, groups, rank)
+    levels, numbers, starts = levels_of(hierarchy, looks, groups, rank)
     number_of = {row: number for number, row in enumerate(levels.tolist())}
     # (levels, hues): how many structures of each hue are on a level.
     used = np.zeros((len(levels), count), np.int32)
@@ -185,10 +228,10 @@ def hues(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int], count: int) 
     return hue_of
 
 
-def levels_of(hierarchy: Hierarchy, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs, Longs]:
+def levels_of(hierarchy: Hierarchy, looks: Ints, groups: Longs, rank: dict[int, int]) -> tuple[Longs, Longs, Longs]:
     """The levels on which templates occur, as rows; the places among them of the levels of each template, one rank
     after the other; and where each rank starts."""
-    place = np.array([rank.get(template, -1) for template in hierarchy.template[groups].tolist()], np.int64)
+    place = np.array([rank.get(template, -1) for template in looks[groups].tolist()], np.int64)
     groups, place = groups[place >= 0], place[place >= 0]
     parent = hierarchy.parent[groups].astype(np.int64)
     within = (hierarchy.kind == SERIES) | (

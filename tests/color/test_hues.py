@@ -59,3 +59,26 @@ def test_of_two_structures_the_outer_ranks_first_then_that_which_covers_more() -
     row = found.hierarchy.name.index
     order = [int(found.hierarchy.template[row(name)]) for name in ("b1", "a1", "p/c1")]
     assert [found.rank[template] for template in order] == [0, 1, 2]
+
+
+def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() -> None:
+    # TensorFlow 1 fills a large slot of an optimizer by an op of its own, a small one by a constant.
+    layers = []
+    for layer, given, fills in (("fc1", "x", False), ("fc2", "fc1/act", True)):
+        slot = f"{layer}/W/Adam"
+        zeros = 'op: "Fill" input: "dims" input: "zero"' if fills else 'op: "Const"'
+        layers.append(
+            f'''node {{ name: "{layer}/W" op: "VarHandleOp" }}
+            node {{ name: "{layer}/MatMul/ReadVariableOp" op: "ReadVariableOp" input: "{layer}/W" }}
+            node {{ name: "{layer}/MatMul" op: "MatMul" input: "{given}" input: "{layer}/MatMul/ReadVariableOp" }}
+            node {{ name: "{layer}/act" op: "Relu" input: "{layer}/MatMul" }}
+            node {{ name: "{slot}" op: "VarHandleOp" }}
+            node {{ name: "{slot}/zeros" {zeros} }}
+            node {{ name: "{slot}/Assign" op: "AssignVariableOp" input: "{slot}" input: "{slot}/zeros" }}'''
+        )
+    start = 'node { name: "x" op: "Placeholder" } node { name: "dims" op: "Const" } node { name: "zero" op: "Const" }'
+    model = load("\n".join([start, *layers]).encode(), folds=False, series_min=100)
+    found = structure(model.hierarchy, THEMES["light"], model.facts)
+    rows = [model.hierarchy.name.index(name) for name in ("fc1", "fc2")]
+    assert len({int(model.hierarchy.template[row]) for row in rows}) == 2
+    assert {found.fill((row,)).badge for row in rows} == {"A"}
