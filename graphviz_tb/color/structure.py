@@ -22,7 +22,7 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.ops.roles import VARIABLES
+from graphviz_tb.ops.roles import CONVOLUTIONS, PRODUCTS, VARIABLES
 
 RANGE = re.compile(r" \([^()]*\)$")  # in the name of a fold: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
@@ -127,7 +127,7 @@ def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
 
 
 def looks_of(hierarchy: Hierarchy) -> Ints:
-    """The template of each row; one for all scopes that compute the same, though some also initialise or save.
+    """The template of each row; one for all scopes that compute the same layers, though some also initialise or save.
 
     In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
     """
@@ -142,12 +142,15 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
     holds = model[hierarchy.end[scopes]] - model[scopes]
     first = {int(looks[row]): int(row) for row in scopes[(holds > 1) & (holds <= LAYER)][::-1].tolist()}
     chosen = ops[computes]
+    layers = {op for op, word in enumerate(graph.op_types) if word in CONVOLUTIONS or word in PRODUCTS}
     same: dict[Hashable, list[int]] = {}
     for template, row in sorted(first.items(), key=itemgetter(1)):
         inside = chosen[model[row] : model[hierarchy.end[row]]].tolist()
         cut = len(hierarchy.name[row])
-        known = tuple((hierarchy.name[at][cut:], int(graph.op[hierarchy.node[at]])) for at in inside)
-        same.setdefault(known, []).append(template)
+        types = graph.op[hierarchy.node[inside]].tolist()
+        if not layers.isdisjoint(types):
+            known = tuple((hierarchy.name[at][cut:], op) for at, op in zip(inside, types, strict=True))
+            same.setdefault(known, []).append(template)
     joined = {
         template: templates[0]
         for templates in same.values()
