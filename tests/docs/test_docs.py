@@ -111,6 +111,10 @@ NOT_RUN = {
     "echo '*.pb diff=tbgraph' >> .gitattributes": "writes the settings of a repository",
     "tbgraph review ": "wants a repository with a history: tests/ci runs it in one",
     "git ": "wants a repository, with settings and a history",
+    **dict.fromkeys(
+        ("tbgraph render gs:", "tbgraph scalars s3:", "tbgraph diff hf:"),
+        "wants a bucket: tests/test_remote.py has one in memory",
+    ),
 }
 
 
