@@ -229,8 +229,8 @@ test("every box that a diff marks leads to its change", async ({ tab, page }) =>
 test("the list of changes names boxes as the picture does, and says what the file calls them", async ({ tab, page }) => {
   await page("inserted.html");
   const change = tab.getByRole("list", { name: "Changes" }).getByRole("button").first();
-  await until(async () => (await change.textContent()).includes("small/extra: scope"), "the list");
-  await until(async () => (await change.getAttribute("title")).startsWith("small_1/extra_1: scope"), "on hover");
+  await until(async () => (await change.textContent()).includes("Conv2D(4, 1×1): small/extra "), "the list");
+  await until(async () => (await change.getAttribute("title")).startsWith("Conv2D(4, 1×1): small_1/extra_1 "), "on hover");
   await until(async () => (await tab.locator('g.node[data-name="small_1/extra_1"]').textContent()).startsWith("extra"), "the picture");
 });
 
