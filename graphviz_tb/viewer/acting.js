@@ -239,8 +239,10 @@ class Acting extends Choosing {
     return this.queue(async () => {
       this.step();
       this.at = at;
+      const { scheme } = this;
       if (!(await this.painter()).measured) this.scheme = this.head.schemes.find((/** @type {string} */ one) => this.graph.blocks.has(`colour/${one}@0`));
-      this.dressPage();
+      if (this.scheme === scheme) byId("step").value = String(at);
+      else this.dressPage();
       await this.recolour();
       if (this.selected) this.told = this.card.show(this.selected); // its figures are those of the step
       this.remember();

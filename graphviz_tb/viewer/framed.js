@@ -11,7 +11,8 @@ class Framed extends Standing {
   /** Words and colours of the page. */
   dressPage() {
     document.documentElement.lang = language;
-    document.documentElement.dataset.theme = this.theme;
+    const root = document.documentElement;
+    if (root.dataset.theme !== this.theme) root.dataset.theme = this.theme; // all charts are drawn anew with it
     document.title = `${safe(this.title)} · tbgraph`;
     byId("title").textContent = safe(this.title);
     byId("title").title = safe(this.title);
