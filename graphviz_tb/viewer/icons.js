@@ -15,12 +15,22 @@ const ICONS = {
   fitNode: "M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10M8 6.5v3M6.5 8h3",
   compare: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9z",
   "profile.inTimeline": "M2.5 13h11M4 10.5V7M7 10.5V4M10 10.5V8M13 10.5V5",
+  "log.pin": "M5.5 2.5h5M6.5 2.5v4L4 9.5h8L9.5 6.5v-4M8 9.5v4",
+  "log.wide": "M9.5 2.5h4v4M13.5 2.5L9 7M6.5 13.5h-4v-4M2.5 13.5L7 9",
+  "log.more": "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  "log.about": "M8 2.2a5.8 5.8 0 1 1 0 11.6A5.8 5.8 0 0 1 8 2.2M8 7.5v3.5M8 5.2v.01",
+  "log.inGraph": "M5 3.5h7.5V11M12.5 3.5l-9 9",
   unfold: "m4.5 6.5 3.5 3.5 3.5-3.5",
 };
 
-/** A button that is a sign: its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
-function iconButton(key, run, more = {}) {
+/** A sign, for a button that has a name. @param {string} key */
+function sign(key) {
   const picture = svgEl("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
   svgEl("path", { d: ICONS[key] }, picture);
-  return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, picture);
+  return picture;
+}
+
+/** A button that is a sign: its name is read aloud and shown as a tooltip. @param {string} key @param {() => any} run @param {Record<string, any>} [more] */
+function iconButton(key, run, more = {}) {
+  return el("button", { class: "icon", "aria-label": t(key), title: t(key), onclick: run, ...more }, sign(key));
 }

@@ -25,17 +25,17 @@ class TagCard {
     /** @type {AbortController | null} */
     this.asking = null;
     this.note = el("span", { class: "note" });
-    this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, "⚲");
+    this.pin = el("button", { class: "icon", "aria-pressed": "false", title: t("log.pin"), "aria-label": t("log.pin"), onclick: () => page.togglePin(this.key) }, sign("log.pin"));
     this.plot = el("div", { class: "plot" });
     /** @type {Plot | null} of a card that draws one */
     this.chart = null;
     this.foot = el("div", { class: "card-foot" });
-    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, "⋯"), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
-    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.leads(this)?.[1]() }, "↗");
+    this.menu = el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.more"), title: t("log.more") }, sign("log.more")), el("div", { class: "pop" }, ...this.actions().map(([key, run]) => el("button", { onclick: () => ((this.menu.open = false), run()) }, t(key)))));
+    this.way = el("button", { class: "icon", hidden: true, onclick: () => page.leads(this)?.[1]() }, sign("log.inGraph"));
     const title = el("h3", { title: brief(this.tag.name) }, brief(this.tag.title || this.tag.name, 160));
     const { about } = this.tag;
-    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, "ⓘ"), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
-    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, "⤢"), this.menu);
+    const words = about && el("details", { class: "menu" }, el("summary", { class: "icon", "aria-label": t("log.about"), title: t("log.about") }, sign("log.about")), el("div", { class: "pop markdown" }, ...markdown(about.slice(0, LONGEST_ABOUT))));
+    const head = el("div", { class: "card-head" }, el("div", { class: "card-title" }, title, this.run && this.badge()), words, this.way, this.pin, el("button", { class: "icon", title: t("log.wide"), "aria-label": t("log.wide"), onclick: () => this.widen() }, sign("log.wide")), this.menu);
     this.root = el("section", { class: "chart-card", role: "figure", tabindex: "0", "aria-label": this.name(), "data-tag": this.key }, head, this.plot, this.foot, this.note);
     new ResizeObserver(() => this.fitted()).observe(this.plot);
   }

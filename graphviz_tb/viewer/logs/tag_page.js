@@ -121,7 +121,7 @@ class TagPage {
   /** The way from a group to the scope that holds the nodes of all its tags. @param {CardEntry[]} entries */
   wayToScope(entries) {
     const tags = [...new Set(entries.map((entry) => entry.tag))];
-    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.show(tags) }, "↗");
+    return el("button", { class: "icon", title: t("log.inGraph"), "aria-label": t("log.inGraph"), onclick: () => this.logs.joined.show(tags) }, sign("log.inGraph"));
   }
 
   /** Drop cards of runs that are no longer shown. @param {Set<string>} kept */
