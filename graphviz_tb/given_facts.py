@@ -40,7 +40,7 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
     where no name is one of the graph.
     """
     label, table = read_facts(source)
-    if not table:
+    if not any(table.values()):
         raise RequestError(f"{label}: no facts in it", hint=EXAMPLE)
     if column is not None and column not in table:
         raise UnknownChoice.among(f"column of {label}", column, table)

@@ -116,6 +116,15 @@ def test_odd_numbers(chain: Model) -> None:
     assert [row.label for row in wide.picture().paint.legend][2] == "1"
 
 
+@each("format", ["cytoscape", "node-data", "model-explorer"])
+def test_numbers_that_json_lacks_are_texts(format: str, chain: Model) -> None:
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    written = chain.with_facts({"in": float("nan"), "out": float("-inf")}).render(format)
+    json.loads(written, parse_constant=refuse)
+
+
 def test_names_that_are_in_no_graph(chain: Model) -> None:
     model = chain.with_facts({"in": 1, "inn": 2})
     assert [notice.message for notice in model.notices] == ["facts: 1 of 2 names are not in this graph: 'inn'"]
@@ -134,6 +143,7 @@ WRONG = {
     "g.json": ("{}", "no facts"),
     "h.csv": ("", "line 1"),
     "i.json": ("[" * 100_000, "too deep"),
+    "j.csv": ("name,ms\n\n", "no facts"),
 }
 
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.render.flat import edges, nodes
 
@@ -37,7 +38,7 @@ def cytoscape(hierarchy: Hierarchy, facts: Facts) -> bytes:
         "multigraph": True,
         "elements": {"nodes": listed, "edges": lines},
     }
-    return (json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+    return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
 def node_data(node: Any) -> dict[str, Any]:

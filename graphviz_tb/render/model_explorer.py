@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.render.flat import FlatEdge, edges, nodes
 
@@ -60,4 +61,4 @@ def node_data(hierarchy: Hierarchy, facts: Facts) -> bytes:
 
 def encoded(document: Any) -> bytes:
     """A document as a file."""
-    return (json.dumps(document, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+    return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
