@@ -16,6 +16,7 @@ from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.search import matching, parse
 from graphviz_tb.view.attribute_words import attribute_words
 
+OF_WEIGHTS = ("parameters", "weight_bytes")
 MEASURED = {"time": "time", "memory": "bytes"}  # what `Stats` calls it
 
 
@@ -78,6 +79,8 @@ class ModelRows:
             median, known = facts.stats.column(MEASURED[quantity]).median, facts.stats.known
             return np.where(known, median, np.nan)[: self.count]
         if facts.cost is None or quantity not in QUANTITIES:
+            return None
+        if quantity in OF_WEIGHTS and self.hierarchy.graph.of_pytorch:  # whose traces have no shapes of weights
             return None
         distinct, which = facts.cost().distinct(len(self.hierarchy))
         return np.array([getattr(cost, quantity) for cost in distinct], float)[which[: self.count]]

@@ -21,7 +21,13 @@ COMPARE: dict[str, Callable[[Any, float], Any]] = {
 EVERYWHERE = ("name", "op", "device", "attr")  # the fields in which a text without a field is looked for
 INTERNED = ("op", "device")
 NO_STATISTICS = "no run statistics were read", "--run-metadata FILE reads them"
-WHY_UNKNOWN: dict[str, tuple[str, str | None]] = {"time": NO_STATISTICS, "memory": NO_STATISTICS}
+NO_WEIGHTS = ("a trace of PyTorch has no shapes of weights", "export the model, or count them in the program")
+WHY_UNKNOWN: dict[str, tuple[str, str | None]] = {
+    "time": NO_STATISTICS,
+    "memory": NO_STATISTICS,
+    "parameters": NO_WEIGHTS,
+    "weight_bytes": NO_WEIGHTS,
+}
 SIZE = re.compile(r"(?<=[0-9?])[x,](?=[0-9?])|, ")
 
 
@@ -115,7 +121,8 @@ def known_numbers(rows: SearchedRows, quantity: str) -> Floats:
     numbers = rows.numbers(quantity)
     if numbers is None:
         reason, hint = WHY_UNKNOWN.get(quantity, ("its costs were not worked out", None))
-        raise MissingFacts(f"{quantity.replace('_', ' ')} is not known in this graph: {reason}", hint=hint)
+        verb = "are" if quantity.endswith("s") else "is"
+        raise MissingFacts(f"{quantity.replace('_', ' ')} {verb} not known in this graph: {reason}", hint=hint)
     return numbers
 
 

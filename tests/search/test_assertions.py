@@ -218,3 +218,10 @@ def test_hostile_names_and_assertions_reach_no_terminal(capsys: pytest.CaptureFi
     out, err = capsys.readouterr()
     assert not {"\x1b", "\u202e"} & {*out, *err}
     assert "a\\x1b[31m\\u202eb" in out
+
+
+@each("quantity", ["params < 5M", "weights < 1MB", "params(name:Linear) < 5M"])
+def test_weights_of_a_trace_without_their_shapes_are_not_zero(quantity: str) -> None:
+    model = graphviz_tb.load(FIXTURES / "logged" / "torch_layers")
+    with pytest.raises(MissingFacts, match="a trace of PyTorch has no shapes of weights"):
+        model.check(quantity)
