@@ -262,6 +262,9 @@ class Model(OpenableModel):
             self._last = last = draw(self, wanted)
         return last  # not what another thread has drawn meanwhile
 
+    def _repr_svg_(self) -> str:
+        return self.picture()._repr_svg_()
+
     def to_json(self) -> dict[str, Any]:
         """The whole folded graph as plain values (docs/json.md)."""
         return self.document().values()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import graphviz_tb
-from graphviz_tb.errors import RequestError, UnknownNode
+from graphviz_tb.errors import RequestError, ToolMissing, UnknownNode
 from tests.each import each
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -58,6 +58,8 @@ GUESSES = [
     "repr(model['conv1']) == \"<Node 'conv1': scope, 27 ops>\"",
     "repr(model.nodes).startswith('<529 nodes>') and repr(model.nodes).endswith('509 more')",
     "'<table>' in model.nodes._repr_html_()",
+    "model._repr_svg_() == model.picture().render('svg').decode()",
+    "model.diff(MNIST)._repr_svg_().startswith('<svg')",
 ]
 
 
@@ -127,3 +129,17 @@ def test_tbgraph_is_the_same_package() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_table_without_pandas_says_what_to_install(model: graphviz_tb.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ToolMissing, match="pandas") as error:
+        model.to_pandas()
+    assert error.value.hint == "pip install pandas"
+
+
+def test_a_log_says_what_it_holds() -> None:
+    assert (
+        repr(graphviz_tb.open_log(MNIST.parents[1] / "logged/tf2_summaries"))
+        == "<Log 'tf2_summaries': 2 runs, 17 tags>"
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from graphviz_tb.errors import UnknownNode
+from graphviz_tb.errors import ToolMissing, UnknownNode
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.folded import Folded
@@ -250,9 +250,12 @@ class NodeList(Sequence[Node]):
     def to_pandas(self) -> pd.DataFrame:
         """A `pandas.DataFrame` with a row each: name, kind, op, device, shape, parameters, flops.
 
-        Raises `ImportError` where pandas is not installed.
+        Raises `ToolMissing` where pandas is not installed.
         """
-        import pandas as pd
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise ToolMissing("a table needs pandas", hint="pip install pandas") from None
 
         return pd.DataFrame([values_of(node, plain=True) for node in self], columns=list(COLUMNS))
 

@@ -45,6 +45,9 @@ class Changes(Comparison):
         check_picture(wanted)
         return Both(self, saved).picture(wanted)
 
+    def _repr_svg_(self) -> str:
+        return self.picture()._repr_svg_()
+
     def save(self, target: str | PathLike[str], **choices: Any) -> None:
         """Write a picture (`.svg`, `.png`, …), or the report (`.json`, `.md`, `.txt`)."""
         from graphviz_tb.output import keep_inputs, write
