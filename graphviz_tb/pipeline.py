@@ -87,7 +87,7 @@ def load(
             loaded = read(source, options.read, report.part)
         model = fold(loaded, options, report, source)
     model = model if saved is None else model.viewed(saved)
-    return model if facts is None else model.with_facts(facts, said=choices)
+    return model if facts is None else model.with_facts(facts, color="color_by" not in choices)
 
 
 def saved_view(view: Any, said: Mapping[str, Any]) -> SavedView | None:
@@ -200,18 +200,17 @@ class Model(OpenableModel):
             model.files = self.files
         return model._like(options=options).viewed(saved)
 
-    def with_facts(self, facts: Any, column: str | None = None, said: Mapping[str, Any] | None = None) -> Model:
-        """Return the model with facts about its nodes, which colour it and are on its boxes and cards.
+    def with_facts(self, facts: Any, column: str | None = None, color: bool = True) -> Model:
+        """Return the model with facts about its nodes, which `color` it and are on its boxes and cards.
 
         `facts` are a CSV or JSON file, node data of Model Explorer, a dict of values by name, records, or a data frame;
-        `column` is what colours the graph (else the first), unless `said` has a colouring. Raises `RequestError` where
-        no name is one of the graph.
+        `column` is what colours the graph (else the first). Raises `RequestError` where no name is one of the graph.
         """
         from graphviz_tb.given_facts import facts_of
 
         given, odd = facts_of(facts, self, column)
         options = self.options
-        if "color_by" not in (said or {}):
+        if color:
             options = replace(options, picture=replace(options.picture, color_by=GIVEN))
         model = self._like(facts=replace(self.facts, given=given), options=options)
         model.noticed = (*self.noticed, *odd)

@@ -125,6 +125,14 @@ def test_numbers_that_json_lacks_are_texts(format: str, chain: Model) -> None:
     json.loads(written, parse_constant=refuse)
 
 
+@each("format", ["graphml", "cytoscape", "model-explorer"])
+def test_a_fact_that_is_called_as_what_a_format_says_leaves_that(format: str, chain: Model) -> None:
+    written = chain.with_facts([{"node": "in", "op": "mine"}, {"node": "out", "op": "mine"}]).render(format).decode()
+    assert "fact_op" in written
+    assert "mine" in written
+    assert "Placeholder" in written
+
+
 def test_names_that_are_in_no_graph(chain: Model) -> None:
     model = chain.with_facts({"in": 1, "inn": 2})
     assert [notice.message for notice in model.notices] == ["facts: 1 of 2 names are not in this graph: 'inn'"]

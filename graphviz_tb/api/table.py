@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.algorithms.reached import spread
-from graphviz_tb.annotate.layer_rows import layer_rows
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.interpret.parts import serving
 from graphviz_tb.model.columns import Bools

@@ -7,26 +7,25 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 
+from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
 from graphviz_tb.model.columns import Ints, Longs, distinct, freeze
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import FOLD, SCOPE, SEGMENT, SERIES, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
 from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.ops.roles import CONVOLUTIONS, PRODUCTS, VARIABLES
+from graphviz_tb.ops.roles import VARIABLES
 
 RANGE = re.compile(r" \([^()]*\)$")  # in the name of a fold: its first and its last part
 COUNTER = re.compile(r"_\d+$", re.ASCII)
-LAYER = 1000  # ops of a scope that is compared without what initialises it
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
 
 
 def looks_of(hierarchy: Hierarchy) -> Ints:
-    """The template of each row; one for all scopes that compute the same layers, though some also initialise or save.
+    """The template of each row; one for layers that compute the same, though some also initialise or save.
 
     In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
     """
@@ -136,29 +135,15 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
     computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], OF_MODEL)
     if computes.all():
         return looks
-    # How many ops of the model, and others, are before each row.
-    model, other = (np.searchsorted(ops[chosen], np.arange(len(hierarchy) + 1)) for chosen in (computes, ~computes))
-    scopes = np.flatnonzero((hierarchy.kind == SCOPE) & (looks >= 0))
-    holds = model[hierarchy.end[scopes]] - model[scopes]
-    first = {int(looks[row]): int(row) for row in scopes[(holds > 1) & (holds <= LAYER)][::-1].tolist()}
-    chosen = ops[computes]
-    layers = {op for op, word in enumerate(graph.op_types) if word in CONVOLUTIONS or word in PRODUCTS}
-    same: dict[Hashable, list[int]] = {}
-    for template, row in sorted(first.items(), key=itemgetter(1)):
-        inside = chosen[model[row] : model[hierarchy.end[row]]].tolist()
+    ops = ops[computes]
+    same: dict[tuple[tuple[str, int], ...], int] = {}
+    joined: dict[int, int] = {}
+    for row in layer_rows(hierarchy):
+        first, stop = np.searchsorted(ops, (row, hierarchy.end[row]))
         cut = len(hierarchy.name[row])
-        types = graph.op[hierarchy.node[inside]].tolist()
-        if not layers.isdisjoint(types):
-            known = tuple((hierarchy.name[at][cut:], op) for at, op in zip(inside, types, strict=True))
-            same.setdefault(known, []).append(template)
-    joined = {
-        template: templates[0]
-        for templates in same.values()
-        if any(other[hierarchy.end[first[one]]] > other[first[one]] for one in templates)
-        for template in templates[1:]
-    }
-    if not joined:
-        return looks
+        inside = tuple((hierarchy.name[op][cut:], int(graph.op[hierarchy.node[op]])) for op in ops[first:stop].tolist())
+        if looks[row] >= 0:
+            joined[int(looks[row])] = same.setdefault(inside, int(looks[row]))
     to = np.arange(int(np.max(looks)) + 2, dtype=looks.dtype)
     to[-1] = -1  # of rows without a template
     for template, one in joined.items():

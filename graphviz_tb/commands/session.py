@@ -70,7 +70,7 @@ def open_model(
     try:
         model = load(source, options, report, view)
         if facts is not None:
-            model = model.with_facts(facts.file, facts.column, {"color_by": 0} if facts.coloured else {})
+            model = model.with_facts(facts.file, facts.column, facts.color)
         session = Session(model, options.read.strict, timing)
         session.note(session.model.notices)
         yield session

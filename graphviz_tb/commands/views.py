@@ -70,13 +70,13 @@ def facts_for(values: Mapping[str, Any]) -> FactsAsked | None:
         raise RequestError("--fact names a column, and no facts are given", hint="--facts FILE.csv")
     if values["facts"] is None:
         return None
-    return FactsAsked(values["facts"], values["fact"], values["color_by"] is not None)
+    return FactsAsked(values["facts"], values["fact"], values["color_by"] is None)
 
 
 class FactsAsked(NamedTuple):
-    """A file of facts, the column that colours the graph (None: the first), and whether another colouring was asked
-    for."""
+    """A file of facts, the column that colours the graph (None: the first), and whether it does: unless another
+    colouring was asked for."""
 
     file: str
     column: str | None
-    coloured: bool
+    color: bool

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, uncalled_functions
-from graphviz_tb.annotate.layer_rows import layer_rows
+from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.arrange import ArrangeOptions
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.layout import opened_by

@@ -75,8 +75,7 @@ def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]
 
 
 def layers(hierarchy: Hierarchy) -> DataBlock:
-    """The Keras layers of a file by row: the class, the whole configuration in words, the shapes of the weights where
-    they are nodes of the graph."""
+    """The Keras layers of a file by row: the class, and the whole configuration in words."""
     told = hierarchy.graph.layers
     rows = [row for row in range(1, int(hierarchy.end[0])) if hierarchy.name[row] in told] if told else []
     named = [(row, told[hierarchy.name[row]]) for row in rows]
@@ -89,6 +88,8 @@ def meanings(hierarchy: Hierarchy, attributes: Iterable[str]) -> DataBlock:
     classes = {layer.class_name for layer in graph.layers.values()}
     types = {graph.op_types[graph.op[node]] for node in hierarchy.node[hierarchy.kind == OP].tolist() if node >= 0}
     said = {op: op_words(op) for op in sorted(types | classes)}
-    about = {name: attribute_meaning(name) for name in sorted(set(attributes))}
-    return words("meanings", {part: {name: line for name, line in lines.items() if line}
-                              for part, lines in (("ops", said), ("attributes", about))})  # fmt: skip
+    of_attributes = {name: attribute_meaning(name) for name in sorted(set(attributes))}
+    parts = {"ops": said, "attributes": of_attributes}
+    return words(
+        "meanings", {part: {name: line for name, line in lines.items() if line} for part, lines in parts.items()}
+    )

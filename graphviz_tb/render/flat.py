@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import clean
 from graphviz_tb.model.tensors import shape_word
 
+# What the formats say of a node. `value` repeats the id, and `key` of an edge its number: networkx reads them.
+RESERVED = frozenset(("id", "value", "name", "label", "op", "device", "scope", "parent"))
+
 
 @dataclass(frozen=True, slots=True)
 class FlatNode:
     """An op or, where `op` is "", a group: its row, that of the group around it (0: none), and what is said of it.
-    `label` is what its box is called; `given` are the facts of a user by column."""
+    `label` is what its box is called; `given` are the facts of a user by column, those that are called as one of its
+    own with `fact_` before their names."""
 
     row: int
     parent: int
@@ -52,8 +58,22 @@ def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode
         op = graph.op_types[graph.op[node]] if node >= 0 else ""
         device = graph.devices[graph.device[node]] if node >= 0 and graph.device[node] >= 0 else ""
         parent = max(0, int(hierarchy.parent[row]))
-        values = given.at(row) if given is not None else {}
+        values = {own_name(name): value for name, value in given.at(row).items()} if given is not None else {}
         yield FlatNode(row, parent, clean(hierarchy.name[row]), clean(hierarchy.leaf(row)), op, device, values)
+
+
+def own_name(column: str) -> str:
+    """What a column of facts is called beside what a format says of every node.
+
+    >>> own_name("latency"), own_name("op")
+    ('latency', 'fact_op')
+    """
+    return f"fact_{column}" if column in RESERVED else column
+
+
+def encoded(document: Any) -> bytes:
+    """A document of JSON as a file; numbers that JSON lacks are texts."""
+    return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
 
 
 def edges(hierarchy: Hierarchy, facts: Facts) -> Iterator[FlatEdge]:

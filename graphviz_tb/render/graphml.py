@@ -8,7 +8,7 @@ from typing import Any
 
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.render.flat import edges, nodes
+from graphviz_tb.render.flat import edges, nodes, own_name
 from graphviz_tb.render.markup import words
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -21,17 +21,17 @@ OF_EDGES = {"output": "string", "input": "int", "control": "boolean", "tensor": 
 def graphml(hierarchy: Hierarchy, facts: Facts) -> bytes:
     """The whole main graph. A node has its name, label, op, device, scope and the facts of a user; an edge the output
     and input that it joins, and the tensor that it carries."""
-    given = list(facts.given.names) if facts.given is not None else []
+    given = {own_name(name): facts.given.numeric(name) for name in facts.given.names} if facts.given is not None else {}
     text = BytesIO()
     text.write(HEAD.encode())
     for number, name in enumerate(OF_NODES):
         text.write(key(f"d{number}", "node", name, "string"))
-    for number, name in enumerate(given):
-        text.write(key(f"f{number}", "node", name, "double" if facts.given.numeric(name) else "string"))  # type: ignore[union-attr]
+    for number, (name, numeric) in enumerate(given.items()):
+        text.write(key(f"f{number}", "node", name, "double" if numeric else "string"))
     for number, (name, kind) in enumerate(OF_EDGES.items()):
         text.write(key(f"e{number}", "edge", name, kind))
     text.write(b'<graph edgedefault="directed">\n')
-    for line in (*node_lines(hierarchy, facts, given), *edge_lines(hierarchy, facts)):
+    for line in (*node_lines(hierarchy, facts, list(given)), *edge_lines(hierarchy, facts)):
         text.write(line.encode("utf-8", "replace"))
     text.write(b"</graph>\n</graphml>\n")
     return text.getvalue()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.finite import finite
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.render.flat import FlatEdge, edges, nodes
+from graphviz_tb.render.flat import FlatEdge, edges, encoded, nodes, own_name
 
 GRAPH = "main"  # the id of the graph, which node data name again
 
@@ -53,12 +51,7 @@ def node_data(hierarchy: Hierarchy, facts: Facts) -> bytes:
     name = "FLOPs" if given is None else given.shown
     results: dict[str, dict[str, Any]] = {}
     for node in nodes(hierarchy, facts, groups=False):
-        value = costs.under(node.row).flops if costs is not None else node.given.get(name)
+        value = costs.under(node.row).flops if costs is not None else node.given.get(own_name(name))
         if value is not None:
             results[node.name] = {"value": value}
     return encoded({GRAPH: {"name": name, "results": results}})
-
-
-def encoded(document: Any) -> bytes:
-    """A document as a file."""
-    return (json.dumps(finite(document), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
