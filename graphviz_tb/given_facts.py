@@ -15,7 +15,6 @@ from graphviz_tb.errors import (
     MalformedText,
     ReadError,
     RequestError,
-    TooLarge,
     UnknownChoice,
     WrongType,
     nearest,
@@ -24,6 +23,7 @@ from graphviz_tb.errors import (
 from graphviz_tb.limits import FACTS_BYTES
 from graphviz_tb.model.given import FactValue, GivenFacts
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.read.inputs import bounded
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
@@ -80,13 +80,7 @@ def read_facts(source: Any) -> tuple[str, FactColumns]:
 def text_of(path: Path) -> str:
     """The text of a file. Raises `ReadError`."""
     try:
-        with path.open("rb") as file:
-            data = file.read(FACTS_BYTES + 1)
-        if len(data) > FACTS_BYTES:
-            raise TooLarge(f"{path.name} has more than {FACTS_BYTES:,} bytes of facts", hint="give fewer columns")
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise ReadError(f"cannot read {str(path)!r}: {error.strerror}", hint=EXAMPLE) from None
+        return bounded(path, FACTS_BYTES, EXAMPLE).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ReadError(f"{path.name} is no text in UTF-8", hint=EXAMPLE) from None
 

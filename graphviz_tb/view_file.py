@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.choices import check_picture, with_choices
-from graphviz_tb.errors import MalformedText, ReadError, RequestError, TooLarge, demand, nearest, spoken
+from graphviz_tb.errors import MalformedText, ReadError, RequestError, demand, nearest, spoken
 from graphviz_tb.limits import VIEW_FILE_BYTES
 from graphviz_tb.model.saved_view import ByPattern, SavedView
 from graphviz_tb.options import PATTERNS, Options
+from graphviz_tb.read.inputs import bounded
 
 PROJECT = "pyproject.toml"
 LISTS = ("open", "aside", "main", "hide")  # of patterns
@@ -61,25 +62,13 @@ def read_view(path: str | os.PathLike[str]) -> SavedView:
     path = Path(path)
     if not path.is_file():
         raise ReadError(f"no view file {str(path)!r}", hint="write one: docs/view.md says what it may hold")
-    values = parsed(content(path), path.name)
+    values = parsed(bounded(path, VIEW_FILE_BYTES, "docs/view.md says what a view file holds"), path.name)
     if path.name == PROJECT:
         tool = values.get("tool", {})
         values = tool.get("tbgraph", {}) if isinstance(tool, dict) else {}
         if not isinstance(values, dict):
             raise RequestError(f"{PROJECT}: tool.tbgraph is no table", hint="[tool.tbgraph]")
     return checked(values, path.name)
-
-
-def content(path: Path) -> bytes:
-    """The bytes of a view file. Raises `ReadError`."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(VIEW_FILE_BYTES + 1)
-    except OSError as error:
-        raise ReadError(f"cannot read {str(path)!r}: {error.strerror}") from None
-    if len(data) > VIEW_FILE_BYTES:
-        raise TooLarge(f"{path.name} has more than {VIEW_FILE_BYTES:,} bytes", hint="is it a view file?")
-    return data
 
 
 def parsed(data: bytes, name: str) -> dict[str, Any]:

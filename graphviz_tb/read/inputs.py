@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.errors import RequestError
+from graphviz_tb.errors import ReadError, RequestError, TooLarge
 from graphviz_tb.read.saved_model import FILES, model_file
 from graphviz_tb.read.walk import files_below
 
@@ -51,6 +51,18 @@ def local(source: Any) -> Any:
     from graphviz_tb.read.remote import copied  # most sources are here
 
     return copied(source)
+
+
+def bounded(path: Path, limit: int, hint: str) -> bytes:
+    """The bytes of a small file of a user. Raises `ReadError` where it cannot be read, `TooLarge` past the `limit`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)  # a device may go on for ever
+    except OSError as error:
+        raise ReadError(f"cannot read {str(path)!r}: {error.strerror}", hint=hint) from None
+    if len(data) > limit:
+        raise TooLarge(f"{path.name} has more than {limit:,} bytes", hint=hint)
+    return data
 
 
 def check_once(sources: Iterable[Any]) -> None:

@@ -69,8 +69,11 @@ class Shown extends Framed {
     this.paint = painter.paint(this.scene, this.places);
     this.picture.recolour(this.paint);
     this.legend();
-    clearTimeout(this.mapping); // the map follows when the steps have come to rest
-    this.mapping = setTimeout(() => this.minimap.draw(this.scene, this.paint), 150);
+    clearTimeout(this.mapping); // map and outline follow when the steps have come to rest
+    this.mapping = setTimeout(() => {
+      this.minimap.draw(this.scene, this.paint);
+      this.outline.draw();
+    }, 150);
     for (const dress of this.dressers) dress();
   }
 

@@ -391,6 +391,12 @@ test("statistics colour the picture, step by step", async ({ tab, page }) => {
   await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 1 });
   await until(async () => (await all()) !== looks, "another step has other colours or numbers");
   await becomes(async () => JSON.stringify(await places()), JSON.stringify({ ...before, same: true }), "nothing moves, nothing is made anew");
+  await tab.getByRole("button", { name: "Outline", exact: true }).click();
+  const figures = () => tab.getByRole("treeitem").allTextContents();
+  await until(async () => (await figures()).some((one) => one.includes("ms")), "the outline has the figures of the step");
+  const said = (await figures()).join();
+  await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 2 });
+  await until(async () => (await figures()).join() !== said, "and then those of the other");
   await node(tab, "conv1").click();
   await card(tab).getByRole("table", { name: "Statistics" }).getByText("ms").first().waitFor();
 });
