@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from graphviz_tb.errors import RequestError
+from graphviz_tb.errors import RequestError, UnknownChoice, nearest, suggestions
 from graphviz_tb.limits import QUERY_TERMS
 
 FIELDS = ("name", "op", "device", "attr", "shape", "dtype")
@@ -32,6 +32,7 @@ SIGNS = (">=", "<=", "==", "!=", ">", "<", "=")
 SIGN = "|".join(SIGNS)
 NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 FIELD = re.compile(rf"({'|'.join(FIELDS)}|key):(.*)", re.IGNORECASE | re.DOTALL)
+NO_FIELD = re.compile(r"([a-z_]+):(?!:|[0-9]+$).*", re.IGNORECASE | re.DOTALL)  # `dense:0` and `aten::add` are names
 COMPARISON = re.compile(rf"([a-z_]+)({SIGN})({NUMBER})([a-zµ]*)", re.IGNORECASE)
 UNIT = re.compile(r"([kmgt]?)(i?)b?", re.IGNORECASE)
 REGEX = re.compile(r"/(.+)/([a-z]*)", re.DOTALL)
@@ -172,7 +173,7 @@ class QueryReader:
 
 
 def term(word: str) -> Query:
-    """One word: a text or a comparison. Raises `RequestError` for a comparison of something unknown.
+    """One word: a text or a comparison. Raises `RequestError` for a comparison or a field of something unknown.
 
     >>> term("time>2ms"), term('"time>2ms"')
     (NumberTerm(quantity='time', sign='>', limit=2000.0), TextTerm(field='', text='time>2ms', regex=False))
@@ -191,11 +192,23 @@ def term(word: str) -> Query:
         number = float(f"{float(compared[3]) * scale(quantity, compared[4]):.15g}")
         return NumberTerm(quantity, "==" if compared[2] == "=" else compared[2], number)
     found = FIELD.fullmatch(word)
+    if found is None and (misspelt := NO_FIELD.fullmatch(word)):
+        raise no_field(misspelt[1], word)
+    if found and not found[2].replace('"', ""):
+        raise RequestError(f"{found[1]}: is followed by nothing to look for", hint=f"{found[1]}:TEXT, in one word")
     field, text = (found[1].lower().replace("key", "attr"), found[2]) if found else ("", word)
     regex = REGEX.fullmatch(text)
     if regex:
         return TextTerm(field, ("(?i)" if "i" in regex[2] else "") + regex[1], regex=True)
     return TextTerm(field, text.replace('"', ""))
+
+
+def no_field(name: str, word: str) -> RequestError:
+    """The error for a word whose beginning is like a field and is none."""
+    if name.lower() in QUANTITIES:
+        return RequestError(f"{name} is compared, not looked for: {word!r}", hint=f"{name}>1M, {name}<=2k …")
+    hint = f"fields: {', '.join(FIELDS)}; a text with a colon is put in quotes"
+    return UnknownChoice(f"unknown field {name!r}{suggestions(nearest(name.lower(), FIELDS), ())}", hint=hint)
 
 
 def scale(quantity: str, unit: str) -> float:

@@ -9,6 +9,7 @@ const QUANTITY = new Map(Object.entries({
 const QUERY_TIMES = new Map([["ns", 1e-3], ["us", 1], ["µs", 1], ["ms", 1e3], ["s", 1e6]]); // microseconds
 const QUERY_REGEX = /^\/(.+)\/([a-z]*)$/s;
 const QUERY_FIELD = new RegExp(`^(${QUERY_FIELDS}):(.*)$`, "is");
+const QUERY_NO_FIELD = /^([a-z_]+):(?!:|[0-9]+$)/i; // `dense:0` and `aten::add` are names
 const QUERY_NUMBER = /^([a-z_]+)(>=|<=|==|!=|>|<|=)([0-9]+(?:\.[0-9]+)?)([a-zµ]*)$/i;
 const QUERY_UNIT = /^([kmgt]?)(i?)b?$/i;
 const SPACED_FIELD = new RegExp(`(^|[\\s(])(${QUERY_FIELDS}):[ \\t]+(?=\\S)`, "gi");
@@ -100,7 +101,11 @@ function queryTerm(word) {
     if (!"==".includes(sign)) throw new QueryError(t("query.quantity", { name }));
     return { text: { field: "", text: word, regex: null } };
   }
-  const [, named, rest] = QUERY_FIELD.exec(word) ?? [word, "", word];
+  const known = QUERY_FIELD.exec(word);
+  const misspelt = known ? null : QUERY_NO_FIELD.exec(word);
+  if (misspelt) throw new QueryError(t("query.field", { name: misspelt[1] }));
+  if (known && !known[2].replaceAll('"', "")) throw new QueryError(t("query.empty", { name: known[1] }));
+  const [, named, rest] = known ?? [word, "", word];
   const field = named.toLowerCase().replace("key", "attr");
   const regex = QUERY_REGEX.exec(rest);
   if (!regex) return { text: { field, text: rest.replaceAll('"', ""), regex: null } };

@@ -69,8 +69,12 @@ ANSWERS = {
     "name:/LU6/i": ["a/relu6 (1)"],
     "nothing": [],
     "transpose_a=false": ["a/matmul"],
+    '"typ:Relu"': [],  # in quotes a text
+    "a/matmul:0": [],
+    "aten::add": [],
 }
-WRONG = ["", "  ", "(a", "a)", "a or", "not", "and and", "( )", "weight>3", "params>3lbs", "time>3K", "/(/", "x " * 101]
+WRONG = ["", "  ", "(a", "a)", "a or", "not", "and and", "( )", "weight>3", "params>3lbs", "time>3K", "/(/", "x " * 101,
+         "typ:Relu", "a and layer:b", "not Type: x", "op:", 'name:""', "attr: )", "params:1M"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +95,16 @@ def test_what_a_query_finds(query: str, model: graphviz_tb.Model) -> None:
 def test_a_query_that_cannot_be_read_is_refused(query: str, model: graphviz_tb.Model) -> None:
     with pytest.raises(RequestError):
         model.find(query)
+
+
+def test_a_field_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(RequestError, match="unknown field 'shap'; nearest: 'shape'") as error:
+        parse("shap:2x3")
+    assert error.value.hint == "fields: name, op, device, attr, shape, dtype; a text with a colon is put in quotes"
+    with pytest.raises(RequestError, match="op: is followed by nothing to look for"):
+        parse("not op:")
+    with pytest.raises(RequestError, match="params is compared, not looked for"):
+        parse("params:1M")
 
 
 def test_a_quantity_that_is_not_known_is_said(model: graphviz_tb.Model) -> None:
