@@ -392,7 +392,7 @@ test("statistics colour the picture, step by step", async ({ tab, page }) => {
   await until(async () => (await all()) !== looks, "another step has other colours or numbers");
   await becomes(async () => JSON.stringify(await places()), JSON.stringify({ ...before, same: true }), "nothing moves, nothing is made anew");
   await tab.getByRole("button", { name: "Outline", exact: true }).click();
-  const figures = () => tab.getByRole("treeitem").allTextContents();
+  const figures = () => tab.locator("#outline .count").allTextContents();
   await until(async () => (await figures()).some((one) => one.includes("ms")), "the outline has the figures of the step");
   const said = (await figures()).join();
   await tab.getByRole("combobox", { name: "Step" }).selectOption({ index: 2 });
