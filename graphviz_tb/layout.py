@@ -21,7 +21,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place import place
+from graphviz_tb.place import Frames, place
 from graphviz_tb.view import NodeLabels, build_view, open_groups
 from graphviz_tb.view.first import FEWEST_BOXES
 from graphviz_tb.view.opening import OpenSet, members_alone, shows_one, unlisted
@@ -79,8 +79,9 @@ def metagraph_for(model: OpenableModel, options: PictureOptions) -> Callable[[Pa
 
 def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, or fewer of them where nothing was said of which to open."""
-    layout = laid_out(model, options, second, opened)
-    return legible(model, options, second, layout) if is_free(options) else layout
+    frames = Frames()
+    layout = laid_out(model, options, second, opened, frames)
+    return legible(model, options, second, layout, frames) if is_free(options) else layout
 
 
 def is_free(options: PictureOptions) -> bool:
@@ -88,8 +89,9 @@ def is_free(options: PictureOptions) -> bool:
     return not options.open and not options.open_all and options.depth == "auto"
 
 
-def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
-    """The layout with these groups open, and what was odd in arranging them."""
+def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: Frames) -> Layout:
+    """The layout with these groups open, and what was odd in arranging them; groups that look as they did in an earlier
+    one keep their frame."""
     hierarchy, report = model.hierarchy, model.report
     alone = members_alone(hierarchy, opened, options)
     members = alone or {}
@@ -101,13 +103,13 @@ def laid_out(model: OpenableModel, options: PictureOptions, second: Second, open
         labels = NodeLabels(hierarchy, second, alone=alone is not None)
         view = build_view(hierarchy, metagraph, opened, skeletons, labels, options.max_annotations, members)
     with report.stage("place"):
-        scene = place(view, options)
+        scene = place(view, options, frames)
     # Equal metagraphs share one skeleton, so that the same notice comes once for each of them.
     odd = dict.fromkeys(notice for skeleton in skeletons.values() for notice in skeleton.notices)
     return Layout(opened, view, scene, (*odd, *lay.notices()))
 
 
-def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout) -> Layout:
+def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, frames: Frames) -> Layout:
     """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
 
     The group that was opened first, on the way to what repeats, stays open. Names may be smaller where a stack would
@@ -120,7 +122,8 @@ def legible(model: OpenableModel, options: PictureOptions, second: Second, layou
 
     @cache  # each search begins in the middle
     def first(count: int) -> Layout:
-        return laid_out(model, options, second, dict.fromkeys(path for unit in units[:count] for path in unit))
+        fewer = dict.fromkeys(path for unit in units[:count] for path in unit)
+        return laid_out(model, options, second, fewer, frames)
 
     seen, opened = stacks_in(layout.scene)
     for least, stacks in ((LEAST, seen), (SMALLER, seen), (LEAST, 0), (SMALLEST, 0)):

@@ -5,6 +5,6 @@ measure ─ sizes ─ stubs beside ─ level by level: coordinates, turn, auxili
 
 from __future__ import annotations
 
-from graphviz_tb.place.nested import place
+from graphviz_tb.place.nested import Frames, place
 
-__all__ = ["place"]
+__all__ = ["Frames", "place"]

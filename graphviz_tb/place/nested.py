@@ -7,24 +7,57 @@ Nothing recurses: a graph with open groups ten thousand levels deep must work.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Point, Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.frames import GroupLayout, frame
-from graphviz_tb.place.groups import in_order
+from graphviz_tb.place.groups import OpenGroup, in_order
 from graphviz_tb.place.sketch import Sketch
 from graphviz_tb.place.spine import lead_through
 
 
-def place(view: View, options: PictureOptions) -> Scene:
+@dataclass(frozen=True, slots=True)
+class KnownFrame:
+    """The frame of an open group, with what it was made of: the group, the level before the main path of the picture
+    led through it, and the frames in it."""
+
+    group: OpenGroup
+    level: View
+    below: Mapping[int, GroupLayout]
+    frame: GroupLayout
+
+
+class Frames:
+    """The frames of the pictures of one graph in one direction, for the next: a group that looks as it did keeps its
+    frame."""
+
+    def __init__(self) -> None:
+        self.known: dict[Path, KnownFrame] = {}
+
+
+def place(view: View, options: PictureOptions, frames_before: Frames | None = None) -> Scene:
     """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
-    lines end at borders, and an edge that crosses a border goes on exactly where it met it."""
-    groups = lead_through(in_order(view))
+    lines end at borders, and an edge that crosses a border goes on exactly where it met it.
+
+    Groups that look as they did keep their frame of `frames_before`; the others leave theirs there.
+    """
+    known = (frames_before or Frames()).known
+    levels = in_order(view)
+    groups = lead_through(levels)
     frames: dict[int, GroupLayout] = {}
     for number in range(len(groups) - 1, -1, -1):  # the size of a frame depends on the frames in it
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
+        last = known.get(group.view.path)
+        if last is not None and alike(last, group, levels[number].view, below):
+            frames[number] = last.frame
+            continue
         frames[number] = frame(group.view, group.heading, below, group.outside, options.direction)
+        known[group.view.path] = KnownFrame(group, levels[number].view, below, frames[number])
     sketch = Sketch(groups, frames)
     where: dict[int, tuple[int, int, Point]] = {0: (-1, 0, (0, 0))}  # of each group: its box, depth and corner
     for number, group in enumerate(groups):
@@ -35,3 +68,21 @@ def place(view: View, options: PictureOptions) -> Scene:
             assert slot is not None
             where[child] = (numbers[position], depth + 1, (slot[1][0] + x, slot[1][1] + y))
     return sketch.scene(options.direction)
+
+
+def alike(last: KnownFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
+    """Whether a group is laid out as it was: the same level under the same words, with the same frames in it."""
+    was = last.level
+    return (
+        was.metagraph is level.metagraph
+        and was.skeleton == level.skeleton
+        and was.address == level.address
+        and last.group.view.skeleton.spine == group.view.skeleton.spine
+        and len(last.below) == len(below)
+        and all(last.below.get(position) is made for position, made in below.items())
+        and last.group.heading == group.heading
+        and last.group.outside == group.outside
+        and was.node_labels == level.node_labels
+        and was.functions == level.functions
+        and was.words == level.words
+    )

@@ -18,6 +18,8 @@ function py_equal(a, b) {
   if (a === b) return true;
   if (a == null || b == null || typeof a !== "object" || typeof b !== "object") return a == null && b == null;
   if (Array.isArray(a)) return a.length === b.length && a.every((one, at) => py_equal(one, b[at]));
+  if (a instanceof Map || a instanceof TupleMap) return a.size === b.size && [...a].every(([key, value]) => b.has(key) && py_equal(value, b.get(key)));
+  if (a instanceof Set || a instanceof TupleSet) return a.size === b.size && [...a].every((one) => b.has(one));
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => py_equal(a[key], b[key]));
 }

@@ -930,15 +930,15 @@ class Name {
   }
 }
 function names_of(nodes) {
-  let names, alike, number, node, name, group, texts, head_, tail, text, label_;
+  let names, alike_, number, node, name, group, texts, head_, tail, text, label_;
   names = (() => { const out = []; for (const node of nodes) { out.push(name_of(node)); } return out; })();
-  alike = new Map();
+  alike_ = new Map();
   for ([number, [node, name]] of py_enumerate(py_zip(nodes, names))) {
     if ((name.label !== called_of_names(node))) {
-      py_setdefault(alike, name.label, []).push(number);
+      py_setdefault(alike_, name.label, []).push(number);
     }
   }
-  for (group of alike.values()) {
+  for (group of alike_.values()) {
     texts = (() => { const out = []; for (const number of group) { out.push(called_of_names(nodes.at(number))); } return out; })();
     if ((new Set(texts).size > 1)) {
       [head_, tail] = agreed(texts);
@@ -3545,14 +3545,35 @@ function _label_of_sketch(words, middle, box) {
 }
 
 // place.nested
-function place(view, options) {
-  let groups, frames, number, group, below_, sketch, where, box, depth_, x, y, numbers, position, child, slot;
-  groups = lead_through(in_order_of_groups(view));
+class KnownFrame {
+  constructor(group, level, below_, frame) {
+    this.group = group;
+    this.level = level;
+    this.below = below_;
+    this.frame = frame;
+  }
+}
+class Frames {
+  constructor() {
+    this.known = new TupleMap();
+  }
+}
+function place(view, options, frames_before = null) {
+  let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers, position, child, slot;
+  known_ = (frames_before || new Frames()).known;
+  levels = in_order_of_groups(view);
+  groups = lead_through(levels);
   frames = new Map();
   for (number of py_range((groups.length - 1), -1, -1)) {
     group = groups.at(number);
     below_ = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
+    last = py_get(known_, group.view.path);
+    if (((last != null) && alike(last, group, levels.at(number).view, below_))) {
+      frames.set(number, last.frame);
+      continue;
+    }
     frames.set(number, frame_of_frames(group.view, group.heading, below_, group.outside, options.direction));
+    known_.set(group.view.path, new KnownFrame(group, levels.at(number).view, below_, frames.get(number)));
   }
   sketch = new Sketch(groups, frames);
   where = new Map([[0, [-1, 0, [0, 0]]]]);
@@ -3565,6 +3586,11 @@ function place(view, options) {
     }
   }
   return sketch.scene(options.direction);
+}
+function alike(last, group, level, below_) {
+  let was;
+  was = last.level;
+  return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.spine, group.view.skeleton.spine) && (last.below.size === below_.size) && (() => { for (const [position, made_] of below_.entries()) { if (!(py_get(last.below, position) === made_)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
 }
 
 // view.labels
@@ -4614,6 +4640,7 @@ function spines(skeleton, thick) {
 
 const exported = {
   place: place,
+  Frames: Frames,
   words_of: words_of,
   as_stack: as_stack,
   Metaedge: Metaedge,

@@ -12,7 +12,7 @@ class Shown extends Framed {
     const old = this.picture.byKey;
     const view = this.views.build(this.open, (path) => painter.room(path), this.head.options.max_annotations, this.moves);
     if (!view) return;
-    const scene = layout.place(view, this.head.options);
+    const scene = layout.place(view, this.head.options, this.frames);
     this.places = this.views.places;
     this.scene = scene;
     painter.write(scene, this.places);

@@ -84,6 +84,7 @@ class Standing {
     this.title = head.title || "graph";
     this.facts = new Facts(graph);
     this.views = new Views(graph);
+    this.frames = new layout.Frames();
     /** @type {Map<string, Path>} the open groups, without the root */
     this.open = new Map();
     /** @type {Path | null} */
@@ -152,8 +153,12 @@ class Standing {
 
   /** The open groups that hold no open group. @returns {Path[]} */
   innermost() {
-    const open = [...this.open.values()];
-    return open.filter((path) => !open.some((other) => other !== path && this.graph.within(other, path)));
+    const { graph, open } = this;
+    const around = new Set();
+    for (const path of open.values()) {
+      for (let at = graph.around(path); at && !around.has(graph.key(at)); at = graph.around(at)) around.add(graph.key(at));
+    }
+    return [...open].filter(([key]) => !around.has(key)).map(([, path]) => path);
   }
 
   /** The series whose members are on their level. @returns {Path[]} */
@@ -179,7 +184,8 @@ class Standing {
   /** Put the state into the address. */
   remember() {
     clearTimeout(this.writing);
-    const hash = hashOf(this.state());
+    const state = this.state();
+    const hash = hashOf(state);
     if (hash === this.written) return;
     const apart = this.isApart();
     if (apart) this.past = [...this.past.slice(-199), this.written];
@@ -195,7 +201,7 @@ class Standing {
     } catch {
       // a frame without an address of its own
     }
-    this.emit("state", this.state());
+    this.emit("state", state);
   }
 
   /** The same soon, for what goes on many times a second. */

@@ -9,6 +9,8 @@ class Views {
     this.graph = graph;
     /** @type {Map<string, Path>} where each box of the last picture is, by its address */
     this.places = new Map();
+    /** @type {Map<string, any>} the views of the last picture, by the key of their group */
+    this.last = new Map();
   }
 
   /**
@@ -24,7 +26,7 @@ class Views {
     /** @type {{path: Path, at: number, up: any}[]} */
     const todo = [{ path: [0], at: -1, up: null }];
     let top = null;
-    const views = [];
+    const views = new Map();
     for (let next = 0; next < todo.length; next++) {
       const { path, at, up } = todo[next];
       const held = graph.level(path);
@@ -60,7 +62,7 @@ class Views {
         functions,
         paths: [...paths, ...listed.map((row) => [row])],
       });
-      views.push(view);
+      views.set(graph.key(path), view);
       if (up) up.opened.set(at, view);
       else top = view;
       view.paths.forEach((/** @type {Path} */ one, /** @type {number} */ number) => {
@@ -69,8 +71,19 @@ class Views {
         if (graph.level(content)) todo.push({ path: content, at: number, up: view });
       });
     }
-    for (const view of views) view.words = layout.words_of(view, stubs);
+    for (const [key, view] of views) if (!this.keep(view, this.last.get(key))) view.words = layout.words_of(view, stubs);
+    this.last = views;
     return top;
+  }
+
+  /** Take the labels and words of the last picture, if they would be the same. @param {any} view @param {any} last */
+  keep(view, last) {
+    const same = (/** @type {string} */ field) => view[field].length === last[field].length && view[field].every((/** @type {any} */ one, /** @type {number} */ at) => alikeLabel(one, last[field][at]));
+    if (!last || view.metagraph !== last.metagraph || view.skeleton !== last.skeleton || view.opened.size !== last.opened.size) return false;
+    for (const at of view.opened.keys()) if (!last.opened.has(at)) return false;
+    if (!same("node_labels") || !same("functions")) return false;
+    for (const field of ["node_labels", "functions", "words"]) view[field] = last[field];
+    return true;
   }
 
   /** The label of a stack that shows what a member holds. @param {any} made @param {(path: Path) => string | null} second @param {Path} stack @param {Path} member @param {Path} box */
@@ -98,4 +111,10 @@ class Views {
     const own = graph.head.functions.filter((/** @type {number} */ row) => open.has(String(row)));
     return [...new Set([...own, ...uncalled])].sort((a, b) => a - b);
   }
+}
+
+/** Whether two labels of a box say the same. @param {any} one @param {any} other */
+function alikeLabel(one, other) {
+  for (const field in one) if (one[field] !== other[field]) return false;
+  return true;
 }

@@ -489,3 +489,32 @@ test("an open stack shows one member, and its card, a search and a link lead to 
   await becomes(() => names(tab).then((all) => all.filter((name) => name.includes("/"))), ["b_3/mul", "b_3/sum"]);
   await gone(node(tab, "b_2"), "the others are behind it");
 });
+
+test("whatever was open before, a view looks as it does in a page that is loaded with it", async ({ tab, page }) => {
+  await page("mnist.html");
+  const drawn = () =>
+    tab.evaluate(async () => {
+      const boxes = (await window.tbgraph.scene()).boxes.map((box) => JSON.stringify(box)).sort();
+      const lines = [...document.querySelectorAll("#picture path, svg path")].map((one) => one.getAttribute("d"));
+      return { boxes, words: [...document.querySelectorAll("g.node text")].map((one) => one.textContent).sort(), lines: lines.filter((one) => one?.length > 30).length };
+    });
+  const found = await tab.evaluate(async () => {
+    const { tbgraph } = window;
+    let turn = 7;
+    for (let step = 0; step < 25; step++) {
+      const all = (await tbgraph.scene()).boxes.filter((box) => ["scope", "series", "fold"].includes(box.kind));
+      turn = (turn * 31 + 17) % 1009;
+      const one = all[turn % all.length];
+      if (one.open) await tbgraph.close(one.name);
+      else await tbgraph.open(one.name);
+    }
+    return tbgraph.state();
+  });
+  const walked = await drawn();
+  ok(walked.boxes.length > 10, `${walked.boxes.length} boxes`);
+  const address = (await tab.evaluate(() => location.hash)).slice(1);
+  await page("stack.html");
+  await page("mnist.html", address);
+  await becomes(async () => (await tab.evaluate(() => window.tbgraph.state())).open, found.open);
+  await becomes(drawn, walked, "the same boxes, words and lines");
+});
