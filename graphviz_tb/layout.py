@@ -89,7 +89,9 @@ def is_free(options: PictureOptions) -> bool:
     return not options.open and not options.open_all and options.depth == "auto"
 
 
-def laid_out(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: Frames) -> Layout:
+def laid_out(
+    model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: Frames | None = None
+) -> Layout:
     """The layout with these groups open, and what was odd in arranging them; groups that look as they did in an earlier
     one keep their frame."""
     hierarchy, report = model.hierarchy, model.report

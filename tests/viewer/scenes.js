@@ -13,14 +13,15 @@ async function main() {
     layout.setAdvances(head.advances);
     head.levels = await held.get("levels");
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
+    const [views, frames] = [new Views(graph), new layout.Frames()]; // kept from one picture to the next, as in the page
     for (const { paths, apart, aux } of open) {
       graph.apart = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));
       await graph.prepare([[0], ...paths]);
       const moves = new Moves();
       for (const path of aux) moves.aux.set(graph.key(path), path);
-      const view = new Views(graph).build(set, () => null, options.max_annotations, moves);
-      out.push(layout.place(view, options));
+      const view = views.build(set, () => null, options.max_annotations, moves);
+      out.push(layout.place(view, options, frames));
     }
   }
   process.stdout.write(JSON.stringify(out));
