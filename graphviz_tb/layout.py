@@ -21,7 +21,7 @@ from graphviz_tb.model.paths import Path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place import Frames, place
+from graphviz_tb.place import FrameCache, place
 from graphviz_tb.view import NodeLabels, build_view, open_groups
 from graphviz_tb.view.first import FEWEST_BOXES
 from graphviz_tb.view.opening import OpenSet, members_alone, shows_one, unlisted
@@ -79,7 +79,7 @@ def metagraph_for(model: OpenableModel, options: PictureOptions) -> Callable[[Pa
 
 def laid_out_legibly(model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet) -> Layout:
     """The layout with these groups open, or fewer of them where nothing was said of which to open."""
-    frames = Frames()
+    frames = FrameCache()
     layout = laid_out(model, options, second, opened, frames)
     return legible(model, options, second, layout, frames) if is_free(options) else layout
 
@@ -90,7 +90,7 @@ def is_free(options: PictureOptions) -> bool:
 
 
 def laid_out(
-    model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: Frames | None = None
+    model: OpenableModel, options: PictureOptions, second: Second, opened: OpenSet, frames: FrameCache | None = None
 ) -> Layout:
     """The layout with these groups open, and what was odd in arranging them; groups that look as they did in an earlier
     one keep their frame."""
@@ -111,7 +111,9 @@ def laid_out(
     return Layout(opened, view, scene, (*odd, *lay.notices()))
 
 
-def legible(model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, frames: Frames) -> Layout:
+def legible(
+    model: OpenableModel, options: PictureOptions, second: Second, layout: Layout, frames: FrameCache
+) -> Layout:
     """A first picture without as few of the groups that were opened last as make its names legible, or nearly so.
 
     The group that was opened first, on the way to what repeats, stays open. Names may be smaller where a stack would

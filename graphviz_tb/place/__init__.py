@@ -5,6 +5,6 @@ measure ─ sizes ─ stubs beside ─ level by level: coordinates, turn, auxili
 
 from __future__ import annotations
 
-from graphviz_tb.place.nested import Frames, place
+from graphviz_tb.place.nested import FrameCache, place
 
-__all__ = ["Frames", "place"]
+__all__ = ["FrameCache", "place"]

@@ -3553,14 +3553,14 @@ class KnownFrame {
     this.frame = frame;
   }
 }
-class Frames {
+class FrameCache {
   constructor() {
     this.known = new TupleMap();
   }
 }
 function place(view, options, frames_before = null) {
   let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers, position, child, slot;
-  known_ = (frames_before || new Frames()).known;
+  known_ = (frames_before || new FrameCache()).known;
   levels = in_order_of_groups(view);
   groups = lead_through(levels);
   frames = new Map();
@@ -4640,7 +4640,7 @@ function spines(skeleton, thick) {
 
 const exported = {
   place: place,
-  Frames: Frames,
+  FrameCache: FrameCache,
   words_of: words_of,
   as_stack: as_stack,
   Metaedge: Metaedge,

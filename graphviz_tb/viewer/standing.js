@@ -84,7 +84,7 @@ class Standing {
     this.title = head.title || "graph";
     this.facts = new Facts(graph);
     this.views = new Views(graph);
-    this.frames = new layout.Frames();
+    this.frames = new layout.FrameCache();
     /** @type {Map<string, Path>} the open groups, without the root */
     this.open = new Map();
     /** @type {Path | null} */

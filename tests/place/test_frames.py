@@ -14,7 +14,7 @@ from test_geometry_random import graphs
 import graphviz_tb
 from graphviz_tb.layout import laid_out
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.place import Frames, nested
+from graphviz_tb.place import FrameCache, nested
 from graphviz_tb.view import open_groups
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -22,11 +22,11 @@ REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
 def pictures(model: graphviz_tb.Model, options: list[PictureOptions]) -> list[tuple[object, object]]:
     """The scene of each choice of open groups, with the frames of those before it and without."""
-    frames, made = Frames(), []
+    frames, made = FrameCache(), []
     for one in options:
         opened, _ = open_groups(model.hierarchy, model.metagraph, one, model.names)
         kept = laid_out(model, one, lambda path: None, opened, frames)
-        made.append((kept.scene, laid_out(model, one, lambda path: None, opened, Frames()).scene))
+        made.append((kept.scene, laid_out(model, one, lambda path: None, opened, FrameCache()).scene))
     return made
 
 
@@ -51,7 +51,7 @@ def test_only_what_changed_is_laid_out_again() -> None:
     all_open = list(open_groups(model.hierarchy, model.metagraph, PictureOptions(depth=9), model.names)[0])
     deepest = max(all_open, key=lambda path: int(model.hierarchy.depth[path[-1]]))
     without = dict.fromkeys(path for path in all_open if path != deepest)
-    frames = Frames()
+    frames = FrameCache()
     with patch.object(nested, "frame", wraps=nested.frame) as frame:
         counts = []
         for opened in (dict.fromkeys(all_open), without, without):

@@ -13,7 +13,7 @@ async function main() {
     layout.setAdvances(head.advances);
     head.levels = await held.get("levels");
     const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
-    const [views, frames] = [new Views(graph), new layout.Frames()]; // kept from one picture to the next, as in the page
+    const [views, frames] = [new Views(graph), new layout.FrameCache()]; // kept from one picture to the next, as in the page
     for (const { paths, apart, aux } of open) {
       graph.apart = new Map(apart.map((row) => [String(row), [row]]));
       const set = new Map(paths.map((path) => [graph.key(path), path]));

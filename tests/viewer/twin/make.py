@@ -32,7 +32,7 @@ MODULES = [
 ]
 # What the page needs of it, by module; everything that these use is translated too.
 WANTED = {
-    "place.nested": ("place", "Frames"),
+    "place.nested": ("place", "FrameCache"),
     "view.words": ("words_of", "as_stack"),
     "model.metagraph": ("Metaedge", "Bridge", "Annotation", "Mask", "Metagraph"),
     "model.skeleton": ("PortSlot", "Wire", "Skeleton"),
