@@ -39,13 +39,13 @@ class FrameCache:
         self.known: dict[Path, KnownFrame] = {}
 
 
-def place(view: View, options: PictureOptions, frames_before: FrameCache | None = None) -> Scene:
+def place(view: View, options: PictureOptions, cache: FrameCache | None = None) -> Scene:
     """Before: a view with a skeleton for every open group. After: boxes nest and do not overlap, labels fit,
     lines end at borders, and an edge that crosses a border goes on exactly where it met it.
 
-    Groups that look as they did keep their frame of `frames_before`; the others leave theirs there.
+    Groups that look as they did keep their frame of the `cache`; the others leave theirs there.
     """
-    known = (frames_before or FrameCache()).known
+    known = (cache or FrameCache()).known
     levels = in_order(view)
     groups = lead_through(levels)
     frames: dict[int, GroupLayout] = {}

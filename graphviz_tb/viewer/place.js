@@ -3558,9 +3558,9 @@ class FrameCache {
     this.known = new TupleMap();
   }
 }
-function place(view, options, frames_before = null) {
+function place(view, options, cache = null) {
   let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers, position, child, slot;
-  known_ = (frames_before || new FrameCache()).known;
+  known_ = (cache || new FrameCache()).known;
   levels = in_order_of_groups(view);
   groups = lead_through(levels);
   frames = new Map();
