@@ -29,7 +29,7 @@ def model_with(layer: dict[str, Any]) -> dict[str, Any]:
 
 
 def weights(**objects: tuple[str, tuple[int, ...]]) -> bytes:
-    """Objects under `layers`: their name, and the shape of their one variable."""
+    """Objects under `layers`: their name ("": none is written), and the shape of their one variable."""
     import h5py
     import numpy as np
 
@@ -37,7 +37,8 @@ def weights(**objects: tuple[str, tuple[int, ...]]) -> bytes:
     with h5py.File(buffer, "w") as file:
         for path, (name, shape) in objects.items():
             group = file.create_group(f"layers/{path}/vars")
-            group.attrs["name"] = name
+            if name:
+                group.attrs["name"] = name
             group.create_dataset("0", data=np.zeros(shape, np.float32))
     return buffer.getvalue()
 
@@ -56,6 +57,23 @@ def test_a_class_that_is_called_as_one_of_keras_keeps_what_the_archive_keeps(req
     found = load(archive(model_with(OWN), stored))
     assert found.cost.under(0).parameters == 24 * 24 + 24 + 24
     assert found.cost.uncounted == {"LayerScale": 1}, "what it computes is in its code alone"
+
+
+def test_without_names_in_the_archive_a_layer_is_that_of_its_class_and_number(require: Require) -> None:
+    """As Keras 2 writes archives: `layer_scale_1` is the second of its class, whatever the model calls it."""
+    require("h5py")
+    model = model_with(OWN)
+    second = {**OWN, "config": {"name": "other"}, "inbound_nodes": [[["scale", 0, 0, {}]]]}
+    model["config"]["layers"].append(second)
+    stored = weights(dense=("", (24, 24)), layer_scale=("", (24,)), layer_scale_1=("", (24, 3)))
+    found = load(archive(model, stored))
+    assert [found[name].cost.parameters for name in ("m/scale", "m/other")] == [24, 24 * 3]
+
+
+def test_a_name_in_the_archive_counts_before_the_number(require: Require) -> None:
+    require("h5py")
+    stored = weights(dense=("fc", (24, 24)), layer_scale=("another", (99,)))
+    assert load(archive(model_with(OWN), stored)).cost.under(0).parameters == 24 * 24 + 24
 
 
 def test_what_it_holds_counts_with_it(require: Require) -> None:
