@@ -4,7 +4,7 @@ flow          gradients, ops that feed them, ops computed from them (gradients.p
 model         ops that lead to a result, or feed a gradient or a summary
 copies        a separate forward pass that uses the model's weights, and that no gradient reaches
 loss          behind the last weights that gradients reach
-updates       ops computed from gradients, with ops that only these use
+updates       ops computed from gradients, and from what these leave in slots, with ops that only these use
 input         datasets, iterators, queues and readers, with ops that only these use
 bookkeeping   the rest: savers, initialisers, counters, tracing artifacts
 """
@@ -48,6 +48,7 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
     part[model] = Part.MODEL
     part[flow.between] = Part.GRADIENT
     updates = flow.behind & ~flow.between
+    updates |= from_slots(graph, updates, model | flow.behind)
     part[updates | (serving(graph, updates) & ~model & ~flow.behind)] = Part.UPDATE
     pipeline = graph.of_types(lambda op: op in NEXT_ELEMENTS or PIPELINE.fullmatch(op)) & ~flow.behind
     part[pipeline | (serving(graph, pipeline) & ~model & ~flow.behind)] = Part.INPUT
@@ -118,6 +119,28 @@ def serving(graph: Graph, users: Bools) -> Bools:
                 found[before] = True
                 todo.append(before)
     return found
+
+
+def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
+    """What is worked out from variables that `updates` write and `others` do not read, on the way to a variable.
+
+    Keras 3 writes the mean of gradients, reads it again, and takes the step from that.
+    """
+    origin, writes = graph.meaning.origin, graph.meaning.writes
+    if not (updates & writes).any():
+        return np.zeros(len(graph), bool)
+    data = ~graph.control
+    source, target = graph.source[data], graph.target[data]
+    made = origin[source]
+    held = (made >= 0) & (origin[target] < 0)
+    slot = np.zeros(len(graph), bool)
+    slot[made[held & (updates & writes)[target]]] = True
+    slot[made[held & (others & ~writes)[target] & ~updates[target]]] = False
+    free = ~others[target]
+    reads = np.zeros(len(graph), bool)
+    reads[target[held & free & slot[made]]] = True
+    ahead = spread(reads, source[free], target[free])
+    return ahead & spread(ahead & writes, target, source) & ~others
 
 
 def shared(graph: Graph, uses: Bools) -> Bools:

@@ -201,7 +201,7 @@ class Uses:
 
     def made_of(self, writer: int) -> set[int] | None:
         """The variables that a value is worked out from; None where it takes other inputs, or many ops."""
-        todo = self.graph.source[self.first[writer] : self.first[writer + 1]].tolist()[1:]
+        todo = self.data_inputs(writer)[1:]
         seen: set[int] = set()
         variables: set[int] = set()
         while todo:
@@ -213,13 +213,18 @@ class Uses:
             if maker >= 0:
                 variables.add(maker)
                 continue
-            start, stop = self.first[node], self.first[node + 1]
-            before = self.graph.source[start:stop][~self.graph.control[start:stop]].tolist()
+            before = self.data_inputs(node)
             is_input = not before and self.graph.op_types[self.graph.op[node]] in ("Placeholder", "_Arg", "input_arg")
             if is_input or len(seen) > MOST_STEPS:
                 return None
             todo += before
         return variables
+
+    def data_inputs(self, node: int) -> list[int]:
+        """The ops that a node takes values from."""
+        start, stop = self.first[node], self.first[node + 1]
+        before: list[int] = self.graph.source[start:stop][~self.graph.control[start:stop]].tolist()
+        return before
 
     def is_replica(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
         """Whether all of the model that uses a variable is a replica, whose first one uses another of its shape."""

@@ -6,7 +6,7 @@ import pytest
 
 from graphviz_tb.model.interpretation import Part
 from graphviz_tb.pipeline import Model
-from tests.interpret.programs import constant, model, node, placeholder, trained, variable
+from tests.interpret.programs import constant, model, node, placeholder, sized, trained, variable
 from tests.interpret.test_variables import FORWARD
 
 
@@ -41,6 +41,32 @@ def test_gradients_are_gradients_however_often_they_are_taken(scope: str) -> Non
     found = model(FORWARD[:5], product, trained("w", f"{scope}/y/MatMul"))
     assert parts(found)[f"{scope}/y/MatMul"] == "GRADIENT"
     assert found.cost.under(0, "gradient").flops == 2 * 8 * 2 * 4
+
+
+def test_a_step_that_is_taken_from_a_slot_is_an_update() -> None:
+    # The slot m takes the gradient; w takes what is read of m again, as Keras 3 writes Adam.
+    step = [
+        node("m", "VarHandleOp", shape=sized(8, 4)),
+        node("sum", "AssignAddVariableOp", "m", "gradients/y_grad/MatMul"),
+        node("m/again", "ReadVariableOp", "m", "^sum"),
+        node("scaled", "Mul", "m/again", "rate"),
+        node("train", "AssignSub", "w", "scaled"),
+    ]
+    found = model(FORWARD, trained("w", "gradients/y_grad/MatMul")[:0], step)
+    assert {parts(found)[name] for name in ("sum", "scaled", "train")} == {"UPDATE"}
+    before = model(FORWARD).cost.under(0, "forward").flops
+    assert found.cost.under(0, "forward").flops == before
+    assert found.cost.under(0, "optimizer").flops == 3 * 8 * 4  # sum, scaled, train
+
+
+def test_an_average_that_reads_a_trained_weight_is_no_update() -> None:
+    # kept = kept + rate · w: the weight is written by training, and the model reads it
+    average = [
+        *variable("kept", 8, 4),
+        node("more", "Mul", "w/read", "rate"),
+        node("average", "AssignAdd", "kept", "more"),
+    ]
+    assert parts(model(FORWARD, trained("w", "gradients/y_grad/MatMul"), average))["more"] == "BOOKKEEPING"
 
 
 def test_a_transposed_convolution_of_a_model_is_forward() -> None:

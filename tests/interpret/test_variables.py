@@ -92,3 +92,17 @@ def test_whole_numbers_and_metrics_are_no_parameters() -> None:
 
 def test_variables_count_the_same_whether_they_are_drawn_as_weights_or_as_ops() -> None:
     assert model(FORWARD, show_variables=True).cost.under(0).parameters == 8 * 4
+
+
+def test_a_weight_that_waits_for_its_last_read_before_it_is_written_is_trained() -> None:
+    # m takes the gradient; w takes what is read of m, once the loop that reads w is done.
+    step = [
+        *variable("m", 8, 4),
+        node("sum", "AssignAdd", "m", "gradients/y_grad/MatMul"),
+        node("rate", "Placeholder"),
+        node("waiting", "Mul", "x", "rate"),
+        node("train", "AssignSub", "w", "m/read", "^waiting", "^y"),
+    ]
+    found = model(FORWARD, step)
+    assert {each.name: each.trainable for each in found.hierarchy.graph.meaning.variables()}["w"] is True
+    assert found.cost.under(0).non_trainable == 0
