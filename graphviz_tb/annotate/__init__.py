@@ -14,7 +14,7 @@ from graphviz_tb.options import AnnotateOptions
 
 DEFAULT = AnnotateOptions()
 
-__all__ = ["Stats", "annotate", "costs_by_node", "shapes_of"]
+__all__ = ["Stats", "annotate", "costs_by_node", "shapes_of", "weights_by_node"]
 
 
 def annotate(
@@ -42,3 +42,10 @@ def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost
     from graphviz_tb.annotate.costs import costs_by_node as operations_of
 
     return operations_of(TensorDecoder(graph, options.infer).inference, options.batch)
+
+
+def weights_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> dict[int, Cost]:
+    """Return the cost of the weights of a flat graph, at the nodes where sums count them."""
+    from graphviz_tb.annotate.costs import weights_by_node as kept_by
+
+    return kept_by(TensorDecoder(graph, options.infer).inference)

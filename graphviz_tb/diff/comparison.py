@@ -76,7 +76,14 @@ class Comparison:
     @property
     def at_least(self) -> frozenset[str]:
         """Which of the numbers are more than is counted: some ops have no known shape, or no rule."""
-        return self.source.numbers.at_least if self.source is not None else frozenset()
+        old, new = self.bounds()
+        return old | new
+
+    def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
+        """Which of the numbers, of the whole or of a change, are more than is counted: in the old, in the new graph."""
+        if self.source is None:
+            return frozenset(), frozenset()
+        return self.source.numbers.bounds(None if self.found == 1 else change)
 
     def numbers_of(self, change: Change) -> dict[str, ValuePair]:
         """Before and after, of the layers that a change and its consequences concern: the quantities that differ."""

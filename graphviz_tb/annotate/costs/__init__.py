@@ -7,6 +7,6 @@ sums.py         every op of a graph; calls by what their functions do
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.costs.sums import costs_by_name, costs_by_node, costs_of
+from graphviz_tb.annotate.costs.sums import costs_by_name, costs_by_node, costs_of, weights_by_node
 
-__all__ = ["costs_by_name", "costs_by_node", "costs_of"]
+__all__ = ["costs_by_name", "costs_by_node", "costs_of", "weights_by_node"]

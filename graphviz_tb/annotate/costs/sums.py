@@ -58,6 +58,18 @@ def costs_by_node(inference: Inference, batch: int = 1) -> list[Cost]:
     return Bill(inference, batch).nodes()
 
 
+def weights_by_node(inference: Inference) -> dict[int, Cost]:
+    """Return the cost of the weights of a graph, at the nodes where sums count them."""
+    graph = inference.graph
+    used_by = owners(graph, roles_of(graph))
+    weights: dict[int, Cost] = {}
+    for node, cost in weights_of(inference):
+        owner = used_by.get(node, node)
+        at = owner if graph.kept[owner] else node
+        weights[at] = weights.get(at, NOTHING) + cost
+    return weights
+
+
 def costs_by_name(hierarchy: Hierarchy, costs: Costs) -> dict[str, Cost]:
     """The cost of each node of the main graph."""
     graph = hierarchy.graph

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from graphviz_tb.annotate import costs_by_node
+from graphviz_tb.annotate import costs_by_node, weights_by_node
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.limits import MOST_OF_QUANTITY, NODES_COSTED, NODES_OF_LAYERS
 from graphviz_tb.model.change import QUANTITIES, Change, ValuePair
 from graphviz_tb.model.columns import Bools, Ints, Longs
-from graphviz_tb.model.costs import Cost
+from graphviz_tb.model.costs import NOTHING, Cost
 from graphviz_tb.model.graph import Graph, Mark
 
-STATES = ("int", "uint", "bool", "string")  # types of variables that count or hold a seed: no weights
 QuantityColumn = Longs | None  # by node; None where the quantity is not known
 
 
@@ -45,10 +43,10 @@ class NodeQuantities:
     @cached_property
     def columns(self) -> Mapping[str, tuple[QuantityColumn, QuantityColumn]]:
         """Each quantity by node, of the old and of the new graph."""
-        (old, new), (before, after) = self.layers, self.costs
+        (old, new), (before, after), (held, kept) = self.layers, self.costs, self.weights
         by_word = {
             "ops": (ops_of(old), ops_of(new)),
-            "parameters": (parameters_of(old), parameters_of(new)),
+            "parameters": (parameters_of(old, held), parameters_of(new, kept)),
             "flops": (flops_of(old, before), flops_of(new, after)),
         }
         return {word: by_word[word] for word in QUANTITIES}
@@ -60,10 +58,29 @@ class NodeQuantities:
         return costs_in(old), costs_in(new)
 
     @cached_property
-    def at_least(self) -> frozenset[str]:
-        """The quantities of which either graph has more than is counted."""
-        bounds = [cost.lower_bounds() for costs in self.costs for cost in set(costs or ())]
-        return frozenset(word for words in bounds for word in words if word in QUANTITIES and word != "parameters")
+    def weights(self) -> tuple[dict[int, Cost], dict[int, Cost]]:
+        """What the weights of either graph cost."""
+        old, new = self.layers
+        return weights_in(old), weights_in(new)
+
+    @cached_property
+    def lacking(self) -> tuple[Mapping[str, Bools], Mapping[str, Bools]]:
+        """The quantities that are known, and of which the old, and the new, graph has more than is counted, by node."""
+        old, new = (
+            lacks(layers, costs, weights, self.known)
+            for layers, costs, weights in zip(self.layers, self.costs, self.weights, strict=True)
+        )
+        return old, new
+
+    def bounds(self, change: Change | None = None) -> tuple[frozenset[str], frozenset[str]]:
+        """The quantities of which there is more than is counted, before and after: in the whole, or in the layers that
+        a change is about."""
+        nodes = (None, None) if change is None else self.concerned(change)
+        before, after = (
+            frozenset(word for word, column in side.items() if held is None or column[held].any())
+            for side, held in zip(self.lacking, nodes, strict=True)
+        )
+        return before, after
 
     @cached_property
     def whole(self) -> dict[str, ValuePair]:
@@ -207,47 +224,43 @@ def ops_of(layers: Layers) -> QuantityColumn:
     return shown.astype(np.int64)
 
 
-def parameters_of(layers: Layers) -> QuantityColumn:
-    """How many numbers each node brings as a weight of the model, each variable once; None where that is not known.
+def parameters_of(layers: Layers, weights: Mapping[int, Cost]) -> QuantityColumn:
+    """How many parameters of the model each node brings, as `info` counts them; None where nothing is known of any."""
+    counts = np.zeros(len(layers.side), np.int64)
+    counts[list(weights)] = [cost.parameters for cost in weights.values()]
+    unsized = any(cost.lacks("parameters") for cost in weights.values())
+    # The traces of PyTorch have no shapes of weights.
+    return None if layers.side.of_pytorch or (unsized and not counts.any()) else counts
 
-    Slots of an optimizer are no weights of the model.
-    """
+
+def lacks(
+    layers: Layers, costs: list[Cost] | None, weights: Mapping[int, Cost], known: Container[str]
+) -> dict[str, Bools]:
+    """The nodes that have more of a quantity than is counted, for each quantity of which there are such."""
+    columns: dict[str, Bools] = {}
+    for node, cost in chain(enumerate(costs or ()), weights.items()):
+        for word in cost.lower_bounds():
+            if word in known:
+                columns.setdefault(word, np.zeros(len(layers.side), np.bool_))[node] = True
+    return columns
+
+
+def weights_in(layers: Layers) -> dict[int, Cost]:
+    """What the weights of the main graph cost, as `info` counts them."""
     graph = layers.side.graph
-    sizes = np.zeros(len(graph), np.int64)
-    if graph.layers and not graph.meaning.weights:
-        counts = {
-            graph.index[0][name]: layer.parameters for name, layer in graph.layers.items() if name in graph.index[0]
-        }
-        # A layer that does not say how many makes the sum unknown, not smaller.
-        if None in counts.values():
-            return None
-        sizes[list(counts)] = [min(MOST_OF_QUANTITY, count or 0) for count in counts.values()]
-        return sizes
-    # A variable may be read by several nodes; the first of them brings its numbers.
-    variables: dict[str, list[int]] = defaultdict(list)
-    for node, weight in sorted(graph.meaning.weights.items()):
-        if layers.forward[node]:
-            variables[weight.variable].append(node)
-    for nodes in variables.values():
-        known = [weight for node in nodes if (weight := graph.meaning.weights[node]).shape is not None]
-        if not known or None in (known[0].shape or ()):
-            return None
-        if not known[0].dtype.startswith(STATES):
-            sizes[nodes[0]] = min(MOST_OF_QUANTITY, prod(size or 0 for size in known[0].shape or ()))
-    return sizes if variables else None
+    there = graph.kept & ~exists(graph.function)
+    return {node: cost for node, cost in weights_by_node(graph).items() if there[node]}
 
 
 def costs_in(layers: Layers) -> list[Cost] | None:
-    """What each node of a graph costs, as `info` counts it; None of Keras layers, and of a graph that is too large."""
+    """What each node of the main graph costs, as `info` counts it; None of a graph that is too large."""
     graph: Graph = layers.side.graph
-    return None if graph.layers or len(graph) > NODES_COSTED else costs_by_node(graph)
+    if len(graph) > NODES_COSTED:
+        return None
+    there = graph.kept & ~exists(graph.function)
+    return [cost if here else NOTHING for cost, here in zip(costs_by_node(graph), there.tolist(), strict=True)]
 
 
 def flops_of(layers: Layers, costs: list[Cost] | None) -> QuantityColumn:
     """The floating point operations of each node of the main graph; None where unknown."""
-    graph: Graph = layers.side.graph
-    if costs is None:
-        return None
-    flops = np.fromiter((cost.flops for cost in costs), np.int64, len(graph))
-    flops[exists(graph.function) | ~graph.kept] = 0
-    return flops
+    return None if costs is None else np.fromiter((cost.flops for cost in costs), np.int64, len(layers.side))

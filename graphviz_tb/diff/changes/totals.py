@@ -21,7 +21,11 @@ def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
         before, after = numbers.known[word]
         mine, others = m.together()
         differ = np.flatnonzero(before[mine] != after[others])
-        if word == "flops" and not from_shapes(m, differ, np.minimum(before[mine], after[others])):
+        known = np.minimum(before[mine], after[others])[differ] != 0
+        # What is not known on one side is no edit: the shape of a variable that only one file declares.
+        if word == "parameters" and len(differ) and not known.any():
+            continue
+        if word == "flops" and not (known.all() and from_shapes(m, differ)):
             continue
         pairs = list(zip(mine[differ].tolist(), others[differ].tolist(), strict=True))
         places = sorted((m.a.graph.name[a], m.b.graph.name[b]) for a, b in pairs) or [("", "")]
@@ -31,9 +35,9 @@ def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
     return ()
 
 
-def from_shapes(m: Matching, differ: Longs, least: Longs) -> bool:
-    """Whether operations are others because declared shapes are: known at each of the nodes, on both sides. Without
-    that it is the order of inference, or that only one file declares shapes; neither is an edit."""
+def from_shapes(m: Matching, differ: Longs) -> bool:
+    """Whether operations are others because declared shapes are. Without that it is the order of inference, or that only
+    one file declares shapes; neither is an edit."""
     mine, others = m.together()
     declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
-    return bool(declared.any() and len(differ) and (least[differ] != 0).all())
+    return bool(declared.any() and len(differ))

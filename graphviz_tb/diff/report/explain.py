@@ -95,7 +95,7 @@ def sums(changes: Comparison) -> str:
     unseen = [f"not in this form: {', '.join(changes.left_out)}"] if changes.left_out and changes.same else []
     # Equal graphs whose operations are others only declare their shapes otherwise.
     shown = {word: pair for word, pair in numbers.items() if not (changes.same and word == "flops")}
-    return "; ".join([*whole, *differing(shown, changes.at_least), *unseen])
+    return "; ".join([*whole, *differing(shown, *changes.bounds()), *unseen])
 
 
 def kinds_of(changes: Comparison) -> str:
@@ -126,7 +126,7 @@ def _lines(changes: Comparison, change: Change, colour: bool, indent: str, liste
     for fact in facts(change):
         yield f"{indent}    {printable(fact)}"
     # Only changes at the top have numbers; those inside a function are counted with it.
-    if indent == INDENT and (numbers := ", ".join(differing(changes.numbers_of(change), changes.at_least))):
+    if indent == INDENT and (numbers := ", ".join(differing(changes.numbers_of(change), *changes.bounds(change)))):
         yield f"{indent}    {numbers}"
     for inner in change.inside:
         yield from _lines(changes, inner, colour, indent + "    ", listed)
@@ -209,7 +209,7 @@ def _rows(changes: Comparison, listed: Iterable[Change], indent: str = "") -> It
         yield f"{indent}- {SIGNS[change.kind]} `{in_code(head(change))}`"
         for fact in facts(change):
             yield f"{indent}  - {escaped(fact)}"
-        if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), changes.at_least))):
+        if not indent and (numbers := ", ".join(differing(changes.numbers_of(change), *changes.bounds(change)))):
             yield f"  - {numbers}"
         yield from _rows(changes, change.inside, indent + "  ")
         if words := behind(change):

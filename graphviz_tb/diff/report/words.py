@@ -258,23 +258,31 @@ def facts(change: Change) -> Iterator[str]:
 
 
 def differing(
-    numbers: Mapping[str, tuple[int | None, int | None]], at_least: Container[str] = frozenset()
+    numbers: Mapping[str, tuple[int | None, int | None]],
+    more_before: Container[str] = frozenset(),
+    more_after: Container[str] = frozenset(),
 ) -> list[str]:
-    """The numbers that differ, with their difference; operations to three digits. Some are more than is counted.
+    """The numbers that differ, with their difference; operations to three digits. Some are more than is counted; where
+    that is so of one side alone, nobody knows the difference.
 
     >>> differing({"ops": (4, 4), "parameters": (10, 12), "flops": (3_370_000, 1_370_000)})
     ['10 → 12 parameters (+2)', '3.37 M → 1.37 M FLOPs (−2 M)']
-    >>> differing({"flops": (7, 5)}, at_least={"flops"})
-    ['at least 7 → 5 FLOPs (−2)']
+    >>> differing({"flops": (7, 5)}, {"flops"}, {"flops"}), differing({"parameters": (7, 5)}, (), {"parameters"})
+    (['at least 7 → 5 FLOPs (−2)'], ['7 → at least 5 parameters'])
     """
     return [
-        f"{'at least ' if word in at_least else ''}{shown(old)} → {shown(new)} "
-        f"{'FLOPs' if word == 'flops' else word} ({'+' if new > old else '−'}"
-        f"{shown(abs(new - old))})"
+        _difference(word, old, new, word in more_before, word in more_after)
         for word, (old, new) in numbers.items()
         if old is not None and new is not None and old != new
-        for shown in [format_count if word == "flops" else "{:,}".format]
     ]
+
+
+def _difference(word: str, old: int, new: int, more_before: bool, more_after: bool) -> str:
+    shown = format_count if word == "flops" else "{:,}".format
+    named, pair = "FLOPs" if word == "flops" else word, f"{shown(old)} → {shown(new)}"
+    if more_before != more_after:
+        return f"at least {pair} {named}" if more_before else f"{shown(old)} → at least {shown(new)} {named}"
+    return f"{'at least ' if more_before else ''}{pair} {named} ({'+' if new > old else '−'}{shown(abs(new - old))})"
 
 
 def barrier(name: str) -> bool:
