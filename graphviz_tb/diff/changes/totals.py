@@ -36,8 +36,8 @@ def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
 
 
 def from_shapes(m: Matching, differ: Longs) -> bool:
-    """Whether operations are others because declared shapes are. Without that it is the order of inference, or that only
-    one file declares shapes; neither is an edit."""
+    """Whether operations are others because declared shapes are. Without that it is the order of inference, or that
+    only one file declares shapes; neither is an edit."""
     mine, others = m.together()
     declared = m.a.labels.shapes[mine] != m.b.labels.shapes[others]
     return bool(declared.any() and len(differ))
