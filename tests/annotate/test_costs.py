@@ -237,3 +237,12 @@ def test_a_recurrent_block_multiplies_with_its_weights_and_not_with_its_state() 
     ).costs()
     assert costs["block"].macs == 5 * 2 * (3 + 4) * (4 * 4)
     assert costs["cell"].macs == 2 * (3 + 4) * (4 * 4)
+
+
+@pytest.mark.parametrize(
+    "op", ["SpaceToBatchND", "BatchToSpaceND", "DepthToSpace", "MatrixDiagV3", "ExtractImagePatches"]
+)
+def test_what_only_moves_values_costs_nothing(op: str) -> None:
+    found = model(placeholder("x", 4, 6, 6, 4), node("moved", op, "x"))
+    assert found.cost.under(0).uncounted == 0
+    assert found.cost.under(0).flops == 0
