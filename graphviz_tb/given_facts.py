@@ -7,7 +7,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
     Raises `ReadError` for a file that is neither, `UnknownChoice` for a column that it does not have, `RequestError`
     where no name is one of the graph.
     """
-    label, table = read_facts(source)
+    label, table = read_facts(source, lambda name: model.names.in_main(name) >= 0)
     if not any(table.values()):
         raise RequestError(f"{label}: no facts in it", hint=EXAMPLE)
     if column is not None and column not in table:
@@ -62,14 +62,20 @@ def facts_of(source: Any, model: OpenableModel, column: str | None = None) -> tu
     return GivenFacts(columns, shown), (Notice("facts", text, strange[0], strict=False),)
 
 
-def read_facts(source: Any) -> tuple[str, FactColumns]:
-    """What a source is called, and its columns."""
+def read_facts(source: Any, is_node: Callable[[str], bool]) -> tuple[str, FactColumns]:
+    """What a source is called, and its columns. `is_node` says whether a name is in the graph."""
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         text = text_of(path)
         if text.lstrip().startswith(("{", "[")):
             return path.name, of_values(path.name, parsed(text, path.name))
-        return path.name, of_records("facts", *records_of_csv(text, path.name))
+        header, records = records_of_csv(text, path.name)
+        if not any(word.lower() in NAMES for word in header) and (any(map(is_number, header)) or is_node(header[0])):
+            what = (
+                f"this is no header: {spoken(header[0])} is a node" if is_node(header[0]) else "a number is no header"
+            )
+            raise MalformedText(what, line=1, column=1, name=path.name, hint="begin the file with: name,value")
+        return path.name, of_records("facts", header, records)
     if hasattr(source, "to_dict") and hasattr(source, "index"):  # of pandas: a frame, or a series
         return "facts", of_pandas(source)
     if isinstance(source, Mapping | list | tuple):
@@ -172,6 +178,15 @@ def of_pandas(frame: Any) -> FactColumns:
         records = [{"name": name, **each} for name, each in zip(frame.index.tolist(), records, strict=True)]
         header = ["name", *header]
     return of_records("facts", header, records)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is written as a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def as_value(label: str, where: str, value: Any) -> FactValue | None:

@@ -152,6 +152,8 @@ WRONG = {
     "h.csv": ("", "line 1"),
     "i.json": ("[" * 100_000, "too deep"),
     "j.csv": ("name,ms\n\n", "no facts"),
+    "k.csv": ("in,vision\nout,text\n", "k.csv: line 1, column 1: this is no header: 'in' is a node"),
+    "l.csv": ("stem,1.5\nin,2\n", "l.csv: line 1, column 1: a number is no header"),
 }
 
 
@@ -185,6 +187,18 @@ def test_graphml_is_read_by_networkx(chain: Model) -> None:
     edge = graph.edges[names["in"], names["enc/a"]]
     assert (edge["input"], edge["control"], edge["tensor"]) == (0, False, "2×3 float32")
     assert graph.edges[names["in"], names["dec/b"]]["control"]
+
+
+def test_facts_of_groups_are_in_every_format(chain: Model) -> None:
+    model = chain.with_facts({"enc": {"ms": 4.5}, "in": {"ms": 1}})
+    graph = networkx.read_graphml(io.BytesIO(model.render("graphml")))
+    assert [values["ms"] for values in graph.nodes.values() if values["name"] == "enc"] == [4.5]
+    assert not any("op" in values for values in graph.nodes.values() if values["name"] == "enc")
+    (main,) = json.loads(model.render("model-explorer"))["graphs"]
+    assert main["groupNodeAttributes"] == {"enc": {"ms": "4.5"}}
+    assert "enc" not in [node["id"] for node in main["nodes"]]
+    assert json.loads(model.render("node-data"))["main"]["results"] == {"in": {"value": 1.0}, "enc": {"value": 4.5}}
+    assert "groupNodeAttributes" not in chain.render("model-explorer").decode()
 
 
 def test_cytoscape_is_read_by_networkx(chain: Model) -> None:

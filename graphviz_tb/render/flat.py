@@ -48,17 +48,17 @@ class FlatEdge:
 
 
 def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode]:
-    """The ops of the main graph in the order of its tree, with their `groups` or without."""
+    """The ops of the main graph in the order of its tree, with all their `groups` or those alone that have facts."""
     graph = hierarchy.graph
     given = facts.given
     for row in range(1, int(hierarchy.end[0])):
         node = int(hierarchy.node[row])
-        if node < 0 and not groups:
+        values = {own_name(name): value for name, value in given.at(row).items()} if given is not None else {}
+        if node < 0 and not groups and not values:
             continue
         op = graph.op_types[graph.op[node]] if node >= 0 else ""
         device = graph.devices[graph.device[node]] if node >= 0 and graph.device[node] >= 0 else ""
         parent = max(0, int(hierarchy.parent[row]))
-        values = {own_name(name): value for name, value in given.at(row).items()} if given is not None else {}
         yield FlatNode(row, parent, clean(hierarchy.name[row]), clean(hierarchy.leaf(row)), op, device, values)
 
 

@@ -20,7 +20,7 @@ OF_EDGES = {"output": "string", "input": "int", "control": "boolean", "tensor": 
 
 def graphml(hierarchy: Hierarchy, facts: Facts) -> bytes:
     """The whole main graph. A node has its name, label, op, device, scope and the facts of a user; an edge the output
-    and input that it joins, and the tensor that it carries."""
+    and input that it joins, and the tensor that it carries. A group is a node without an op, where it has facts."""
     given = {own_name(name): facts.given.numeric(name) for name in facts.given.names} if facts.given is not None else {}
     text = BytesIO()
     text.write(HEAD.encode())
@@ -43,7 +43,7 @@ def key(name: str, of: str, called: str, kind: str) -> bytes:
 
 
 def node_lines(hierarchy: Hierarchy, facts: Facts, given: list[str]) -> Iterator[str]:
-    """One element for each op."""
+    """One element for each op, and each group that has facts."""
     for node in nodes(hierarchy, facts, groups=False):
         scope = hierarchy.name[node.parent]
         values = zip(("d0", "d1", "d2", "d3", "d4"), (node.name, node.label, node.op, node.device, scope), strict=True)

@@ -14,8 +14,13 @@ GRAPH = "main"  # the id of the graph, which node data name again
 def model_explorer(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
     """The main graph as a graph collection; a namespace is the scope of a name, an id the name of an op."""
     listed: dict[int, dict[str, Any]] = {}
+    groups: dict[str, dict[str, str]] = {}
     for node in nodes(hierarchy, facts, groups=False):
         scope = "/".join(hierarchy.leaf(row) for row in hierarchy.ancestors(node.row)[1:])
+        if hierarchy.node[node.row] < 0:
+            namespace = f"{scope}/{hierarchy.leaf(node.row)}".removeprefix("/")
+            groups[namespace] = {key: str(value) for key, value in node.given.items()}
+            continue
         attrs = {"op": node.op, **({"device": node.device} if node.device else {}), **node.given}
         listed[node.row] = {
             "id": node.name,
@@ -35,8 +40,10 @@ def model_explorer(hierarchy: Hierarchy, facts: Facts, label: str) -> bytes:
         listed[row]["outputsMetadata"] = [
             {"id": output, "attrs": [{"key": "tensor_shape", "value": tensor}]} for output, tensor in told.items()
         ]
-    document = {"label": label or "graph", "graphs": [{"id": GRAPH, "nodes": list(listed.values())}]}
-    return encoded(document)
+    graph: dict[str, Any] = {"id": GRAPH, "nodes": list(listed.values())}
+    if groups:
+        graph["groupNodeAttributes"] = groups
+    return encoded({"label": label or "graph", "graphs": [graph]})
 
 
 def incoming(edge: FlatEdge, output: str, source: str) -> dict[str, str]:
