@@ -85,9 +85,11 @@ class ExploredModel(Folded):
         """The op or group of a name or pattern, the first of several. Raises `UnknownNode`, a `KeyError`."""
         return Node(self, self.names.find(name)[0][-1])
 
-    def __contains__(self, name: object) -> bool:
-        """Whether an op or group of the main graph has this name."""
-        return isinstance(name, str) and self.names.in_main(name) >= 0
+    def __contains__(self, what: object) -> bool:
+        """Whether an op or group of the main graph has this name, or is this node."""
+        if isinstance(what, Node):
+            return what._model is self
+        return isinstance(what, str) and self.names.in_main(what) >= 0
 
     def __iter__(self) -> Iterator[Node]:
         return iter(self.nodes)

@@ -60,8 +60,10 @@ def check(
     tbgraph check models/*.pb --assert-file model.assertions
     """
     from graphviz_tb.api.checked import lines, verdict
+    from graphviz_tb.commands import complain
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
+    from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output import keep_inputs
     from graphviz_tb.read.inputs import check_once
 
@@ -69,11 +71,21 @@ def check(
     wanted = wanted_assertions(assertions, assert_file)
     options = collect(values)
     keep_inputs((*models, *options.read.run_metadata), ["-"])
-    entries, passed = [], True
+    entries: list[dict[str, Any]] = []
+    passed, unread = True, PASSED
     for model in models:
-        with open_model(model, options, quiet=quiet) as session:
-            checked = session.model.check(*wanted, ignore_unknown=ignore_unknown)
-            label = session.model.loaded.label if session.model.loaded else ""
+        try:
+            with open_model(model, options, quiet=quiet) as session:
+                checked = session.model.check(*wanted, ignore_unknown=ignore_unknown)
+                label = session.model.loaded.label if session.model.loaded else ""
+        except (ReadError, GraphError) as error:
+            if len(models) == 1:
+                raise
+            # The others are checked all the same.
+            complain(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
+            entries.append({"label": model, "passed": False, "error": error.message, "assertions": []})
+            passed, unread = False, max(unread, error.exit_code)
+            continue
         passed = passed and bool(checked)
         if as_json:
             entries.append({"label": label, **entry(checked, top)})
@@ -81,7 +93,7 @@ def check(
             tell([*([heading(model)] if len(models) > 1 else []), *lines(checked, top), verdict(checked)])
     if as_json:
         tell(json_lines({"format": "tbgraph-check", "version": VERSION, "passed": passed, "models": entries}))
-    return PASSED if passed else FAILED
+    return unread or (PASSED if passed else FAILED)
 
 
 def heading(model: str) -> str:

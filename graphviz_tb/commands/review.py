@@ -56,6 +56,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     from graphviz_tb.commands.review_words import comment, text
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.commands.terminal import print_report, tell_notices
+    from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output import write
 
     formats = drawn_formats(values["formats"], output)
@@ -66,7 +67,12 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     done: list[Reviewed] = []
     for path in dict.fromkeys(models):
         stem = None if folder is None else folder / free_stem(path, done)
-        one = reviewed(path, revision, wanted, values)
+        try:
+            one = reviewed(path, revision, wanted, values)
+        except (ReadError, GraphError) as error:
+            if len(models) == 1:
+                raise
+            one = Reviewed(path, revision.name, "broken", error=error.with_traceback(None))
         done.append(one if stem is None else replace(one, files=tuple(drawn(one, stem, formats))))
         if not quiet:
             print_report(text(done[-1]))

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from graphviz_tb.commands.reviewed import Reviewed
     from graphviz_tb.pipeline import Model
 
-WORD = {"new": "new", "removed": "removed", "unread": "not compared", "same": "no change", "changed": "changed"}
+WORD = {
+    "new": "new", "removed": "removed", "unread": "not compared", "broken": "cannot be read", "same": "no change",
+    "changed": "changed",
+}  # fmt: skip
 CUT = "\n\n…\n"
 
 
@@ -35,7 +38,8 @@ def text(one: Reviewed) -> str:
 def state_words(one: Reviewed) -> str:
     """What became of a model, in a line."""
     if one.error is not None:
-        return f"not compared with {one.base}: {' '.join(one.error.message.split())}"
+        where = "" if one.state == "broken" else f" with {one.base}"
+        return f"{WORD[one.state]}{where}: {' '.join(one.error.message.split())}"
     where = (
         f" (not in {one.base})" if one.state == "new" else f" (it is in {one.base})" if one.state == "removed" else ""
     )

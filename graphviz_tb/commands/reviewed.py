@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Reviewed:
     """What became of one model since the base.
 
-    `state` is "same", "changed", "new", "removed", or "unread" where `error` says why the base could not be read;
-    `base` is the name of the base, `files` are the pictures that were written.
+    `state` is "same", "changed", "new", "removed", "unread" where `error` says why the base could not be read, or
+    "broken" where the model itself could not; `base` is the name of the base, `files` are the pictures that were
+    written.
     """
 
     path: str
@@ -34,7 +35,7 @@ class Reviewed:
     def code(self, fail_on: str) -> int:
         """The exit code that it calls for: what is new is no difference."""
         failed = self.checked is not None and not self.checked
-        if self.error is not None and fail_on != "none":
+        if self.error is not None and (fail_on != "none" or self.state == "broken"):
             return self.error.exit_code
         gone = self.state == "removed" and fail_on != "none"
         differs = self.changes is not None and code_of(self.changes, fail_on) != SAME

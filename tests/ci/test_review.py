@@ -50,6 +50,16 @@ def test_what_became_of_a_model(here: Repository, capsys: pytest.CaptureFixture[
     assert review("model.pbtxt", "--fail-on", "any") == 1
 
 
+def test_of_several_models_one_that_cannot_be_read_stops_no_other(
+    here: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here.folder / "broken.pb").write_bytes(b"\x0a\xff")
+    assert review("broken.pb", "model.pbtxt") == 3
+    broken, model = capsys.readouterr().out.splitlines()
+    assert broken.startswith("broken.pb: cannot be read: ")
+    assert model == "model.pbtxt: no change; 3 ops"
+
+
 def test_what_others_did_on_the_base_is_no_change(here: Repository) -> None:
     here.git("checkout", "-q", "-b", "feature")
     here.commit(other_txt="")

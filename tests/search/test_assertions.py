@@ -163,6 +163,23 @@ def test_several_models_a_file_of_assertions_and_json(capsys: pytest.CaptureFixt
     assert (first["count"], len(first["nodes"])) == (14, 5)
 
 
+def test_of_several_models_one_that_cannot_be_read_stops_no_other(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.pb"
+    broken.write_bytes(b"\x0a\xff")
+    assert check(broken, MNIST, "--assert", "params<5M", "--json") == 3
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert not document["passed"]
+    assert [one["passed"] for one in document["models"]] == [False, True]
+    assert document["models"][0]["error"]
+    assert document["models"][0]["label"] == str(broken)
+    assert "broken.pb" in err
+    assert check(broken, MNIST, "--assert", "params<5", "-q") == 3
+    assert check(broken, "--assert", "params<5M") == 3
+
+
 def test_bad_requests_end_with_two(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert check(MNIST) == 2
     assert "nothing is asserted" in capsys.readouterr().err
