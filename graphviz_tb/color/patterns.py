@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
-from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color.colouring import Colouring
-from graphviz_tb.color.hues import contrast
 from graphviz_tb.color.measured import ink_on
 from graphviz_tb.color.shares import Shares
 from graphviz_tb.color.structure import structure
@@ -21,8 +19,6 @@ from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.options import PATTERNS
-
-READABLE = 4.5  # the least contrast of text, as WCAG 2 has it (level AA)
 
 
 @dataclass(frozen=True)
@@ -38,22 +34,14 @@ class ByPatterns(Colouring):
         return bool(counts) and counts[0][0] >= 0  # those of no pattern are last
 
     def fill(self, path: Path) -> Fill:
-        """The colour of the pattern, or bands; the ink that is read on it."""
+        """The colour of the pattern with the ink that is read on it, or bands."""
         if not self.meant(path[-1]):
             return self.inner.fill(path)
         fill = self.given.fill(path)
-        if not fill.bands:
-            ink = ink_on(fill.fill)
-            return replace(fill, text=ink, second=ink)
-        # The name runs over several bands: each as strong as the one ink allows.
-        bands = tuple((self.legible(tone), share) for tone, share in fill.bands)
-        return replace(fill, fill=self.legible(fill.fill), bands=bands)
-
-    def legible(self, tone: str) -> str:
-        """A colour, mixed with the neutral one as far as text of the theme needs it."""
-        theme = self.theme
-        mixes = (mixed(tone, theme.neutral, share) for share in range(0, 100, 10))
-        return next((each for each in mixes if contrast(theme.text, each) >= READABLE), theme.neutral)
+        if fill.bands:
+            return fill
+        ink = ink_on(fill.fill)
+        return replace(fill, text=ink, second=ink)
 
     def alike(self, row: int) -> Hashable:
         """Rows that have as many ops of each pattern and look alike otherwise."""

@@ -9,10 +9,12 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.render import signs
 from graphviz_tb.render.lines import head, rounded, shortened
 
-# px, as docs/visual.md shows them: corners; sheets of a stack; the bar of a call; the narrowest band of colour.
+# px, as docs/visual.md shows them: corners; sheets of a stack; the folded corner; the bar of several colours, and the
+# least that one of them takes of it.
 CORNER = 6
 SHEET = 4
 EAR = 8
+BAND_WIDTH = 8
 BAND_LEAST = 4
 FRAME_DASHES, STUB_DASHES, CONTROL_DASHES = (4, 3), (2, 2), (2, 2)  # short lines need short dashes
 STUB_LINE, STUB_TINTED = 0.8, 1.5  # px: thinner than any edge; with a colour to be seen, thicker
@@ -35,17 +37,19 @@ def front(box: Box) -> tuple[int, int, int, int]:
 
 
 def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
-    """The outline of a closed box, its bands, its stack, its mark."""
+    """The outline of a closed box, its stack, its mark; several colours are a bar at its left, where no word is."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER
     border = None if fill.sign else Pen(fill.stroke)  # a sign of a diff has its own outline
-    shapes: list[Primitive] = [*sheets(box, radius, fill.fill, Pen(fill.stroke))]
+    ground = theme.neutral if fill.bands else fill.fill
+    shapes: list[Primitive] = [*sheets(box, radius, ground, Pen(fill.stroke))]
     if box.kind == "fold":
-        shapes += _eared(x, y, width, height, fill)
+        shapes += _eared(x, y, width, height, ground, fill.stroke)
     else:
-        shapes.append(_rect(x, y, width, height, radius, None if fill.bands else fill.fill, border))
+        shapes.append(_rect(x, y, width, height, radius, ground, border))
     if fill.bands:
-        shapes += bands(x, y, width, height, radius, fill)
+        ear = EAR if box.kind == "fold" else 0  # the bar begins below it
+        shapes += bands(x, y + ear, height - ear, 0 if ear else radius, 0 if ear else radius, fill)
     if fill.hatch:
         shapes.append(Hatch(x + 0.5, y + 0.5, width - 1, height - 1, radius - 0.5, theme.stroke))
     if box.kind == "call":
@@ -76,10 +80,10 @@ def _inner_ring(x: int, y: int, width: int, height: int, radius: int, fill: Fill
     return Rectangle(x + 2.5, y + 2.5, width - 5, height - 5, radius - 2.5, pen=Pen(fill.stroke))
 
 
-def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Primitive]:
+def _eared(x: int, y: int, width: int, height: int, ground: str, stroke: str) -> list[Primitive]:
     """A sheet whose upper left corner is folded over."""
     left, top, right, bottom = x + 0.5, y + 0.5, x + width - 0.5, y + height - 0.5
-    pen = Pen(fill.stroke, join="round")
+    pen = Pen(stroke, join="round")
     corners = [(right, top), (right, bottom), (left, bottom), (left, top + EAR)]
     lines: list[PathStep] = [("L", corner) for corner in corners]
     ear: tuple[PathStep, ...] = (
@@ -87,47 +91,46 @@ def _eared(x: int, y: int, width: int, height: int, fill: Fill) -> list[Primitiv
         ("L", (left + EAR, top + EAR)),
         ("L", (left, top + EAR)),
     )
-    return [Curve((("M", (left + EAR, top)), *lines, ("Z", ())), fill.fill, pen), Curve(ear, pen=pen)]
+    return [Curve((("M", (left + EAR, top)), *lines, ("Z", ())), ground, pen), Curve(ear, pen=pen)]
 
 
-def bands(x: int, y: int, width: int, height: int, radius: int, fill: Fill) -> list[Primitive]:
-    """Colours side by side in proportion, each at least a sliver wide, then the outline again."""
+def bands(x: int, y: int, height: int, top: int, foot: int, fill: Fill) -> list[Primitive]:
+    """Colours one below the other in proportion, at the left; `top`, `foot` are the radii of its corners."""
     shapes: list[Primitive] = []
-    left = x
-    widths = band_widths(width, [share for _, share in fill.bands])
-    for index, ((colour, _), wide) in enumerate(zip(fill.bands, widths, strict=True)):
-        first, last = index == 0, index == len(widths) - 1
-        shapes.append(Curve(_band(left, y, wide, height, radius, first, last), colour))
-        left += wide
-    return [*shapes, _rect(x, y, width, height, radius, None, Pen(fill.stroke))]
+    heights = band_heights(height - 2, [share for _, share in fill.bands])
+    below = y + 1
+    for index, ((colour, _), tall) in enumerate(zip(fill.bands, heights, strict=True)):
+        corners = top if index == 0 else 0, foot if index == len(heights) - 1 else 0
+        shapes.append(Curve(_band(x + 1, below, max(BAND_WIDTH, top, foot), tall, *corners), colour))
+        below += tall
+    return shapes
 
 
-def band_widths(width: int, shares: list[int]) -> list[int]:
-    """Whole widths in proportion to `shares`, none under the least, their sum `width`.
+def band_heights(height: int, shares: list[int]) -> list[int]:
+    """Whole heights in proportion to `shares`, none under the least while there is room, their sum `height`.
 
-    >>> band_widths(100, [985, 10, 5])
-    [92, 4, 4]
+    >>> band_heights(40, [985, 10, 5])
+    [32, 4, 4]
+    >>> band_heights(9, [800, 100, 100])
+    [3, 3, 3]
     """
-    total = sum(shares)
-    wide = [max(BAND_LEAST, width * share // total) for share in shares]
-    largest = max(range(len(wide)), key=lambda index: (wide[index], -index))
-    wide[largest] += width - sum(wide)  # what rounding and least widths leave or take
-    return wide
+    least, total = min(BAND_LEAST, height // len(shares)), sum(shares)
+    tall = [max(least, height * share // total) for share in shares]
+    tallest = max(range(len(tall)), key=lambda index: (tall[index], -index))
+    tall[tallest] += height - sum(tall)  # what rounding and least heights leave or take
+    return tall
 
 
-def _band(x: int, y: int, width: int, height: int, radius: int, first: bool, last: bool) -> tuple[PathStep, ...]:
-    """The outline of one band; the outer ones take the corners of the box."""
-    radius = min(radius, width)
-    a, b = (radius if first else 0), (radius if last else 0)  # corners on the left, on the right
+def _band(x: int, y: int, width: int, height: int, top: int, foot: int) -> tuple[PathStep, ...]:
+    """The outline of one band; the outer ones take the left corners of the box."""
+    top, foot = (max(0, min(radius - 1, height)) for radius in (top, foot))
     right, bottom = x + width, y + height
-    steps: list[PathStep] = [("M", (x + a, y)), ("L", (right - b, y))]
-    if b:
-        steps += [("A", (b, right, y + b)), ("L", (right, bottom - b)), ("A", (b, right - b, bottom))]
-    else:
-        steps.append(("L", (right, bottom)))
-    steps.append(("L", (x + a, bottom)))
-    if a:
-        steps += [("A", (a, x, bottom - a)), ("L", (x, y + a)), ("A", (a, x + a, y))]
+    steps: list[PathStep] = [("M", (x + top, y)), ("L", (right, y)), ("L", (right, bottom)), ("L", (x + foot, bottom))]
+    if foot:
+        steps.append(("A", (foot, x, bottom - foot)))
+    steps.append(("L", (x, y + top)))
+    if top:
+        steps.append(("A", (top, x + top, y)))
     return (*steps, ("Z", ()))
 
 

@@ -212,7 +212,8 @@ class Framed extends Standing {
     const [wide, tall] = camera.size;
     const most = Math.max(1.25, Math.min(wide / 1200, tall / 700)); // a large screen is looked at from further away
     let to = camera.fitting(whole, most, room);
-    if (this.underCorner(to)) {
+    if (narrow.matches) to = this.aboveButtons(to, (foot) => camera.fitting(whole, most, room, foot));
+    else if (this.underCorner(to)) {
       const corner = byId("corner").getBoundingClientRect();
       const aside = [Math.max(camera.free()[0][0] + room, corner.left - room - scene.width * to[2]), to[1], to[2]];
       const higher = camera.fitting(whole, most, room, corner.height);
@@ -224,6 +225,18 @@ class Framed extends Standing {
     camera.set(to[0], to[1], to[2]);
     camera.settle();
     return Promise.resolve();
+  }
+
+  /** The camera of a phone, with the picture above the buttons at the foot that would lie on a box otherwise.
+   * @param {number[]} to @param {(foot: number) => number[]} fitting */
+  aboveButtons(to, fitting) {
+    for (let turn = 0; turn < 2; turn++) {
+      const places = this.scene.boxes.map((/** @type {any} */ box) => this.onStage(box, to));
+      const met = this.panels().filter((panel) => places.some((/** @type {number[]} */ place) => meet(panel, place)));
+      const foot = this.camera.size[1] - Math.min(Infinity, ...met.map((panel) => panel[1]));
+      if (foot > 0 && foot < this.camera.size[1] / 3) to = fitting(foot);
+    }
+    return to;
   }
 
   /** Whether the minimap would lie on a box. @param {number[]} place of the camera */
@@ -242,7 +255,7 @@ class Framed extends Standing {
 /** A block of the legend in the reader's language; names and numbers stay as they are. @param {any} block */
 function translated(block) {
   const said = (/** @type {any} */ one, /** @type {any} */ words) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, words);
-  const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? STRINGS[language][`plain.${text}`] ?? text;
+  const word = (/** @type {string} */ text) => STRINGS[language][`legend.${text}`] ?? text;
   const entries = block.entries.map((/** @type {any} */ one) => said(one, { label: word(one.label) }));
   return said(block, { heading: word(block.heading), entries });
 }

@@ -3959,6 +3959,7 @@ function chevron(points, thickness) {
 const CORNER_of_boxes = 6;
 const SHEET_of_boxes = 4;
 const EAR = 8;
+const BAND_WIDTH = 8;
 const BAND_LEAST = 4;
 const FRAME_DASHES = [4, 3];
 const STUB_DASHES = [2, 2];
@@ -3982,19 +3983,21 @@ function front(box) {
   return [box.x, box.y, (box.width - away), box.height];
 }
 function closed_of_boxes(box, fill, theme) {
-  let x, y, width, height_, radius, border_, shapes_;
+  let x, y, width, height_, radius, border_, ground, shapes_, ear;
   [x, y, width, height_] = front(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER_of_boxes));
   border_ = (fill.sign ? null : new Pen(fill.stroke));
-  shapes_ = [...sheets(box, radius, fill.fill, new Pen(fill.stroke))];
+  ground = (fill.bands.length ? theme.neutral : fill.fill);
+  shapes_ = [...sheets(box, radius, ground, new Pen(fill.stroke))];
   if ((box.kind === "fold")) {
-    py_extend(shapes_, _eared(x, y, width, height_, fill));
+    py_extend(shapes_, _eared(x, y, width, height_, ground, fill.stroke));
   }
   else {
-    shapes_.push(_rect(x, y, width, height_, radius, (fill.bands.length ? null : fill.fill), border_));
+    shapes_.push(_rect(x, y, width, height_, radius, ground, border_));
   }
   if (fill.bands.length) {
-    py_extend(shapes_, bands_of_boxes(x, y, width, height_, radius, fill));
+    ear = ((box.kind === "fold") ? EAR : 0);
+    py_extend(shapes_, bands_of_boxes(x, (y + ear), (height_ - ear), (ear ? 0 : radius), (ear ? 0 : radius), fill));
   }
   if (fill.hatch) {
     shapes_.push(new Hatch((x + 0.5), (y + 0.5), (width - 1), (height_ - 1), (radius - 0.5), theme.stroke));
@@ -4021,50 +4024,46 @@ function _rect(x, y, width, height_, radius, fill, pen) {
 function _inner_ring(x, y, width, height_, radius, fill) {
   return new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
-function _eared(x, y, width, height_, fill) {
+function _eared(x, y, width, height_, ground, stroke) {
   let left, top, right, bottom, pen, corners_, lines_, ear;
   [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height_) - 0.5)];
-  pen = new Pen(fill.stroke, undefined, undefined, undefined, "round");
+  pen = new Pen(stroke, undefined, undefined, undefined, "round");
   corners_ = [[right, top], [right, bottom], [left, bottom], [left, (top + EAR)]];
   lines_ = (() => { const out = []; for (const corner of corners_) { out.push(["L", corner]); } return out; })();
   ear = [["M", [(left + EAR), top]], ["L", [(left + EAR), (top + EAR)]], ["L", [left, (top + EAR)]]];
-  return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], fill.fill, pen), new Curve(ear, undefined, pen)];
+  return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], ground, pen), new Curve(ear, undefined, pen)];
 }
-function bands_of_boxes(x, y, width, height_, radius, fill) {
-  let shapes_, left, widths, index, colour, _, wide, first_, last;
+function bands_of_boxes(x, y, height_, top, foot, fill) {
+  let shapes_, heights, below_, index, colour, _, tall, corners_;
   shapes_ = [];
-  left = x;
-  widths = band_widths(width, (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
-  for ([index, [[colour, _], wide]] of py_enumerate(py_zip(fill.bands, widths))) {
-    [first_, last] = [(index === 0), (index === (widths.length - 1))];
-    shapes_.push(new Curve(_band(left, y, wide, height_, radius, first_, last), colour));
-    left += wide;
+  heights = band_heights((height_ - 2), (() => { const out = []; for (const [_, share] of fill.bands) { out.push(share); } return out; })());
+  below_ = (y + 1);
+  for ([index, [[colour, _], tall]] of py_enumerate(py_zip(fill.bands, heights))) {
+    corners_ = [((index === 0) ? top : 0), ((index === (heights.length - 1)) ? foot : 0)];
+    shapes_.push(new Curve(_band((x + 1), below_, Math.max(BAND_WIDTH, top, foot), tall, ...corners_), colour));
+    below_ += tall;
   }
-  return [...shapes_, _rect(x, y, width, height_, radius, null, new Pen(fill.stroke))];
+  return shapes_;
 }
-function band_widths(width, shares) {
-  let total, wide, largest;
-  total = py_sum(shares);
-  wide = (() => { const out = []; for (const share of shares) { out.push(Math.max(BAND_LEAST, Math.floor((width * share) / total))); } return out; })();
-  largest = py_max(py_range(wide.length), {key: (index) => [wide.at(index), -index]});
-  wide[largest] += (width - py_sum(wide));
-  return wide;
+function band_heights(height_, shares) {
+  let least_, total, tall, tallest;
+  [least_, total] = [Math.min(BAND_LEAST, Math.floor(height_ / shares.length)), py_sum(shares)];
+  tall = (() => { const out = []; for (const share of shares) { out.push(Math.max(least_, Math.floor((height_ * share) / total))); } return out; })();
+  tallest = py_max(py_range(tall.length), {key: (index) => [tall.at(index), -index]});
+  tall[tallest] += (height_ - py_sum(tall));
+  return tall;
 }
-function _band(x, y, width, height_, radius, first_, last) {
-  let a, b, right, bottom, steps;
-  radius = Math.min(radius, width);
-  [a, b] = [(first_ ? radius : 0), (last ? radius : 0)];
+function _band(x, y, width, height_, top, foot) {
+  let right, bottom, steps;
+  [top, foot] = (() => { const out = []; for (const radius of [top, foot]) { out.push(Math.max(0, Math.min((radius - 1), height_))); } return out; })();
   [right, bottom] = [(x + width), (y + height_)];
-  steps = [["M", [(x + a), y]], ["L", [(right - b), y]]];
-  if (b) {
-    py_extend(steps, [["A", [b, right, (y + b)]], ["L", [right, (bottom - b)]], ["A", [b, (right - b), bottom]]]);
+  steps = [["M", [(x + top), y]], ["L", [right, y]], ["L", [right, bottom]], ["L", [(x + foot), bottom]]];
+  if (foot) {
+    steps.push(["A", [foot, x, (bottom - foot)]]);
   }
-  else {
-    steps.push(["L", [right, bottom]]);
-  }
-  steps.push(["L", [(x + a), bottom]]);
-  if (a) {
-    py_extend(steps, [["A", [a, x, (bottom - a)]], ["L", [x, (y + a)]], ["A", [a, (x + a), y]]]);
+  steps.push(["L", [x, (y + top)]]);
+  if (top) {
+    steps.push(["A", [top, (x + top), y]]);
   }
   return [...steps, ["Z", []]];
 }
@@ -4234,7 +4233,7 @@ function _mark_sign(fill, theme) {
   return [...mark(7, 8, theme, false), ...mark(21, 8, theme, true)];
 }
 const LINE = [[16, 8], [28, 8]];
-const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "series, apart", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "series, linked", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "stack, one member shown", _frame_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "fold of many", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))], ["shortcut", "link to elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
+const SIGNS = [["opens", "opens, is open", _mark_sign], ["op", "operation", _box_sign(py_replace(SAMPLE_BOX, {kind: "op"}))], ["call", "function call", _box_sign(py_replace(SAMPLE_BOX, {kind: "call"}))], ["function", "function", _box_sign(py_replace(SAMPLE_BOX, {kind: "function"}))], ["series", "repeated, side by side", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2}))], ["chain", "repeated, one after another", _box_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, height: 18, y: -1}))], ["shown", "repeated, one is shown", _frame_sign(py_replace(SAMPLE_BOX, {kind: "series", sheets: 2, connected: true, open: true, height: 20, y: -2}))], ["fold", "many in one box", _box_sign(py_replace(SAMPLE_BOX, {kind: "fold", sheets: 2}))], ["constant", "constant", _stub_sign(new Stub(4, 3, 10, 10, "constant", "in", NONE, NONE, LINE))], ["weight", "weight", _stub_sign(new Stub(4, 3, 10, 10, "weight", "in", NONE, NONE, LINE))], ["summary", "summary", _stub_sign(new Stub(3, 2, 12, 12, "summary", "in", NONE, NONE, LINE))], ["shortcut", "leads elsewhere", _stub_sign(new Stub(0, 3, 18, 10, "shortcut", "in", NONE, NONE, [[18, 8], [28, 8]]))], ["data", "data", _edge_sign(SAMPLE_EDGE)], ["control", "control", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "control"}))], ["reference", "reference", _edge_sign(py_replace(SAMPLE_EDGE, {kind: "reference"}))], ["back", "against the flow", _edge_sign(py_replace(SAMPLE_EDGE, {back: true}))]];
 function occurring(scene) {
   let names, box;
   names = (() => { const out = new Set(); for (const stub of scene.stubs) { out.add(stub.kind); } return out; })();

@@ -518,3 +518,22 @@ test("whatever was open before, a view looks as it does in a page that is loaded
   await becomes(async () => (await tab.evaluate(() => window.tbgraph.state())).open, found.open);
   await becomes(drawn, walked, "the same boxes, words and lines");
 });
+
+test(
+  "on a phone a picture that is seen as a whole lies under no button",
+  async ({ tab, page }) => {
+    for (const [name, colour] of [["mnist.html", ""], ["mnist.html", "colour=op-type"], ["diff.html", ""]]) {
+      await page(name, colour);
+      await until(
+        () =>
+          tab.evaluate(() => {
+            const buttons = ["legend", "corner"].map((id) => document.getElementById(id).getBoundingClientRect());
+            const boxes = [...document.querySelectorAll("g.node.closed > rect")].map((one) => one.getBoundingClientRect());
+            return boxes.length > 3 && buttons.every((one) => boxes.every((box) => box.right <= one.left || one.right <= box.left || box.bottom <= one.top || one.bottom <= box.top));
+          }),
+        `${name} ${colour}`,
+      );
+    }
+  },
+  { viewport: { width: 390, height: 844 } },
+);

@@ -33,9 +33,9 @@ def said(**things: Any) -> list[str]:
         ({"kind": "op"}, ["operation"]),
         ({"kind": "call"}, ["function call"]),
         ({"kind": "function"}, ["function"]),
-        ({"kind": "series", "sheets": 2}, ["series, apart"]),
-        ({"kind": "series", "sheets": 2, "connected": True}, ["series, linked"]),
-        ({"kind": "fold", "sheets": 2, "connected": True}, ["fold of many"]),
+        ({"kind": "series", "sheets": 2}, ["repeated, side by side"]),
+        ({"kind": "series", "sheets": 2, "connected": True}, ["repeated, one after another"]),
+        ({"kind": "fold", "sheets": 2, "connected": True}, ["many in one box"]),
     ],
 )
 def test_a_box_has_the_sign_of_its_kind_where_it_is_closed(choices: dict[str, Any], words: list[str]) -> None:
@@ -57,6 +57,6 @@ def test_a_line_has_the_sign_of_its_kind(choices: dict[str, Any], words: list[st
 
 def test_a_web_and_a_stub_have_those_of_theirs() -> None:
     assert said(webs=(Web("control", -1, (0,), (1,)),)) == ["control"]
-    kinds = {"constant": ["constant"], "weight": ["weight"], "summary": ["summary"], "shortcut": ["link to elsewhere"]}
+    kinds = {"constant": ["constant"], "weight": ["weight"], "summary": ["summary"], "shortcut": ["leads elsewhere"]}
     assert {kind: said(stubs=(replace(STUB, kind=kind),)) for kind in kinds} == kinds
     assert said(stubs=(replace(STUB, kind="more"),)) == []
