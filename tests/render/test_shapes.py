@@ -22,31 +22,31 @@ LIGHT = THEMES["light"]
 REAL = Path(__file__).parents[2] / "fixtures/real"
 
 
-def outlines(*shares: int) -> list[str]:
-    """The commands of each band of a box at (10, 20) of 100 × 30 with corners of 8 px."""
+def outlines(*shares: int, corners: tuple[int, int] = (8, 8)) -> list[str]:
+    """The commands of each band of a box at (10, 20), 30 high."""
     fill = Fill("#fff", "#000", "#000", "#000", bands=tuple(("#123", share) for share in shares))
-    return [shape_of(curve) for curve in bands(10, 20, 100, 30, 8, fill) if isinstance(curve, Curve)]
+    return [shape_of(curve) for curve in bands(10, 20, 30, *corners, fill) if isinstance(curve, Curve)]
 
 
 def shape_of(curve: Curve) -> str:
     return " ".join(command + ",".join(f"{number:g}" for number in numbers) for command, numbers in curve.steps)
 
 
-def test_only_the_outer_bands_are_round_and_only_at_their_outer_ends() -> None:
+def test_bands_are_a_bar_at_the_left_and_only_its_ends_are_round() -> None:
     first, middle, last = outlines(500, 300, 200)
-    assert first == "M18,20 L60,20 L60,50 L18,50 A8,10,42 L10,28 A8,18,20 Z"
-    assert middle == "M60,20 L90,20 L90,50 L60,50 Z"
-    assert last == "M90,20 L102,20 A8,110,28 L110,42 A8,102,50 L90,50 Z"
+    assert first == "M18,21 L19,21 L19,36 L11,36 L11,28 A7,18,21 Z"
+    assert middle == "M11,36 L19,36 L19,44 L11,44 L11,36 Z"
+    assert last == "M11,44 L19,44 L19,49 L16,49 A5,11,44 L11,44 Z"  # bends as far as it is high
 
 
-def test_a_band_narrower_than_a_corner_bends_as_far_as_it_is_wide() -> None:
+def test_a_sliver_is_four_pixels_high() -> None:
     first, last = outlines(10, 990)
-    assert first == "M14,20 L14,20 L14,50 L14,50 A4,10,46 L10,24 A4,14,20 Z"  # a sliver is 4 px wide
-    assert last.startswith("M14,20 L102,20 A8,110,28")
+    assert first == "M15,21 L19,21 L19,25 L11,25 L11,25 A4,15,21 Z"
+    assert last.startswith("M11,25 L19,25 L19,49")
 
 
-def test_one_band_is_the_whole_box() -> None:
-    assert outlines(1000) == ["M18,20 L102,20 A8,110,28 L110,42 A8,102,50 L18,50 A8,10,42 L10,28 A8,18,20 Z"]
+def test_below_a_folded_corner_a_bar_is_straight() -> None:
+    assert outlines(1000, corners=(0, 0)) == ["M11,21 L19,21 L19,49 L11,49 L11,21 Z"]
 
 
 def test_lines_of_a_large_level_lead_from_middle_to_middle_and_to_ports() -> None:
