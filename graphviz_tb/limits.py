@@ -361,8 +361,12 @@ CELLS_IN_ALL = Limit(1 << 27, "diff", "cells",
 CELLS_OF_TABLE = Limit(1 << 24, "diff", "cells",
     "of the table of one longest common subsequence", "paired in their order")
 PLACES_OPENED = Limit(3, "diff", "places", "of one change that are opened in the picture", "stay closed")
+CHANGES_OPENED = Limit(40, "diff", "changes", "of which the picture opens a place, whatever room it takes",
+    "open where there is room")
+BOXES_OF_CHANGES = Limit(800, "diff", "boxes",
+    "of one place of each change: as many as are placed in a tenth of a second", "stays closed")
 BOXES_TO_CHANGES = Limit(40, "diff", "boxes",
-    "that may be shown before a way to one more change stays closed: what one look takes in", "stays closed")
+    "that may be shown before a way to one more place stays closed: what one look takes in", "stays closed")
 OPEN_IN_EACH_OTHER = Limit(100, "diff", "groups",
     "in each other on the way to a change: titles of more are higher than a screen", "stay closed")
 CHANGES_IN_LEGEND = Limit(14, "diff", "rows",

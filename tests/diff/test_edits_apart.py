@@ -81,7 +81,7 @@ def test_a_rename_does_not_reach_the_lists_of_savers() -> None:
     assert not diff(saved("decoder"), other).same
 
 
-def stacked(after: bool) -> Any:
+def stacked(after: bool, end: str = "m/out") -> Any:
     """x ─▶ four blocks, each with a norm before the layer, or after the sum, that the sum goes round."""
     lines, before = ["x Placeholder"], "x"
     for number in range(4):
@@ -91,7 +91,17 @@ def stacked(after: bool) -> Any:
                   f"{scope}/sum/AddV2 AddV2 {before} {scope}/act/Relu"]  # fmt: skip
         lines.append(f"{scope}/norm/Rsqrt Rsqrt {f'{scope}/sum/AddV2' if after else before}")
         before = f"{scope}/norm/Rsqrt" if after else f"{scope}/sum/AddV2"
-    return graph(*lines, f"m/out/Softmax Softmax {before}")
+    return graph(*lines, f"{end}/Softmax Softmax {before}")
+
+
+def test_another_order_is_shown_in_a_block() -> None:
+    # what is behind the blocks takes another tensor, too, and comes first by name
+    changes = diff(stacked(False, "m/a/first"), stacked(True, "m/a/first"))
+    drawn = changes.picture()
+    opened = [box.address for box in drawn.scene.boxes if box.open]
+    assert any(address.startswith("m/b_") for address in opened)
+    assert "m/a" not in opened
+    assert not any("other places" in row.label + row.more for row in drawn.paint.legend)
 
 
 def test_another_order_in_several_blocks_is_said_once() -> None:

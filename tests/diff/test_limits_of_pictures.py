@@ -67,14 +67,28 @@ def test_what_is_left_in_a_scope_is_looked_for_at_eight_places() -> None:
 
 
 @pytest.mark.parametrize(("around", "opened"), [(28, ["a", "b"]), (29, ["a"])])
-def test_a_way_is_open_where_forty_boxes_are_enough(around: int, opened: list[str]) -> None:
+def test_a_second_place_is_open_where_forty_boxes_are_enough(around: int, opened: list[str]) -> None:
     def made(op: str) -> GraphDef:
         lines = [f"{word * (at + 2)} Op{word}{at}" for at in range(around) for word in "p"]
-        lines += [f"{group}/{word} {word.title()}" for group in "ab" for word in ("exp", "log", "sin", "cos")]
-        return graph(*lines, f"a/last A{op}", f"b/last B{op}")
+        lines += [f"{group}/{word} {group}{word}" for group in "ab" for word in ("exp", "log", "sin", "cos")]
+        return graph(*lines, f"a/last {op}", f"b/last {op}")
 
-    scene = diff(made("Tanh"), made("Relu")).picture().scene
-    assert [box.address for box in scene.boxes if box.open] == opened
+    changes = diff(made("Tanh"), made("Relu"))
+    assert [change.places for change in changes] == [2]
+    assert [box.address for box in changes.picture().scene.boxes if box.open] == opened
+
+
+@pytest.mark.parametrize(("many", "opened"), [(40, 40), (42, 40)])
+def test_one_place_of_forty_changes_is_open(many: int, opened: int) -> None:
+    words = [f"{a}{b}{b}" for a in "abcdefg" for b in "hijklm"]
+    lines = [f"{word}/{op} {word}{op}" for word in words[:many] for op in ("exp", "log", "sin")]
+    old, new = (graph(*lines, *(f"{word}/last {word}{op}" for word in words[:many])) for op in ("Tanh", "Relu"))
+    changes = diff(old, new)
+    drawn = changes.picture()
+    assert len(changes) == many
+    assert sum(box.open and box.address in words for box in drawn.scene.boxes) == opened
+    left = [notice.message for notice in drawn.notices if notice.code == "closed"]
+    assert left == ([] if many == opened else [f"{many - opened} changes in groups that stay closed (--open)"])
 
 
 def added(many: int) -> Changes:
@@ -170,7 +184,7 @@ def test_three_places_of_one_change_are_opened(many: int) -> None:
 
     for inside in ("/op", ""):
         merged = merge(diff(made(0.5, inside), made(0.25, inside)))
-        assert len(merged.shown) == 3
+        assert [len(places) for places in merged.shown] == [3]
         assert len(merged.signs) == many
 
 

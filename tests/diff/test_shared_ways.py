@@ -46,7 +46,7 @@ def test_the_way_to_a_function_is_gone_once(monkeypatch: pytest.MonkeyPatch) -> 
         return child_path(hierarchy, path, child)
 
     monkeypatch.setattr(opened, "child_path", counting)
-    found, left = ways(hierarchy, [""] * len(hierarchy), list(range(last + 1, last + 1 + many)), 4000)
+    found, left = ways(hierarchy, [""] * len(hierarchy), [[row] for row in range(last + 1, last + 1 + many)], 4000)
     assert [len(path) for path in found] == list(range(1, OPEN_IN_EACH_OTHER + 1))
     assert left == 0
     assert len(asked) <= deep + 1
@@ -66,7 +66,7 @@ def test_where_there_was_no_room_there_is_none_for_the_next(monkeypatch: pytest.
     around = opened.groups_around
     monkeypatch.setattr(opened, "groups_around", counting)
     shown = [row for row in range(len(hierarchy)) if hierarchy.node[row] >= 0]
-    found, left = ways(hierarchy, [""] * len(hierarchy), shown * 50)
+    found, left = ways(hierarchy, [""] * len(hierarchy), [[row] for row in shown * 50])
     assert named(hierarchy, found) == [["a"]]
     assert left == 50 * many
     assert len(asked) == 50 * many + 1
@@ -77,7 +77,7 @@ def test_what_nothing_shown_calls_is_not_to_be_opened(bodies: dict[str, list[str
     hierarchy = load(library(bodies)).hierarchy
     inner = [row + 1 for row in hierarchy.function_rows]
     assert [GroupPaths(hierarchy).around(row) for row in inner] == [None] * len(inner)
-    assert ways(hierarchy, [""] * len(hierarchy), inner) == ([], 0)
+    assert ways(hierarchy, [""] * len(hierarchy), [inner]) == ([], 0)
 
 
 def test_each_function_of_a_call_of_several_is_a_group() -> None:
@@ -86,7 +86,7 @@ def test_each_function_of_a_call_of_several_is_a_group() -> None:
     hierarchy = load(made).hierarchy
     call = hierarchy.name.index("call")
     f, g = hierarchy.function_rows
-    assert ways(hierarchy, [""] * len(hierarchy), [f + 1, g + 1, f])[0] == [(call,), (call, f), (call, g)]
+    assert ways(hierarchy, [""] * len(hierarchy), [[f + 1, g + 1, f]])[0] == [(call,), (call, f), (call, g)]
     assert content_rows(hierarchy, (call,)) == [f, g]
 
 

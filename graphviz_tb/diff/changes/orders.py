@@ -21,28 +21,32 @@ NUMBER = re.compile(r"(?<=[0-9])([/_.-]+)(?=[A-Za-z])")  # what comes behind a n
 
 def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change]) -> Change:
     """Layers that changed places."""
-    first = changes[0]
-    wires = [
-        {"node": {"old": change.old, "new": change.new}, **wire}
-        for change in changes
-        for wire in change.detail["inputs"]
-    ]
-    detail: dict[str, Any] = {"inputs": wires}
+    told: dict[str, Any] = {}
     pairs = [pair for change in changes for pair in change.edits.inputs]
     new = order(layers[1], [new for _, new in pairs], layers[1].name)
     old = order(layers[0], [old for old, _ in pairs], lambda layer: partner_name(m, layers, layer))
     # The same layers in another order, said once where it is that of several blocks.
     if set(old) == set(new) and old != new:
-        blocks = Counter(in_blocks(old, new))
+        blocks = in_blocks(old, new)
         # The most frequent says it: the first and the last block may have other neighbours.
-        (before, after), count = max(blocks.items(), key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
+        often = Counter(blocks.values()).items()
+        (before, after), count = max(often, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
         if count > 1:
-            detail["order"] = {"old": list(before), "new": list(after), "blocks": sum(blocks.values())}
+            told["order"] = {"old": list(before), "new": list(after), "blocks": len(blocks)}
+            # It is shown where it is told: in a block.
+            inside = tuple(around for around, orders in blocks.items() if orders == (before, after))
+            changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
         else:
             old, new = ([last_segment(name) for name in names] for names in (old, new))
-            detail["order"] = dict(zip(("old", "new"), unlike(old, new), strict=True))
-    ops = sum(change.ops for change in changes)
+            told["order"] = dict(zip(("old", "new"), unlike(old, new), strict=True))
+    first, ops = changes[0], sum(change.ops for change in changes)
+    wires = [
+        {"node": {"old": change.old, "new": change.new}, **wire}
+        for change in changes
+        for wire in change.detail["inputs"]
+    ]
     also = places_of(changes, first)
+    detail = {"inputs": wires, **told}
     return Change("rewired", "wiring", first.old, first.new, ops, detail, also, edits=edits_of(changes))
 
 
@@ -60,11 +64,11 @@ def unlike(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
     return old[start:stop], new[start:stop]
 
 
-def in_blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+def in_blocks(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """The order in each block of layers, a scope with another order of what is in it now, by the names below it.
 
     >>> in_blocks(["b_0/norm", "b_0/sum", "b_1/norm", "b_1/sum"], ["b_0/sum", "b_0/norm", "b_1/sum", "b_1/norm"])
-    [(('norm', 'sum'), ('sum', 'norm')), (('norm', 'sum'), ('sum', 'norm'))]
+    {'b_0': (('norm', 'sum'), ('sum', 'norm')), 'b_1': (('norm', 'sum'), ('sum', 'norm'))}
     """
     # By scopes from the outside in, then by the numbers in names, where blocks are no scopes.
     for depth in (*range(1, max((name.count("/") for name in old), default=0) + 1), *NUMBERED):
@@ -73,12 +77,12 @@ def in_blocks(old: Sequence[str], new: Sequence[str]) -> list[tuple[tuple[str, .
             for name in names:
                 around, below = cut(name, depth)
                 scopes.setdefault(around, ([], []))[which].append(below)
-        pairs = [unlike(*orders) for orders in scopes.values() if len(orders[0]) == len(orders[1]) > 1]
-        changed = [(tuple(before), tuple(after)) for before, after in pairs if before]
+        pairs = {around: unlike(*orders) for around, orders in scopes.items() if len(orders[0]) == len(orders[1]) > 1}
+        changed = {around: (tuple(before), tuple(after)) for around, (before, after) in pairs.items() if before}
         # The outermost scopes of which several have another order are the blocks.
         if len(changed) > 1:
             return changed
-    return []
+    return {}
 
 
 def cut(name: str, depth: int) -> tuple[str, str]:

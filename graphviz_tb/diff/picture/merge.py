@@ -29,7 +29,7 @@ class Merged:
     `signs` is the sign of each changed node: + − ~ →, `lines` its changes in a few words; `scopes` the former names of
     moved or renamed scopes; `beside` the input that changed at nodes that take it from an added node, or took it from
     a removed one; `lost` are removed inputs, `gained` added ones, of rewired nodes: (node, place of the input).
-    `shown` are the places to be seen, the first ones of each change: of each the first that exists, a layer or a node.
+    `shown` are the places to be seen, of each change the first ones: of each the first that exists, a layer or a node.
     `layers` are scopes that a change is about, with what changed in a few words; of those in `settings` no op in them
     says it.
     """
@@ -41,7 +41,7 @@ class Merged:
     beside: dict[Where, str] = field(default_factory=dict)
     lost: set[tuple[Where, int]] = field(default_factory=set)
     gained: set[tuple[Where, int]] = field(default_factory=set)
-    shown: list[tuple[Where, ...]] = field(default_factory=list)
+    shown: list[list[tuple[Where, ...]]] = field(default_factory=list)
     layers: dict[Where, str] = field(default_factory=dict)
     settings: set[Where] = field(default_factory=set)
 
@@ -132,9 +132,8 @@ def mark(merged: Merged, source: MatchedGraphs, change: Change, names: dict[int,
     edits: Edits = change.edits
     if primary:
         nodes = first_places(source, edits, names)
-        merged.shown += (
-            mark_layers(merged, change, nodes) if change.kind == "changed" else [(where,) for where in nodes]
-        )
+        changed = change.kind == "changed"
+        merged.shown.append(mark_layers(merged, change, nodes) if changed else [(where,) for where in nodes])
     for node in edits.added:
         merged.signs[where_new(source, node)] = "+"
     for node in edits.removed:

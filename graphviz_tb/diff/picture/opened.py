@@ -4,53 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from graphviz_tb.diff.picture.merge import Where
-from graphviz_tb.limits import BOXES_TO_CHANGES, OPEN_IN_EACH_OTHER
+from graphviz_tb.limits import BOXES_OF_CHANGES, BOXES_TO_CHANGES, CHANGES_OPENED, OPEN_IN_EACH_OTHER
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy
-from graphviz_tb.model.paths import Path, child_path, content_rows, parent_path
+from graphviz_tb.model.paths import Path, child_path, content_rows
 
 
 def ways(
     hierarchy: Hierarchy,
     signs: Sequence[str],
-    shown: Sequence[int],
+    shown: Sequence[Sequence[int]],
     most: int = BOXES_TO_CHANGES,
     closed: Collection[int] = (),
 ) -> tuple[list[Path], int]:
-    """Return the groups to open so that `shown` is seen in `most` boxes, and how many of these rows have no room.
+    """Return the groups to open so that the changes are seen, and how many of them have no room.
 
-    Before: `shown` are rows, those of the most severe change first. After: groups that are added, removed or renamed
-    as a whole stay closed, and so do the rows `closed`.
+    Before: `shown` are the rows of each change, those of the most severe first. After: of the first
+    `CHANGES_OPENED` changes one row is seen, however many boxes that takes; others in `most` boxes in all. Groups that
+    are added, removed or renamed as a whole stay closed, and so do the rows `closed`.
     """
     groups = GroupPaths(hierarchy)
     opened: dict[Path, None] = {}
     # By the group around a row and its sign, how many were open when it had no room: until one more is, it has none.
     full: dict[tuple[GroupPath | None, str], int] = {}
-    boxes, left = groups.boxes(0), 0
-    # In order of severity; a row that does not fit is skipped, as a later one may fit.
-    for row in shown:
+    boxes, unseen = groups.boxes(0), {number for number, rows in enumerate(shown) if rows}
+    # One row of each change, then what else there is room for.
+    firsts = ((number, row, BOXES_OF_CHANGES) for number, rows in enumerate(shown[:CHANGES_OPENED]) for row in rows[:1])
+    others = ((number, row, most) for number, rows in enumerate(shown) for row in rows[number < CHANGES_OPENED :])
+    for number, row, room in chain(firsts, others):
         around = groups.around(row)
         if full.get((around, signs[row])) == len(opened):
-            left += 1
             continue
         fresh = [group for group in groups_around(around, signs[row], signs, closed) if group not in opened]
         more = sum(groups.boxes(group[-1]) for group in fresh)
-        if fresh and opened and boxes + more > most:
+        # A row that does not fit is skipped, as a later one may fit.
+        if fresh and opened and boxes + more > room:
             full[around, signs[row]] = len(opened)
-            left += 1
             continue
+        unseen.discard(number)
         boxes += more
         opened.update(dict.fromkeys(fresh))
-    return list(opened), left
+    return list(opened), len(unseen)
 
 
-def rows_shown(hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[tuple[Where, ...]]) -> list[int]:
-    """Return the row of the first place of each tuple that exists; tuples without one are left out."""
+def rows_shown(
+    hierarchy: Hierarchy, where: Sequence[Where | None], shown: Sequence[Sequence[tuple[Where, ...]]]
+) -> list[list[int]]:
+    """Return the rows of the places of each change: of each place the first that exists."""
     row_of = {("", hierarchy.name[row]): row for row, origin in enumerate(where) if origin is None}
     row_of.update({origin: row for row, origin in enumerate(where) if origin is not None})
-    rows = (next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(shown))
-    return [row for row in rows if row is not None]
+    rows = (
+        [next((row_of[place] for place in places if place in row_of), None) for places in dict.fromkeys(change)]
+        for change in shown
+    )
+    return [[row for row in change if row is not None] for change in rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,25 +121,15 @@ class GroupPaths:
 def groups_around(around: GroupPath | None, own: str, signs: Sequence[str], closed: Collection[int]) -> Iterator[Path]:
     """The groups around a node of sign `own`, from the outside in, up to one that is new, gone or renamed as a whole
     like it, or `closed`."""
-    chain: list[Path] = []
+    outwards: list[Path] = []
     # Without the root, which is always open.
     while around is not None and around.depth:
-        chain.append(around.path)
+        outwards.append(around.path)
         around = around.around
-    for group in reversed(chain):
+    for group in reversed(outwards):
         if group[-1] in closed or (signs[group[-1]] == own and own in ("+", "−", "→")):
             return
         yield group
-
-
-def heights(hierarchy: Hierarchy, opened: Sequence[Path]) -> list[int]:
-    """For each of some open groups, how many of them are in each other below it: 0 for those that hold no other."""
-    height = dict.fromkeys(opened, 0)
-    for path in sorted(opened, reverse=True):  # a group comes after what it holds
-        around = parent_path(hierarchy, path)
-        if around is not None and around in height:
-            height[around] = max(height[around], height[path] + 1)
-    return [height[path] for path in opened]
 
 
 def first_callers(hierarchy: Hierarchy) -> dict[int, int]:

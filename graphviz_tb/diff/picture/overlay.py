@@ -17,12 +17,12 @@ from graphviz_tb.color.hues import plain
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.picture.opened import heights, rows_shown, ways
-from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_training
+from graphviz_tb.diff.picture.opened import rows_shown, ways
+from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group_signs, sign_takers, sign_training
 from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head, named_apart
+from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head, listed_behind
 from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -43,7 +43,7 @@ DARK = {"+": "#3FB68B", "−": "#FF7B54", "~": "#E3B341", "→": "#58A6FF"}
 WORDS = {"+": "added", "−": "removed", "~": "changed", "→": "renamed or moved"}
 TINT, PALE = 12, 45  # per cent of the colour in a fill, of the background in what is unchanged
 BAND = 45  # per cent of the colour in the band under a line of which a part changed
-ROOM = (BOXES_TO_CHANGES, 28, 20, 12)  # boxes that are tried, the most first, until names can be read
+ROOM = (BOXES_TO_CHANGES, 28, 12, 0)  # boxes that are tried, the most first, until names can be read
 SCREEN, LEAST, NAME = (1600, 1000), 7, 12  # px: a screen, the least that is read, names where nothing is scaled
 HOLDING = "the same, but something in it changed, or an input is reconnected"
 LOST_DASHES = (6, 3)  # longer than those of control edges (4, 3): both occur in one picture
@@ -162,7 +162,7 @@ def line(change: Change) -> str:
     text = head(change, 2).replace("  ", ": ", 1) + between(change)
     if change.kind in ("rewired", "signature-changed"):
         text = "; ".join([text, *list(facts(replace(change, also=())))[:2]])
-    if change.also and change.kind != "moved" and not named_apart(change):
+    if listed_behind(change):
         text += f" and {counted(len(change.also), 'other place')}"
     return text
 
@@ -170,39 +170,22 @@ def line(change: Change) -> str:
 def first_picture(
     coloured: Model, painter: Overlay, where: list[Where | None], merged: Merged, options: PictureOptions
 ) -> tuple[Picture, int]:
-    """Return the picture with the ways to the changes open, as many as can be read, and the number of changes that it
-    does not show; with the groups of `options` open, if these name any."""
+    """Return the picture with a way to each change open, and to more of their places as long as all can be read, and
+    the number of changes that it does not show; with the groups of `options` open, if these name any."""
     if options.open:
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
     settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
+    tried: list[Path] | None = None
     for most, closed in ((BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
         opened, left = ways(hierarchy, painter.sign, shown, most, closed)
-        drawn = coloured.picture(opening(hierarchy, options, opened))
+        if opened == tried:
+            continue
+        tried, drawn = opened, coloured.picture(opening(hierarchy, options, opened))
         if is_legible(drawn.scene):
-            return drawn, left
-    return outer_part(coloured, options, opened) or drawn, left
-
-
-def outer_part(coloured: Model, options: PictureOptions, opened: Sequence[Path]) -> Picture | None:
-    """Of ways too long to be read the outer part: the picture without as few of the innermost groups as it takes.
-
-    None where there is no more than one group to close.
-    """
-    hierarchy = coloured.hierarchy
-    height = heights(hierarchy, opened)
-    drawn, low, high = None, 1, max(height, default=0)  # the least height of a group that stays open lies between
-    while low <= high:
-        # Bisection: the more of the inner groups are closed, the smaller the picture.
-        least = (low + high) // 2
-        kept = [path for path, inside in zip(opened, height, strict=True) if inside >= least]
-        tried = coloured.picture(opening(hierarchy, options, kept))
-        if is_legible(tried.scene) or (drawn is None and low == high):
-            drawn, high = tried, least - 1
-        else:
-            low = least + 1
-    return drawn
+            break
+    return drawn, left
 
 
 def opening(hierarchy: Hierarchy, options: PictureOptions, opened: Sequence[Path]) -> PictureOptions:
@@ -250,6 +233,7 @@ def overlay(
         if not exists(hierarchy.node[row]) and (before := merged.scopes.get((function_at(hierarchy, row), name)))
     }
     words |= scopes
+    sign_takers(hierarchy, signs, words)
     kinds = {change.kind for change in changes} & {"moved", "renamed"}
     edges = edge_states(hierarchy, signs, where, merged)
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))

@@ -140,6 +140,16 @@ def sign_training(hierarchy: Hierarchy, changes: Iterable[Change], signs: list[s
             words[most] = f"optimizer {change.detail['old']} → {change.detail['new']}"
 
 
+def sign_takers(hierarchy: Hierarchy, signs: list[str], words: dict[int, str]) -> None:
+    """Sign the ops that take a constant with another value: beside a box it is a small disc."""
+    graph, rows = hierarchy.graph, hierarchy.row_of_node
+    pairs = np.flatnonzero((graph.mark[graph.beside.mark] == Mark.CONSTANT) & graph.beside.inward)
+    takers = zip(rows[graph.beside.mark[pairs]].tolist(), rows[graph.beside.host[pairs]].tolist(), strict=True)
+    for constant, op in takers:
+        if exists(constant) and exists(op) and signs[constant] == "~" and signs[op] in ("", HOLDS):
+            signs[op], words[op] = "~", words.get(constant, WORDS["~"])
+
+
 def of_signs(hierarchy: Hierarchy, signs: list[str], among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By row: how many of `among` at or below it bear each sign (one line a sign), and how many there are."""
     own = np.array([SIGNS.index(sign) for sign in signs]) * among

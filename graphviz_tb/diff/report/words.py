@@ -252,9 +252,15 @@ def facts(change: Change) -> Iterator[str]:
     for word in ("arguments", "results", "returned"):
         if word in detail:
             yield f"{word}: {value(detail[word]['old'])} → {value(detail[word]['new'])}"
-    # What moved counts its children in its head.
-    if change.also and change.kind != "moved" and not named_apart(change) and "blocks" not in detail.get("order", ()):
+    if listed_behind(change):
         yield _also(change)
+
+
+def listed_behind(change: Change) -> bool:
+    """Whether a change has other places that its headline does not tell: what moved counts its children there, and an
+    order its blocks."""
+    told = change.kind == "moved" or named_apart(change) or "blocks" in change.detail.get("order", ())
+    return bool(change.also) and not told
 
 
 def differing(
