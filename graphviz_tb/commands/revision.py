@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 
 from graphviz_tb.errors import ReadError, RequestError, ToolMissing
 
-LINK = "120000"  # the mode of a symbolic link in a tree
+LINK, SUBMODULE = "120000", "160000"  # modes of entries of a tree
+KIND = ("cat-file", "-t")
 LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -58,29 +59,82 @@ class Revision:
             ) from None
 
     def take(self, path: str, folder: Path) -> Path | None:
-        """Write a file, or a folder with all that is in it, into `folder`; None where the revision has none."""
-        kind = None if not self.tree else asked("cat-file", "-t", f"{self.tree}:{path}")[0]
-        target = folder / PurePosixPath(path).name
+        """Write a file, or a folder with all that is in it, into `folder`; None where the revision has none.
+
+        A link is what it leads to in the revision, a submodule what the revision has of it. Raises `ReadError` for what
+        git cannot give.
+        """
+        if (inner := self._submodule(path)) is not None:
+            revision, rest = inner
+            return revision.take(rest, folder)
+        found, kind = self._found(path)
+        if not found and self.tree and self._entry(path)[0] == LINK:
+            hint = "keep the file itself in the repository"
+            raise ReadError(f"{path!r} of {self.name} is a link to nothing in the repository", hint=hint)
+        target = folder / (PurePosixPath(path).name or self.top.name)
         if kind == "blob":
-            self._write(path, target)
+            self._write(found, path, target)
         elif kind == "tree":
-            target.mkdir()
-            for inner in self._files(path):
-                below = target.joinpath(*PurePosixPath(inner).parts)
-                below.parent.mkdir(parents=True, exist_ok=True)
-                self._write(f"{path}/{inner}", below)
-        return target if kind in ("blob", "tree") else None
+            self._write_folder(found, path, target)
+        return target if found else None
 
-    def _files(self, path: str) -> list[str]:
-        """The paths of ordinary files below a folder; a link may lead anywhere."""
-        listed = git("ls-tree", "--full-tree", "-r", "-z", f"{self.tree}:{path}").stdout
-        entries = [os.fsdecode(line).partition("\t") for line in listed.split(b"\0") if line]
-        ordinary = [name for head, _, name in entries if head.split()[1] == "blob" and head.split()[0] != LINK]
-        return [name for name in ordinary if ".." not in PurePosixPath(name).parts and not name.startswith("/")]
+    def _write_folder(self, tree: str, path: str, target: Path) -> None:
+        target.mkdir()
+        listed = self._git("ls-tree", "--full-tree", "-r", "-z", tree).stdout
+        for line in filter(None, listed.split(b"\0")):
+            head, _, name = os.fsdecode(line).partition("\t")
+            mode, kind, found = head.split()
+            if ".." in PurePosixPath(name).parts or name.startswith("/"):
+                continue
+            below = target.joinpath(*PurePosixPath(name).parts)
+            below.parent.mkdir(parents=True, exist_ok=True)
+            place = f"{path}/{name}" if path else name
+            if mode == SUBMODULE:
+                self.take(place, below.parent)
+                continue
+            if mode == LINK:  # it may lead anywhere, to what is around it too
+                found, kind = self._found(place)
+            if kind == "blob":
+                self._write(found, place, below)
 
-    def _write(self, path: str, target: Path) -> None:
+    def _found(self, path: str) -> tuple[str, str]:
+        """The object at a path and its kind, of a link those of what it leads to; "" where there is none."""
+        if not self.tree:
+            return "", ""
+        name = f"{self.tree}:{path}"
+        asked_for = os.fsencode(name) + b"\n"
+        if "\n" in name:  # which ends a question
+            found, kind = (asked(*words, name, top=self.top)[0] for words in (("rev-parse", "-q", "--verify"), KIND))
+            return found or "", kind or ""
+        said = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for)
+        answer = os.fsdecode(said.stdout).splitlines() or [""]
+        found, _, kind = answer[0].partition(" ")
+        return (found, kind) if kind in ("blob", "tree") else ("", "")
+
+    def _entry(self, path: str) -> tuple[str, str]:
+        """The mode and the object of a path in the tree, as it is there; "" where there is none."""
+        listed = self._git("ls-tree", "--full-tree", "-z", self.tree, f":(literal){path}").stdout
+        mode, _, rest = os.fsdecode(listed).partition("\t")[0].partition(" ")
+        return mode, rest.partition(" ")[2]
+
+    def _submodule(self, path: str) -> tuple[Revision, str] | None:
+        """The revision of the submodule that a path is in, and the path there; None where it is in none."""
+        parts = PurePosixPath(path).parts
+        for many in range(1, len(parts) + 1) if self.tree else ():
+            around, rest = "/".join(parts[:many]), "/".join(parts[many:])
+            mode, commit = self._entry(around)
+            if mode != SUBMODULE:
+                continue
+            top = self.top / around
+            if not (top / ".git").exists() or asked("cat-file", "-e", commit, top=top)[0] is None:
+                hint = "git submodule update --init, or submodules: true of actions/checkout"
+                raise ReadError(f"{around!r} of {self.name} is a submodule, and was not fetched", hint=hint)
+            return Revision(self.name, commit, top), rest
+        return None
+
+    def _write(self, found: str, path: str, target: Path) -> None:
         # With the filters of the repository: Git LFS keeps large files elsewhere.
-        done = git("cat-file", "--filters", f"{self.tree}:{path}")
+        done = self._git("cat-file", "--filters", f"--path={path}", found)
         if done.returncode:
             raise ReadError(f"git cannot give {path!r} of {self.name}: {last_line(done.stderr)}")
         if done.stdout.startswith(LFS):
@@ -88,18 +142,21 @@ class Revision:
             raise ReadError(f"{path!r} of {self.name} is in Git LFS, and was not fetched", hint=hint)
         target.write_bytes(done.stdout)
 
+    def _git(self, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return git(*words, top=self.top, given=given)
 
-def git(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run git in the current folder. Raises `ToolMissing` where it is not installed."""
+
+def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run git in a repository, or in the current folder. Raises `ToolMissing` where it is not installed."""
     try:
-        return subprocess.run(["git", *words], capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run(["git", *words], capture_output=True, check=False, input=given, cwd=top)
     except FileNotFoundError:
         raise ToolMissing("the program 'git' is not installed", hint="apt-get install git") from None
 
 
-def asked(*words: str) -> tuple[str | None, str]:
+def asked(*words: str, top: Path | None = None) -> tuple[str | None, str]:
     """What git answers in one line, None where it fails; and why it does."""
-    done = git(*words)
+    done = git(*words, top=top)
     return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_line(done.stderr)
 
 

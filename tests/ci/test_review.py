@@ -135,6 +135,42 @@ def test_folders_and_paths_from_below(here: Repository, capsys: pytest.CaptureFi
     assert "no 'nowhere.pb' here, nor in HEAD" in capsys.readouterr().err
 
 
+def test_a_link_is_what_it_leads_to_in_the_revision(here: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+    (here.folder / "models").mkdir()
+    for name, target in (("latest.pbtxt", "models/v1.pbtxt"), ("away.pbtxt", "/etc/hostname")):
+        (here.folder / name).symlink_to(target)
+    (here.folder / "models/v1.pbtxt").write_text(OLD)
+    here.commit()
+    assert review("latest.pbtxt", "--fail-on", "any") == 0
+    assert capsys.readouterr().out == "latest.pbtxt: no change; 3 ops\n"
+    (here.folder / "models/v2.pbtxt").write_text(NEW)
+    (here.folder / "latest.pbtxt").unlink()
+    (here.folder / "latest.pbtxt").symlink_to("models/v2.pbtxt")
+    assert review("latest.pbtxt", "--fail-on", "any") == 1
+    assert "b  op Relu6 → Gelu" in capsys.readouterr().out
+    (here.folder / "away.pbtxt").unlink()
+    (here.folder / "away.pbtxt").write_text(NEW)
+    assert review("away.pbtxt") == 0
+    assert "not compared with HEAD: 'away.pbtxt' of HEAD is a link to nothing" in capsys.readouterr().out
+
+
+def test_a_model_in_a_submodule(here: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    here.git("init", "-q", "-b", "main", str(tmp_path / "other"))
+    (tmp_path / "other/m.pbtxt").write_text(OLD)
+    here.git("-C", str(tmp_path / "other"), "add", ".")
+    here.git("-C", str(tmp_path / "other"), "commit", "-qm", "one")
+    here.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "other"), "sub")
+    here.commit()
+    assert review("sub/m.pbtxt") == 0
+    assert capsys.readouterr().out == "sub/m.pbtxt: no change; 3 ops\n"
+    (here.folder / "sub/m.pbtxt").write_text(NEW)
+    assert review("sub/m.pbtxt", "--fail-on", "any") == 1
+    assert "b  op Relu6 → Gelu" in capsys.readouterr().out
+    (here.folder / "sub/.git").unlink()
+    assert review("sub/m.pbtxt") == 0
+    assert "not compared with HEAD: 'sub' of HEAD is a submodule, and was not fetched" in capsys.readouterr().out
+
+
 def test_a_base_that_cannot_be_read_is_said(here: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     here.commit(model_pbtxt="version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", odd_pb="garbage")
     for name in ("model.pbtxt", "odd.pb"):
