@@ -24,6 +24,10 @@ from graphviz_tb.read.holding import Profiles
 if TYPE_CHECKING:
     from graphviz_tb.model.profile import Profile
 
+NO_GRAPH = (
+    b'node { name: "" op: "NoOp" }'  # what a profile is joined with where no graph is: no name of a trace is in it
+)
+
 
 def statistics(source: Any, loaded: Loaded, hierarchy: Hierarchy, options: Options) -> Stats | None:
     """The run statistics that were asked for: files, or steps of the source itself."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphviz_tb import load
 from graphviz_tb.annotate.profile.tables import over_steps
 from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import TextStyle, bar, clip, columns_of_terminal, style, table, tell, wrap
 from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.errors import MissingFacts, NoGraph
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median, number
 from graphviz_tb.model.units import format_bytes, format_micros
 from graphviz_tb.output import write
 from graphviz_tb.render.trace_json import trace_json
-from graphviz_tb.statistics import profiles_of_each
+from graphviz_tb.statistics import NO_GRAPH, profiles_of_each
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
+    from graphviz_tb.pipeline import Model
 
 VERSION = 1  # of the JSON, as docs/json.md describes it
 TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
@@ -36,17 +40,26 @@ def put_profile(
     source: str, options: Options, as_json: bool, tables: bool, target: str | None, top: int, quiet: bool
 ) -> None:
     """Print the `tables` of the traced steps, if wanted, and write their trace to `target`."""
-    with open_model(source, options, quiet=quiet) as session:
-        model = session.model
-        assert model.loaded is not None  # it was read
-        each = profiles_of_each(source, model.loaded, model.hierarchy, options)
-        profiles = [make() for make in each.values()]
-        if target is not None:
-            write(target, trace_json(profiles))
-        if tables and as_json:
-            print(json.dumps(profile_document(model.name, profiles), indent=1))
-        elif tables:
-            tell(profile_lines(model.name, profiles, top, columns_of_terminal(), style()))
+    try:
+        with open_model(source, options, quiet=quiet) as session:
+            name, profiles = session.model.name, profiled(source, session.model, options)
+    except NoGraph as error:
+        try:
+            name, profiles = Path(source).name, profiled(source, load(NO_GRAPH), options)
+        except MissingFacts:
+            raise error from None
+    if target is not None:
+        write(target, trace_json(profiles))
+    if tables and as_json:
+        print(json.dumps(profile_document(name, profiles), indent=1))
+    elif tables:
+        tell(profile_lines(name, profiles, top, columns_of_terminal(), style()))
+
+
+def profiled(source: str, model: Model, options: Options) -> list[Profile]:
+    """The profiles that were asked for. Raises `MissingFacts` where there are none."""
+    assert model.loaded is not None  # it was read
+    return [make() for make in profiles_of_each(source, model.loaded, model.hierarchy, options).values()]
 
 
 def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:

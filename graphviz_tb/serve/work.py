@@ -23,8 +23,8 @@ from graphviz_tb.project import positions
 from graphviz_tb.read import contents, profiles
 from graphviz_tb.report import Report
 from graphviz_tb.serve.loading import Packed, ReportStage, ServedPage
+from graphviz_tb.statistics import NO_GRAPH
 
-NO_GRAPH = b'node { name: "" op: "NoOp" }'  # what no name of a trace is in
 FEW_RUNS = 20  # that are read one by one: each walks through the folders anew
 
 Choices = Mapping[str, Any]

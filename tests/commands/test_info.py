@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import shutil
 import sys
 import unicodedata
 from pathlib import Path
@@ -249,3 +250,16 @@ def test_bars_grow() -> None:
 def test_what_an_encoding_lacks_is_replaced() -> None:
     assert encodable("└─ a ×2 ██▌", "ascii") == "`- a x2 ###"
     assert encodable("층", "latin-1") == "\\uce35"
+
+
+def test_a_log_of_a_profile_without_a_graph_has_its_tables(tell: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "log/plugins/profile/2026_01_01"
+    folder.mkdir(parents=True)
+    shutil.copy(FIXTURES / "run_metadata/xplane_cpu/host.xplane.pb", folder)
+    code, out, _ = tell("info", str(tmp_path / "log"), "--profile", "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert (document["format"], document["label"], len(document["steps"])) == ("tbgraph-profile", "log", 3)
+    assert all(step["slices"] for step in document["steps"])
+    code, _, err = tell("info", str(FIXTURES / "logged/tf2_summaries"), "--profile")
+    assert (code, "no graph" in err) == (3, True)
