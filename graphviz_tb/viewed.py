@@ -46,8 +46,7 @@ class Viewed:
         named = self.view.source
         said = [Notice("view", f"the view of {named} (--no-view leaves it out)", strict=False)] if named else []
         if self.hidden.any():
-            count = int(np.count_nonzero(self.hidden & (self.model.hierarchy.node >= 0)))
-            said.append(Notice("hidden", f"{count:,} {plural(count, 'op')} hidden", strict=False))
+            said.append(Notice("hidden", f"{counted(self.model.hierarchy, self.hidden)} hidden", strict=False))
         if self.unknown:
             text = f"{named or 'view'}: nothing in this graph is {', '.join(self.unknown[:3])}"
             said.append(Notice("view-pattern", text, strict=False))
@@ -120,6 +119,19 @@ def hidden(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
             left[around] += 1
     marked[0] = False
     return marked
+
+
+def counted(hierarchy: Hierarchy, rows: Bools) -> str:
+    """How many ops some rows are, as the boxes of groups count them, and how many marks beside them."""
+    ops = int(np.count_nonzero(hierarchy.ordinary & rows))
+    marks = int(np.count_nonzero((hierarchy.node >= 0) & rows)) - ops
+    said = [f"{ops:,} {plural(ops, 'op')}"] if ops else []
+    said += (
+        [f"{marks:,} {plural(marks, 'constant, weight or summary', 'constants, weights and summaries')}"]
+        if marks
+        else []
+    )
+    return " and ".join(said) or "nothing"
 
 
 def titled(hierarchy: Hierarchy, titles: dict[int, str]) -> Hierarchy:

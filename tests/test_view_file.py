@@ -47,6 +47,24 @@ def test_what_is_hidden_is_not_drawn_nor_its_lines_but_still_counted() -> None:
     assert model.find("op:Cast").names == ["enc/cast"]
 
 
+def test_what_is_hidden_is_counted_as_boxes_count_it() -> None:
+    # x ─▶ enc/y ◀─ enc/w, a constant that is drawn as a mark
+    graph = (
+        CHAIN[:38]
+        + b"""
+    node { name: "enc/w" op: "Const" }
+    node { name: "enc/y" op: "MatMul" input: "in" input: "enc/w" }
+    """
+    )
+
+    def told(pattern: str) -> list[str]:
+        return [notice.message for notice in load(graph, view={"hide": pattern}).noticed if notice.code == "hidden"]
+
+    assert told("enc") == ["1 op and 1 constant, weight or summary hidden"]
+    assert told("in") == ["1 op hidden"]
+    assert told("op:Const") == ["1 constant, weight or summary hidden"]
+
+
 def test_a_group_of_which_nothing_is_left_is_hidden() -> None:
     model = load(CHAIN, view={"hide": "op:Tanh", "depth": 0})
     assert shown(model) == [name for name in shown(load(CHAIN, depth=0)) if name != "dec"]
