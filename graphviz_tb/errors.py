@@ -198,7 +198,7 @@ class MalformedAssertion(RequestError):
     """An assertion that cannot be read; `column` counts the letters before the place, which the message marks."""
 
     def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
-        # A line of its own, with as many places as the text has letters.
+        # A separate line, as wide as the text.
         start = max(0, column - ASSERTION_SHOWN)
         shown = "".join(letter if letter.isprintable() else "�" for letter in text[start : column + ASSERTION_SHOWN])
         super().__init__(f"{message}:\n  {shown}\n  {' ' * (column - start)}^", hint=hint)

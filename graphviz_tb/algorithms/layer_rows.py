@@ -1,4 +1,4 @@
-"""The rows of a hierarchy that are layers: those that a Keras file lists, or else what holds weights of its own."""
+"""The rows of a hierarchy that are layers: those listed in a Keras file, or else those that hold their own weights."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def found(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
         whole = np.arange(len(rows)) == 0
         return whole, whole
     certain, possible = matching_bounds(rows, assertion.query)
-    proper = rows.hierarchy.kind != FUNCTION  # a body is no group of its own: it is the call that opens
+    proper = rows.hierarchy.kind != FUNCTION  # a body is no group: the call is what opens
     return certain & proper, possible & proper
 
 

@@ -29,7 +29,7 @@ class GivenNumbers(ByLogged):
     given: GivenFacts
 
     def account(self, path: Path) -> str:
-        """All that is known of a box; of a group without facts of its own the range in it."""
+        """The facts of a box; for a group without any, their range in it."""
         return self.given.words(path[-1]) or super().account(path)
 
     def in_theme(self, theme: Theme) -> GivenNumbers:
@@ -44,7 +44,7 @@ class GivenTexts(Shares):
     given: GivenFacts | None = None
 
     def account(self, path: Path) -> str:
-        """All that is known of a box; of a group without facts of its own how many ops have each text."""
+        """The facts of a box; for a group without any, how many ops have each text."""
         own = self.given.words(path[-1]) if self.given is not None else ""
         return own or super().account(path)
 

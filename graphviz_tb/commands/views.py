@@ -50,7 +50,7 @@ def found(source: str) -> Path | None:
 
 
 def has_table(project: Path) -> bool:
-    """Whether a pyproject.toml speaks of this program."""
+    """Whether a pyproject.toml has a table for this program."""
     try:
         return TABLE in project.read_bytes()
     except OSError:

@@ -23,7 +23,7 @@ SPREAD = frozenset({"SquaredDifference", "Sub", "Neg"})  # what takes the mean a
 ROOTS = frozenset({"Rsqrt", "Sqrt"})
 DENSE = (PRODUCTS - BATCH_PRODUCTS) | {"Einsum"}
 REPEATS = (Role.LOOP, Role.COUNTED_LOOP, Role.FRAME_NEXT, Role.CALL)  # the steps of a recurrent layer
-GATES = {3: "GRU", 4: "LSTM"}  # by how many gates it has, each with a matrix of its own
+GATES = {3: "GRU", 4: "LSTM"}  # by the number of gates, one matrix each
 ACTIVATIONS = ("Relu", "Relu6", "Elu", "Selu", "LeakyRelu", "Tanh", "Sigmoid", "Softplus", "Softsign", "Softmax")
 # Activations that TensorFlow writes in several ops.
 TOGETHER = {

@@ -125,7 +125,7 @@ def root_of_squares(values: Sequence[float]) -> float:
 
 
 def state_of(points: Sequence[tuple[TagValues, int]], median: float) -> tuple[Condition, int]:
-    """The condition of a row and the step since when: the gravest of NaN and exploded of its tags; zero and vanished
+    """The condition of a row and the step since when: NaN before exploded if any of its tags is; zero and vanished
     only where all of them are."""
     if not points:
         return Condition.NONE, 0

@@ -41,8 +41,8 @@ def contents(graph: Graph) -> Iterator[DataBlock]:
 
 
 def measure(tensor: TensorProto, count: int) -> list[Any] | None:
-    """Elements, least, largest, mean, zeros, elements that are no finite number, and the counts of equal bins from the
-    least to the largest; None for what is no number.
+    """Elements, least, largest, mean, zeros, elements that are not finite, and the counts of equal bins from the
+    least to the largest; None for values without an order.
 
     >>> from graphviz_tb.proto import TensorProto
     >>> measure(TensorProto(dtype=1, float_val=[0, 0, 1, 3]), 4)

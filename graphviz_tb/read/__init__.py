@@ -29,13 +29,13 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, choose, full_run, label
-from graphviz_tb.read.leavings import without_leavings
 from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.messages import Reader
 from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
+from graphviz_tb.read.tracing_artifacts import without_tracing_artifacts
 from graphviz_tb.read.walk import cannot_list
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
@@ -105,7 +105,7 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     """The graph without what only runs it and what tracing leaves, and how many ops that is."""
     graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
     graph = without_barriers(without_wrappers(graph))
-    made = in_order(without_leavings(graph), was_sorted(graph.node))
+    made = in_order(without_tracing_artifacts(graph), was_sorted(graph.node))
     return made, small + len(graph.node) - len(made.node)
 
 

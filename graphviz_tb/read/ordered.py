@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphviz_tb.ops.roles import CONSTANTS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import node_of
-from graphviz_tb.read.leavings import LOWERED
+from graphviz_tb.read.tracing_artifacts import LOWERED
 
 COUNTERS = re.compile(r"\d+")
 FROZEN = re.compile(r".*/resource", re.DOTALL)  # what was handed to a ReadVariableOp and is a constant now

@@ -63,7 +63,7 @@ def nodes(hierarchy: Hierarchy, facts: Facts, groups: bool) -> Iterator[FlatNode
 
 
 def own_name(column: str) -> str:
-    """What a column of facts is called beside what a format says of every node.
+    """Rename a column of facts that has the name of a field of the format.
 
     >>> own_name("latency"), own_name("op")
     ('latency', 'fact_op')

@@ -19,7 +19,7 @@ AMOUNT = re.compile(rf"({NUMBER})([A-Za-zµ]*)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A quantity of the whole graph, or of what a query finds, and the number beside it.
+    """A quantity of the whole graph, or of what a query finds, and the number to compare it with.
 
     `text` is the assertion as it was written; `query` is None for the whole.
     """

@@ -103,7 +103,7 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word has no field, sign, quotes or meaning of its own."""
+    """Whether a word is plain text: no field, sign, quotes or keyword."""
     return word not in JOINING and '"' not in word and term(word) == TextTerm("", word)
 
 

@@ -267,7 +267,7 @@ class First:
         if self.wrapped(path) or self.nearly_all(path):
             return True
         if self.unit and (self.layer(row) or self.single(row)):
-            return False  # what repeats says what the model is; ops of a layer say little beside it
+            return False  # what repeats shows the model; ops of a layer add little
         if self.closed < FEWEST_BOXES:
             return self.boxes_with(path) <= FULL or not self.around_loop(row) or self.weights.layers_in(0) <= 1
         if self.hierarchy.kind[row] == FOLD and self.hierarchy.ops(0) <= WHOLE:

@@ -1,4 +1,4 @@
-"""Equal scopes that feed one another, whatever else leaves them: the levels of a U-Net, each with a skip of its own.
+"""Equal scopes that feed one another, whatever else leaves them: the levels of a U-Net, each with its skip.
 
 down_0 ─▶ down_1 ─▶ down_2 ─▶ up_2 ─▶ up_1 ─▶ up_0        two stacks of three
    └─────────┴─────────┴────────▲───────▲───────▲

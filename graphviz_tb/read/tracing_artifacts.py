@@ -29,7 +29,7 @@ BEGINNINGS = ("NoOp", LOWERED, "Func/")
 SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS
 
 
-def without_leavings(graph: GraphDef) -> GraphDef:
+def without_tracing_artifacts(graph: GraphDef) -> GraphDef:
     """The graph without what tracing leaves; the same one where there is nothing."""
     return without_rewritten(without_nodes(graph))
 
