@@ -24,7 +24,7 @@ SWAPPED = [
         "= open_groups(model.hierarchy, metagraph_for(model, options),",
         "= open_groups(metagraph_for(model, options), model.hierarchy,",
     ),
-    ("layout.py", "place(view, options)", "place(options, view)"),
+    ("layout.py", "place(view, options, frames)", "place(options, view, frames)"),
     ("picture.py", "compose(self.scene, self.paint, self.caption,", "compose(self.scene, self.caption, self.paint,"),
 ]
 

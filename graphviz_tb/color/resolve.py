@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from dataclasses import replace
+
 from graphviz_tb.color.colouring import Colouring
 from graphviz_tb.model.measure import clean
-from graphviz_tb.model.paint import Paint
+from graphviz_tb.model.paint import LegendRow, Paint
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.view import View
@@ -22,16 +25,25 @@ def resolve(colouring: Colouring, view: View, scene: Scene) -> Paint:
     colouring = colouring.scaled(closed)
     boxes = [paths.get((box.address, box.row), (box.row,)) for box in scene.boxes]
     others = [(stub.other,) for stub in scene.stubs if stub.kind != "more"]
+    fills = tuple(colouring.fill(path) for path in boxes)
+    # Frames and stubs have a hue, and no letter.
+    lettered = {fill.badge for fill, box in zip(fills, scene.boxes, strict=True) if not box.open}
+    legend = colouring.legend(list(dict.fromkeys([*boxes, *others])))
     return Paint(
         theme=colouring.theme,
         scheme=colouring.scheme,
         heading=colouring.heading,
-        boxes=tuple(colouring.fill(path) for path in boxes),
+        boxes=fills,
         accounts=tuple(clean(colouring.account(path)) for path in boxes),
         stubs=tuple(None if stub.kind == "more" else colouring.fill((stub.other,)) for stub in scene.stubs),
         tints=colouring.tints(scene, view, boxes),
-        legend=tuple(colouring.legend(list(dict.fromkeys([*boxes, *others])))),
+        legend=tuple(with_letter(row, lettered) for row in legend),
     )
+
+
+def with_letter(row: LegendRow, lettered: Set[str]) -> LegendRow:
+    """A row of the legend; without its letter where no box of the picture bears that."""
+    return row if row.fill.badge in lettered else replace(row, fill=replace(row.fill, badge=""))
 
 
 def shown(colouring: Colouring, view: View) -> tuple[dict[tuple[str, int], Path], list[Path]]:

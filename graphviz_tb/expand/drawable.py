@@ -63,7 +63,8 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
 def undrawn(bridge: Bridge) -> Bridge:
     """Return the bridge as a stub: not drawn as a line."""
     counts = bridge.tensors, bridge.control, bridge.reference
-    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, bridge.bundles, bridge.number)
+    bundle = bridge.bundles, bridge.number
+    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, *bundle, bridge.members)
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -20,17 +22,24 @@ from graphviz_tb.model.stacks import boxes_of, is_stack, stack_of, usual_member
 from graphviz_tb.options import ExpandOptions
 
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
-ByEnds = dict[tuple[int, bool, int], Crossing]  # by the row outside, whether inbound, and the row inside
+CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
+ByEnds = dict[CrossingEnds, Crossing]
+MemberShares = dict[CrossingEnds, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackLines:
     """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual `member` has it; `loose`
-    what touches members unlike that one; `place` is that of each member in the row."""
+    what touches members unlike that one; `place` is that of each member in the row.
+
+    `few` says of what only some members have how many of how many these are. What comes in or goes out where members
+    feed one another is none: they stand in a row, and it is what comes before or after that row.
+    """
 
     own: dict[int, list[Crossing]]
     usual: ByEnds
     loose: list[Crossing]
+    few: MemberShares
     member: int
     place: dict[int, int]
 
@@ -93,7 +102,23 @@ class MemberExpander(Expander):
         if path[-1] in self.hierarchy.calls:
             across = self._files.entered(across, path[-1]).edges
         bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._files.known)
+        bridges = self._shared_by(path, rows, bridges)
         return decide_drawable(self, path, bridges, away, self.options)
+
+    def _shared_by(self, path: Path, rows: list[int], bridges: list[Bridge]) -> list[Bridge]:
+        """Bridges with how many members of the stacks around have them, where these are only some."""
+        few: MemberShares = {}
+        for stack, member in self._stacks(path):
+            for (other, inbound, inner), share in self._lines[stack].few.items():
+                found = self.alike.row(self._lines[stack].member, member[-1], inner)
+                if found is not None and path[-1] < found < self.hierarchy.end[path[-1]]:
+                    few[other, inbound, rows[bisect_right(rows, found) - 1]] = share
+        return [
+            replace(bridge, members=few[key])
+            if (key := (bridge.other, bridge.inbound, rows[bridge.child])) in few
+            else bridge
+            for bridge in bridges
+        ]
 
     @cached_property
     def _files(self) -> EdgeFiles:
@@ -180,6 +205,7 @@ class MemberExpander(Expander):
         for owner, crossing in zip(owners, rows_of(across), strict=True):
             own.setdefault(owner, []).append(crossing)
         held: ByEnds = {}
+        having: dict[CrossingEnds, set[int]] = {}
         loose: list[Crossing] = []
         # The usual member first: of lines that come to one, its own says what one of them carries.
         for owner in sorted(own, key=lambda owner: (owner != usual, owner)):
@@ -189,7 +215,11 @@ class MemberExpander(Expander):
                     loose.append((edge, inner, other, inbound, slot))
                 else:
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
-        return StackLines(own, held, loose, usual, {row: at for at, row in enumerate(members.tolist())})
+                    having.setdefault((other, inbound, found), set()).add(owner)
+        few = {key: (len(some), len(members)) for key, some in having.items() if len(some) < len(members)}
+        in_a_row = {inbound: self._chained(stack, usual, inbound) for inbound in {key[1] for key in few}}
+        few = {key: share for key, share in few.items() if key[2] not in in_a_row[key[1]]}
+        return StackLines(own, held, loose, few, usual, {row: at for at, row in enumerate(members.tolist())})
 
     def _chained(self, stack: Path, usual: int, inbound: bool) -> list[int]:
         """Where the usual member of a stack is fed by its neighbour, or feeds it, in rows of that member."""

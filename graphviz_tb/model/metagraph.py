@@ -63,7 +63,8 @@ class Bridge(Bundle):
 
     `child` is a position in `Metagraph.children`, `other` the neighbour's row, `inbound` true when the child is the
     target. `drawable` is false where a stub represents it (an annotation of kind shortcut)
-    wherever its child is put by hand.
+    wherever its child is put by hand. `members`: in a member that stands for its stack, how many of how many members
+    have it; (0, 0) where all do.
     """
 
     child: int
@@ -75,6 +76,7 @@ class Bridge(Bundle):
     drawable: bool = True
     bundles: Bundled = field(default=NOTHING, compare=False, repr=False)
     number: int = field(default=0, compare=False, repr=False)
+    members: tuple[int, int] = (0, 0)
 
     @property
     def kind(self) -> EdgeKind:

@@ -99,7 +99,8 @@ class LineTable:
 
     def __call__(self, line: Metaedge | Bridge) -> tuple[int, int, int]:
         """The numbers of one line."""
-        counts = line.tensors, line.control, line.reference, line.kind
+        members = line.members if isinstance(line, Bridge) else (0, 0)
+        counts = line.tensors, line.control, line.reference, line.kind, members
         key = line.carried.outputs, *counts  # two steps: by outputs, which costs no decoding, then by what they are
         said = self.known.get(key)
         if said is None:
@@ -125,7 +126,8 @@ def bridges(listed_bridges: Iterable[Bridge], say: LineTable) -> Iterator[tuple[
     """Bridges."""
     for bridge in listed_bridges:
         seen = bridge.inbound | bridge.drawable << 1
-        yield bridge.child, bridge.other, seen, bridge.tensors, bridge.control, bridge.reference, *say(bridge)
+        counts = bridge.tensors, bridge.control, bridge.reference
+        yield bridge.child, bridge.other, seen, *counts, *bridge.members, *say(bridge)
 
 
 def stubs(annotations: Iterable[Annotation]) -> Iterator[tuple[int, ...]]:

@@ -185,13 +185,14 @@ def label_sizes(view: View, lines: Mapping[int, Line], outside: Outside) -> dict
     labels = {}
     for wire, line in lines.items():
         text = view.words.lines[wire].label
-        bridge = view.skeleton.wires[wire].bridge
+        bridge, telling = view.skeleton.wires[wire].bridge, wire in main
         if bridge >= 0:
             crossing = view.metagraph.bridges[bridge]
+            telling = telling or crossing.members[1] > 0  # or it seems that all members have it
             if outside.get((crossing.other, crossing.inbound)) == text:
                 continue
         if text:
-            labels[wire] = LineLabel((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), wire in main)
+            labels[wire] = LineLabel((width(text, SMALL_SIZE), LABEL_HEIGHT), thickness(line), telling)
     return labels
 
 

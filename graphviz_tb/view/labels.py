@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from graphviz_tb.model.measure import SMALL_SIZE, clean, cut_middle, elide, thousands
-from graphviz_tb.model.metagraph import Line
+from graphviz_tb.model.metagraph import Bridge, Line
 from graphviz_tb.model.tensors import Shape, Tensor, shape_word
 from graphviz_tb.model.units import plural
 
@@ -16,7 +16,7 @@ LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested wi
 
 def label(edge: Line) -> str:
     """The shape of the one tensor that flows and the branch that it is for, or how many there are; nothing for a
-    scalar or an unknown shape.
+    scalar or an unknown shape. In a member that stands for its stack: how many members have such a line, if not all.
 
     >>> from graphviz_tb.model.bundles import given
     >>> from graphviz_tb.model.metagraph import Metaedge
@@ -25,6 +25,8 @@ def label(edge: Line) -> str:
     >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, given(Tensor((), "int32"))))
     ('3 tensors', '')
     """
+    if isinstance(edge, Bridge) and edge.members[1]:
+        return some(edge)
     count = flowing(edge)
     if count > 1:
         return f"{thousands(count)} tensors"
@@ -33,6 +35,16 @@ def label(edge: Line) -> str:
     dims, dtype = shape(tensor.shape), "" if tensor.dtype == "float32" else tensor.dtype
     said = f"{dims} {dtype}".strip() if dims else ""
     return f"{said} if {tensor.branch}".strip() if tensor.branch else said
+
+
+def some(bridge: Bridge) -> str:
+    """How many members of a stack have a line of the one that is shown.
+
+    >>> some(Bridge(0, 5, True, 1, 0, 0, members=(1, 3)))
+    'in 1 of 3'
+    """
+    few, members = bridge.members
+    return f"in {thousands(few)} of {thousands(members)}"
 
 
 def shape(dims: Shape) -> str:
@@ -66,6 +78,7 @@ def contents(edge: Line) -> str:
     parts = [tensors(edge)] if flowing(edge) else []
     parts += [counted(edge.control, "control edge")] if edge.control else []
     parts += [counted(edge.reference, "reference edge")] if edge.reference else []
+    parts += [f"{some(edge)} members"] if isinstance(edge, Bridge) and edge.members[1] else []
     return ", ".join(parts)
 
 

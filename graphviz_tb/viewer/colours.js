@@ -122,23 +122,28 @@ class Colouring {
     this.over(scene, places);
     const shown = [...scene.boxes.map((/** @type {any} */ box) => box.row), ...scene.stubs.map((/** @type {any} */ one) => one.other).filter((/** @type {number} */ row) => row >= 0)];
     const tint = (/** @type {any} */ one) => this.became(one);
+    const boxes = scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row]));
+    const lettered = new Set(boxes.filter((/** @type {any} */ _, /** @type {number} */ at) => !scene.boxes[at].open).map((/** @type {any} */ fill) => fill.badge));
     return Object.assign(Object.create(layout.Paint.prototype), {
       theme: this.theme,
       scheme: this.scheme,
       heading: this.told.heading,
-      boxes: scene.boxes.map((/** @type {any} */ box) => this.fillOfPath(places.get(box.address) ?? [box.row])),
+      boxes,
       accounts: scene.boxes.map((/** @type {any} */ box) => this.account(box.row)),
       stubs: scene.stubs.map((/** @type {any} */ one) => (one.other >= 0 ? this.fill(one.other) : null)),
       tints: { routes: scene.routes.map(tint), stubs: scene.stubs.map(tint) },
-      ...this.told_rows([...new Set(shown)]),
+      ...this.told_rows([...new Set(shown)], lettered),
     });
   }
 
-  /** The rows of the legend, and all of them where it only counts the last ones. @param {number[]} rows */
-  told_rows(rows) {
+  /** The rows of the legend, and all of them where it only counts the last ones; with the letters that boxes bear.
+   * @param {number[]} rows @param {Set<string>} lettered */
+  told_rows(rows, lettered) {
     const legend = this.legend(rows);
     const cut = !this.measured && legend.at(-1)?.shape === "rest";
-    return { legend, every: cut ? this.legend(rows, Infinity) : null };
+    const changed = (/** @type {any} */ one, /** @type {any} */ more) => Object.assign(Object.create(Object.getPrototypeOf(one)), one, more);
+    const fitted = (/** @type {any} */ row) => (lettered.has(row.fill.badge) ? row : changed(row, { fill: changed(row.fill, { badge: "" }) }));
+    return { legend: legend.map(fitted), every: cut ? this.legend(rows, Infinity).map(fitted) : null };
   }
 
   /** What the second line of a box says; null leaves the usual one. @param {Path} path */

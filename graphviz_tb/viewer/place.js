@@ -225,7 +225,7 @@ class Metaedge extends Bundle {
   }
 }
 class Bridge extends Bundle {
-  constructor(child, other, inbound, tensors_, control, reference, drawable = true, bundles = NOTHING_of_bundles, number = 0) {
+  constructor(child, other, inbound, tensors_, control, reference, drawable = true, bundles = NOTHING_of_bundles, number = 0, members = [0, 0]) {
     super();
     this.child = child;
     this.other = other;
@@ -236,6 +236,7 @@ class Bridge extends Bundle {
     this.drawable = drawable;
     this.bundles = bundles;
     this.number = number;
+    this.members = members;
   }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
@@ -2973,20 +2974,21 @@ function children(view, below_, direction) {
   return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position), node) : piece(node, names.at(position), words, position, upright))); } return out; })();
 }
 function label_sizes(view, lines_, outside) {
-  let main, labels, wire, line, text, bridge, crossing;
+  let main, labels, wire, line, text, bridge, telling, crossing;
   main = new Set(view.skeleton.spine);
   labels = new Map();
   for ([wire, line] of lines_.entries()) {
     text = view.words.lines.get(wire).label;
-    bridge = view.skeleton.wires.at(wire).bridge;
+    [bridge, telling] = [view.skeleton.wires.at(wire).bridge, main.has(wire)];
     if ((bridge >= 0)) {
       crossing = view.metagraph.bridges.at(bridge);
+      telling = (telling || (crossing.members[1] > 0));
       if ((py_get(outside, [crossing.other, crossing.inbound]) === text)) {
         continue;
       }
     }
     if (text) {
-      labels.set(wire, new LineLabel([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), main.has(wire)));
+      labels.set(wire, new LineLabel([hand_width(text, SMALL_SIZE), LABEL_HEIGHT], hand_thickness(line), telling));
     }
   }
   return labels;

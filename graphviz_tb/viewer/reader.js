@@ -60,8 +60,8 @@ function readLevel(words, from) {
   const edges = from.rows(9).map(([source, target, tensors, control, reference, back, ...rest]) =>
     said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
   );
-  const bridges = from.rows(9).map(([child, other, seen, tensors, control, reference, ...rest]) =>
-    said(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), rest),
+  const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
+    said(Object.assign(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members] }), rest),
   );
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from

@@ -140,6 +140,15 @@ def test_legend_tells_at_most_ten_and_counts_the_rest() -> None:
     assert rows[-1].label.startswith("+")
 
 
+def test_letters_of_the_legend_are_those_of_boxes_in_the_picture() -> None:
+    # Two equal scopes: open, they are frames, which have a hue and no letter.
+    nodes = [NodeDef(name=f"{scope}/{op}", op=op) for scope in ("a", "b") for op in ("Relu", "Tanh", "Abs")]
+    model = load(GraphDef(node=nodes))
+    for opened, letter in (([], "A"), (["a"], "A"), (["a", "b"], "")):
+        (row,) = (row for row in model.picture(open=opened, depth=0).paint.legend if row.fill.hued)
+        assert row.fill.badge == letter
+
+
 def test_clusters_come_from_the_attribute() -> None:
     text = (
         b'node{name:"a" op:"X" attr{key:"_XlaCluster" value{s:"c1"}}}'

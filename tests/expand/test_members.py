@@ -187,3 +187,28 @@ def test_what_holds_nothing_but_a_stack_is_drawn_as_that() -> None:
     scene = model.picture(open="net").scene
     assert {box.address for box in scene.boxes} == {"x", "mask", "y", "stem", "net", "net/b_1/mul", "net/b_1/sum"}
     assert "net ×5" in {text.content for text in scene.texts}
+
+
+def test_a_line_of_some_members_says_of_how_many() -> None:
+    # x_0 ─▶ tower_0 ─▶ y, x_1 ─▶ tower_1 ─▶ y, …; all towers read the mask.
+    nodes: list[dict[str, Any]] = [{"name": "mask", "op": "Placeholder"}]
+    for at in range(3):
+        scope = f"tower_{at}"
+        nodes += [
+            {"name": f"{'abc'[at]}_in", "op": "Placeholder"},
+            {"name": f"{scope}/mul", "op": "Mul", "input": [f"{'abc'[at]}_in", "mask"]},
+            {"name": f"{scope}/relu", "op": "Relu", "input": [f"{scope}/mul"]},
+            {"name": f"{scope}/mean", "op": "Mean", "input": [f"{scope}/relu"]},
+        ]
+    nodes.append({"name": "y", "op": "AddN", "input": [f"tower_{at}/mean" for at in range(3)]})
+    model = load(GraphDef(node=nodes), group="tower_[0-2]")
+    level = model.members.metagraph((model.hierarchy.name.index("tower_1"),))
+    shares = {model.hierarchy.name[line.other]: line.members for line in level.bridges}
+    assert shares == {"a_in": (1, 3), "b_in": (1, 3), "c_in": (1, 3), "mask": (0, 0), "y": (0, 0)}
+    assert b"in 1 of 3" in model.render(open=["tower_[0-2]"])
+
+
+def test_what_feeds_a_row_of_members_at_its_beginning_is_for_all_of_them() -> None:
+    model = load(chain(6))
+    level = model.members.metagraph((model.hierarchy.name.index("b_3"),))
+    assert {line.members for line in level.bridges} == {(0, 0)}
