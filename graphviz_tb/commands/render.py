@@ -109,7 +109,7 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     cat model.pb | tbgraph render - -o - --format svg > graph.svg
     """
     from graphviz_tb.commands.session import open_model
-    from graphviz_tb.errors import NoGraph
+    from graphviz_tb.errors import NoGraph, RequestError
     from graphviz_tb.formats import check_used, format_of
     from graphviz_tb.output import check_writable, keep_inputs, write_all
 
@@ -127,6 +127,8 @@ def render(model: str, outputs: tuple[str, ...], format_: str | None, timing: bo
     formats = [format_of(target, format_) for target in outputs]
     # All that can be refused is refused before the first byte is read.
     check_used(asked(values), formats, written)
+    if {"depth", "open_all"} <= set(asked(values)):
+        raise RequestError(f"{written['depth']} changes nothing beside {written['open_all']}", hint="leave out one")
     check_writable(outputs)
     fonts = filter(os.path.isfile, options.picture.font_files)  # a folder is none: it is refused without a walk
     keep_inputs((model, *options.read.run_metadata, *options.read.against, *fonts), outputs)

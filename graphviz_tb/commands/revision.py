@@ -11,7 +11,6 @@ from graphviz_tb.errors import ReadError, RequestError, ToolMissing
 
 LINK, SUBMODULE = "120000", "160000"  # modes of entries of a tree
 KIND = ("cat-file", "-t")
-LFS = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +136,8 @@ class Revision:
         done = self._git("cat-file", "--filters", f"--path={path}", found)
         if done.returncode:
             raise ReadError(f"git cannot give {path!r} of {self.name}: {last_line(done.stderr)}")
+        from graphviz_tb.read.sniff import LFS
+
         if done.stdout.startswith(LFS):
             hint = "git lfs fetch, or lfs: true of actions/checkout"
             raise ReadError(f"{path!r} of {self.name} is in Git LFS, and was not fetched", hint=hint)

@@ -129,7 +129,7 @@ def _matching(what: str, wanted: str | None, graphs: list[SourceItem]) -> list[S
         return kept
     legal = sorted({getattr(found.entry, what) for found in graphs} - {None})
     if not legal:
-        raise RequestError(f"no {what} can be chosen here: the source is a single graph")
+        raise RequestError(f"no {what} can be chosen here: the source is a single graph", hint=f"leave out the {what}")
     raise UnknownChoice.among(what, wanted, legal)
 
 
@@ -144,7 +144,7 @@ def _of_tag_set(wanted: str | None, graphs: list[SourceItem]) -> list[SourceItem
     if kept and (wanted or legal):
         return kept
     if not legal:
-        raise RequestError("no tag set can be chosen here: the source is no SavedModel")
+        raise RequestError("no tag set can be chosen here: the source is no SavedModel", hint="leave out the tag set")
     raise UnknownChoice.among("tag set", wanted, legal)
 
 

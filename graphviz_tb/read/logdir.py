@@ -28,6 +28,8 @@ from graphviz_tb.read.sniff import RECORD, is_events
 from graphviz_tb.read.tfevents import Find, Scan, scan
 from graphviz_tb.read.walk import Below, files_below, identity
 
+EVENTS_NAME = "tfevents"  # is in the names of event files
+
 RunName = str | None
 
 
@@ -55,7 +57,7 @@ def runs_beside(path: Path | None) -> Iterator[Notice]:
 def has_events(folder: Path) -> bool:
     """Whether a folder has a file that by its name is one of events."""
     with suppress(OSError), os.scandir(folder) as listed:
-        return any("tfevents" in entry.name for entry in islice(listed, ENTRIES_BESIDE))
+        return any(EVENTS_NAME in entry.name for entry in islice(listed, ENTRIES_BESIDE))
     return False
 
 
@@ -104,7 +106,7 @@ def of_run(name: str | None, folder: Path, files: list[tuple[str, Path]]) -> lis
 def unread_event_files(below: Below) -> Iterator[Notice]:
     """A notice for each file that by its name is one of events and may not be read."""
     for _, path in below.files:
-        if "tfevents" in path.name and path.is_file() and not os.access(path, os.R_OK):
+        if EVENTS_NAME in path.name and path.is_file() and not os.access(path, os.R_OK):
             yield Notice("unread-file", f"cannot read '{path}': {os.strerror(errno.EACCES)}")
 
 
@@ -130,6 +132,11 @@ def is_event_file(path: Path) -> bool:
 def no_events(folder: Path) -> NoGraph:
     """The error that says what the folder holds instead."""
     names = sorted(path.name for path in folder.iterdir())
+    if begun := next((name for name in names if EVENTS_NAME in name and (folder / name).is_file()), None):
+        short = size(folder / begun) < RECORD
+        why = "holds no whole event yet" if short else "does not begin with an event: it is damaged, or no event file"
+        hint = "wait until the program has written some" if short else "give the folder of another log"
+        return NoGraph(f"no events in '{folder}': {begun} {why}", hint=hint)
     shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     models = [name for name in names if name.endswith((".meta", ".pb", ".pbtxt", ".keras", ".json"))]
     hint = f"give the file itself, such as {folder / models[0]}" if models else "give the folder of a log or a model"

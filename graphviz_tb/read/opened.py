@@ -19,6 +19,7 @@ from graphviz_tb.read.textproto.source import InMemory, OnDisk, Source
 BLOCK = 1 << 20  # bytes: larger blocks read no faster
 PIECE = 1 << 13  # of packed bytes: zlib copies those that it has not come to, whenever it is asked for more
 GZIP = b"\x1f\x8b\x08"
+AGAIN = "copy or download it once more"
 Progress = Callable[[int, int | None], None]  # bytes read so far, and all there are where that is known
 
 
@@ -43,6 +44,10 @@ class Opened:
             self.path = None
             stream = self.gunzip = Gunzip(head, stream, name, self.bounded)
             head = read_up_to(stream, HEAD)
+            if not head and not self.gunzip.whole:
+                raise MalformedRecord(
+                    f"{name}: broken gzip data: it is cut short", offset=self.gunzip.taken, hint=AGAIN
+                )
         self.head = head
         self._rest = stream
         self.ours: BinaryIO | None = None
@@ -215,6 +220,11 @@ class Gunzip:
                     check_unpacked(self._given, self.taken, self._name)
                 return block
 
+    @property
+    def whole(self) -> bool:
+        """Whether what was read so far ends where a gzip file may."""
+        return self._engine.eof
+
     def _piece(self) -> bytes:
         """The next packed bytes; none at the end."""
         piece = self._block.read(PIECE)
@@ -240,6 +250,8 @@ class Gunzip:
             block = self._engine.decompress(self._waiting, size)
         except zlib.error as error:
             offset = self._fed - len(self._waiting)
-            raise MalformedRecord(f"{self._name}: broken gzip data{_reason(error)}", offset=offset) from None
+            raise MalformedRecord(
+                f"{self._name}: broken gzip data{_reason(error)}", offset=offset, hint=AGAIN
+            ) from None
         self._waiting = self._engine.unused_data or self._engine.unconsumed_tail
         return block

@@ -14,6 +14,7 @@ from graphviz_tb.read.wire import BYTES, CutError, fit, pieces
 
 M = TypeVar("M", bound=Message)
 BROKEN = (DecodeError, UnicodeDecodeError, RecursionError)  # the last two of protobuf without its C part
+CUT = "it is cut short or damaged"
 MESSAGE_LIMIT = 2**31 - 1  # protobuf's own
 
 
@@ -34,7 +35,8 @@ def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
         return kind.FromString(data)
     except BROKEN:
         offset, why = where_broken(data, kind.DESCRIPTOR)
-        raise MalformedProto(f"{name}: not a whole {kind.DESCRIPTOR.name}: {why}", offset=offset) from None
+        hint = "copy or download it once more" if why == CUT else None
+        raise MalformedProto(f"{name}: not a whole {kind.DESCRIPTOR.name}: {why}", offset=offset, hint=hint) from None
 
 
 def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
@@ -45,7 +47,7 @@ def where_broken(data: bytes, descriptor: Any) -> tuple[int | None, str]:
         try:
             inner = _broken_field(data, first, last, kind)
         except CutError as cut:
-            return cut.offset, "it is cut short or damaged"
+            return cut.offset, CUT
         if inner is None:
             return first or None, "it is damaged, or nested too deep"
         start, first, last, kind = inner

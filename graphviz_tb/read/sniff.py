@@ -47,6 +47,9 @@ _GAP = re.compile(rb"(?:[\s;,]++|#[^\n]*+)*+")
 _START = re.compile(_GAP.pattern + rb"(?:(\w++)[ \t\r\n]*+[:{<]|\[[\w./-]++\])")
 _TOP_LEVEL = re.compile(rb"^[ \t]*+([a-z_]\w*+)[ \t]*+[:{<]", re.MULTILINE)
 
+LFS = b"version https://git-lfs.github.com/spec/"
+EMPTY = "write it once more, or give another file"
+PAGE = "download the file itself, not the page that shows it"
 REFUSED = (
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file (Keras weights or a Keras 2 model)",
      "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"),
@@ -63,6 +66,10 @@ REFUSED = (
     (0, b"BZh", "a bzip2 file", "unpack it first, or compress with gzip"),
     (0, b"\xfd7zXZ", "an xz file", "unpack it first, or compress with gzip"),
     (0, b"\x28\xb5\x2f\xfd", "a Zstandard file", "unpack it first, or compress with gzip"),
+    (0, LFS, "a pointer of Git LFS", "fetch the file that it stands for: git lfs pull"),
+    (0, b"<!DOCTYPE html", "a web page", PAGE),
+    (0, b"<!doctype html", "a web page", PAGE),
+    (0, b"<html", "a web page", PAGE),
     (0, GZIP_AGAIN := b"\x1f\x8b\x08", "gzip inside gzip", "unpack it once"),
 )  # fmt: skip
 
@@ -76,7 +83,7 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) 
     if VALUES.search(name):
         raise UnknownFormat(f"{name} holds the values of a checkpoint, no graph", hint=CHECKPOINT)
     if not head.strip(b"\0"):
-        raise UnknownFormat(f"{name} is empty" if not head else f"{name} holds only zero bytes")
+        raise UnknownFormat(f"{name} is empty" if not head else f"{name} holds only zero bytes", hint=EMPTY)
     _refuse_marked(head, name)
     if head.startswith(b"PK\x03\x04"):
         return "archive"
@@ -219,7 +226,7 @@ def _is_fingerprint(head: bytes) -> bool:
 
 
 def _unknown(head: bytes, name: str) -> UnknownFormat:
-    if _printable(head):
-        line = head.partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
+    line = head.strip().partition(b"\n")[0][:60].decode("utf-8", "replace").strip()
+    if line and _printable(head):
         return UnknownFormat(f"{name} is no text proto: it starts with {line!r}", hint=FREEZE)
     return UnknownFormat(f"{name} is no form of graph that is known here", hint=FREEZE)

@@ -23,6 +23,7 @@ SAVED = str(ROOT / "fixtures/containers/saved_model")
     ("line", "code"),
     [
         (["render", GOOD, "-o", "x.svg", "--step", "3"], 2),
+        (["render", GOOD, "-o", "x.svg", "--depth", "1", "--open-all"], 2),
         (["render", GOOD, "-o", "x.svg", "--step", "9" * 5000], 2),
         (["render", GOOD, "-o", "x.svg", "--depth", "9" * 5000], 2),
         (["render", GOOD, "-o", "x.svg", "--max-bytes", "9" * 5000], 2),

@@ -288,6 +288,24 @@ def test_folders_without_a_model(tmp_path: Path) -> None:
     assert "graph.pb" in (caught.value.hint or "")
 
 
+@each(
+    ("data", "why", "next_step"),
+    [
+        (b"", "e.tfevents.1 holds no whole event yet", "wait"),
+        (b"\0" * 11, "e.tfevents.1 holds no whole event yet", "wait"),
+        (b"x" * 50, "e.tfevents.1 does not begin with an event", "another log"),
+    ],
+)
+def test_a_log_whose_file_holds_no_event_is_told_from_no_log(
+    data: bytes, why: str, next_step: str, tmp_path: Path
+) -> None:
+    (tmp_path / "e.tfevents.1").write_bytes(data)
+    with pytest.raises(NoGraph) as caught:
+        read(tmp_path)
+    assert why in str(caught.value)
+    assert next_step in (caught.value.hint or "")
+
+
 # What cannot be read, or is too much, is said.
 
 

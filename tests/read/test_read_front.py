@@ -234,6 +234,25 @@ def test_merged_graphs_keep_every_reference() -> None:
 
 
 @each(
+    ("data", "said", "next_step"),
+    [
+        (b"", "the data is empty", "another file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "a pointer of Git LFS", "git lfs pull"),
+        (b"<!DOCTYPE html><html></html>", "a web page", "download the file itself"),
+        (b"\x1f\x8b\x08\0\0\0\0\0abc", "it is cut short", "once more"),
+        (GraphDef(node=[{"name": "abc", "op": "Relu"}] * 9).SerializeToString()[:-1], "cut short", "once more"),
+        (b"\n\x0b\n\x03abc\x12", "no form of graph", "GraphDefs"),
+        (b"\n\n{{{{", "it starts with '{{{{'", "GraphDefs"),
+    ],
+)
+def test_what_is_no_graph_says_what_it_is_and_what_to_do(data: bytes, said: str, next_step: str) -> None:
+    with pytest.raises(ReadError) as error:
+        read(data)
+    assert said in str(error.value)
+    assert next_step in (error.value.hint or "")
+
+
+@each(
     ("name", "error", "word"),
     [
         ("empty.pb", UnknownFormat, "is empty"),
