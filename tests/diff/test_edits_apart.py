@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from graphviz_tb.diff import diff
+from tests.diff.pairs import copied
 from tests.diff.test_causes import graph, told
 
 MODEL = ("x Placeholder", "w VarHandleOp", "v VarHandleOp", "w/Read ReadVariableOp w", "v/Read ReadVariableOp v",
@@ -92,6 +95,38 @@ def stacked(after: bool, end: str = "m/out") -> Any:
         lines.append(f"{scope}/norm/Rsqrt Rsqrt {f'{scope}/sum/AddV2' if after else before}")
         before = f"{scope}/norm/Rsqrt" if after else f"{scope}/sum/AddV2"
     return graph(*lines, f"{end}/Softmax Softmax {before}")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("more", [0, 4])
+def test_another_activation_and_a_layer_behind_it_are_two_edits(turned: bool, more: int) -> None:
+    # whichever of the two graphs is the one that the other is matched with
+    start = ("x Placeholder", "m/fc/MatMul MatMul x")
+    plain = graph(*start, "m/fc/Tanh Tanh m/fc/MatMul", "m/out/MatMul MatMul m/fc/Tanh",
+                  *(f"m/out/op{at} Op{at} m/out/MatMul" for at in range(more)))  # fmt: skip
+    other = graph(*start, "m/fc/Relu Relu m/fc/MatMul", "m/drop/Greater GreaterEqual m/fc/Relu",
+                  "m/drop/SelectV2 SelectV2 m/drop/Greater m/fc/Relu", "m/out/MatMul MatMul m/drop/SelectV2",
+                  *(f"m/out/op{at} Op{at} m/out/MatMul" for at in range(more)))  # fmt: skip
+    changes = diff(other, plain) if turned else diff(plain, other)
+    assert changes.kinds == {"removed" if turned else "added": 1, "changed": 1}
+    drop, activation = sorted(changes, key=lambda change: change.kind == "changed")
+    assert drop.name == "m/drop"
+    assert {activation.detail["old"], activation.detail["new"]} == {"Tanh", "Relu"}
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_what_went_behind_another_order_hides_it_not(after: bool) -> None:
+    # norms before the layers and one behind the last block, then after the sums and none behind
+    old, new = stacked(after, "m/last"), stacked(not after, "m/last")
+    first = copied(old)
+    first.node.add(name="m/final/Log", op="Log", input=[first.node[-1].input[0]])
+    first.node[-2].input[0] = "m/final/Log"
+    changes = diff(first, new)
+    assert changes.kinds == {"removed": 1, "rewired": 1}
+    removed, order = changes
+    assert removed.old == "m/final"
+    assert order.detail["order"]["blocks"] == 4
+    assert len(removed.edits.inputs) == 1
 
 
 def test_another_order_is_shown_in_a_block() -> None:

@@ -66,3 +66,13 @@ def test_layers_of_one_class_that_went_are_one_change_whatever_their_names() -> 
 
 def test_layers_of_one_class_with_other_settings_are_other_edits() -> None:
     assert {change.places for change in diff(network(True, 0.1), network(False))} == {1, 3}
+
+
+def test_one_width_of_an_embedding_and_of_layers_is_one_change() -> None:
+    def model(width: int, inner: int) -> bytes:
+        blocks = [layer for at in "ab" for layer in (dense(f"{at}_fc", inner), dense(f"{at}_proj", width, "linear"))]
+        return stack(("Embedding", "tok", {"input_dim": 10, "output_dim": width}), *blocks, dense("head", 5))
+
+    (change,) = diff(model(32, 64), model(48, 64))
+    assert {change.new, *(new for _, new in change.also)} == {"m/tok", "m/a_proj", "m/b_proj"}
+    assert len(diff(model(32, 64), model(48, 96))) == 2  # another width is another edit

@@ -51,3 +51,31 @@ def made(scope: str, op: str, place: int, then: str, value: float) -> Any:
 def test_the_word_of_a_program(scope: str, op: str, place: int, then: str, word: str) -> None:
     (change,) = diff(made(scope, op, place, then, 0.5), made(scope, op, place, then, 0.25))
     assert (change.detail["key"], change.detail["old"], change.detail["new"]) == (word, 0.5, 0.25)
+
+
+def dense(width: int) -> Any:
+    """x ─▶ a dense layer of three dimensions, as TensorFlow writes one, whose weights have no known shape."""
+    scope = "m/fc/Tensordot"
+    whole = graph("x Placeholder", "w Placeholder", f"{scope}/axis Const", f"{scope}/width Const",
+                  f"{scope}/Shape Shape x", f"{scope}/Reshape Reshape x {scope}/Shape",
+                  f"{scope}/MatMul MatMul {scope}/Reshape w",
+                  f"{scope}/concat_1 ConcatV2 {scope}/Shape {scope}/width {scope}/axis",
+                  f"{scope} Reshape {scope}/MatMul {scope}/concat_1", f"m/fc/Relu Relu {scope}")  # fmt: skip
+    for node, sizes in ((whole.node[2], None), (whole.node[3], width)):
+        tensor = node.attr["value"].tensor
+        tensor.Clear()
+        tensor.dtype = node.attr["dtype"].type = 3
+        tensor.int_val.append(sizes or 0)
+        if sizes:
+            tensor.tensor_shape.dim.add(size=1)
+    return whole
+
+
+def test_the_width_of_a_dense_layer_whose_weights_have_no_shape() -> None:
+    (change,) = diff(dense(64), dense(96))
+    assert (change.new, change.detail["key"], change.detail["old"], change.detail["new"]) == (
+        "m/fc",
+        "units",
+        "64",
+        "96",
+    )

@@ -239,10 +239,11 @@ def part(change: Change) -> dict[str, Any]:
 def most_telling(changes: list[Change], severity: Severity) -> Change:
     """Of several differences of one layer the one that says most; the others are reported with it."""
 
-    def rank(change: Change) -> tuple[int, int, int]:
+    def rank(change: Change) -> tuple[int, int, int, bool]:
         key = change.detail.get("key", "")
-        place = TELLING.index(key) if key in TELLING else len(TELLING) + bool(change.detail.get("constant"))
-        return (change.kind != "changed", SEVERITIES.index(change.severity), place)
+        place = TELLING.index(key) if key in TELLING else len(TELLING)
+        constant = bool(change.detail.get("constant"))
+        return (change.kind != "changed", SEVERITIES.index(change.severity), place, constant)
 
     changes = sorted(changes, key=rank)
     first = changes[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.items import Item, LayerKey
+from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
@@ -14,14 +16,64 @@ from graphviz_tb.model.change import Change
 from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
 GATED = 2  # what a product multiplies
+LAYERS_IN_ORDER = 2  # that are wired anew, and not to what came or went: they have another order
 CASTING = CASTS | CONSTANTS | PASS_THROUGH | READS  # what comes with a cast
 
 
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
-    pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items), *new_orders(items)]
+    pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items)]
     pairs += [*casts(m, items), *handed_over(m, items), *gates(m, items)]
-    return [[items[number] for number in group] for group in weak_components(len(items), pairs)]
+    groups = weak_components(len(items), [*pairs, *new_orders(items)])
+    linked: dict[int, list[int]] = defaultdict(list)
+    for one, other in pairs:
+        linked[one].append(other)
+        linked[other].append(one)
+    return [[items[number] for number in part] for group in groups for part in without_orders(items, group, linked)]
+
+
+def without_orders(
+    items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
+) -> Iterable[Sequence[int]]:
+    """Yield a group as it is; of what came or went, and a new order of several layers beside it, each for itself."""
+    wired = {number for number in group if items[number].change.kind == "rewired"}
+    units = [number for number in group if number not in wired]
+    if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
+        yield group
+        return
+    series = {without_numbers(items[number].change.name) for number in units}
+    elsewhere = {
+        layer
+        for number in wired
+        if wired.issuperset(linked.get(number, ())) and not is_shifted(items[number].change, series)
+        for layer in items[number].layers
+    }
+    if len(elsewhere) < LAYERS_IN_ORDER:
+        yield group
+        return
+    place = {number: at for at, number in enumerate(units)}
+    joined = [(place[one], place[other]) for one in units for other in linked.get(one, ()) if other in place]
+    yield from ([units[at] for at in part] for part in weak_components(len(units), joined))
+    yield sorted(wired)
+
+
+def is_shifted(change: Change, series: Set[str]) -> bool:
+    """Whether only members of series take the inputs of other ones, or something takes another member, because one of
+    some `series` came or went."""
+    name = without_numbers(change.name)
+    if any(name == member or name.startswith(f"{member}/") for member in series):
+        return True
+    ends = [[without_numbers(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
+    return all(old == new for old, new in ends)
+
+
+def without_numbers(name: str) -> str:
+    """A name without what TensorFlow counts in it.
+
+    >>> without_numbers("m/norm_12/Mul_1"), without_numbers("m/conv2d")
+    ('m/norm/Mul', 'm/conv2d')
+    """
+    return "/".join(COUNTED.sub("", segment) for segment in name.split("/"))
 
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:
@@ -75,7 +127,7 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
                 # "name:key" without the output.
                 source = str(wire["old"] or "").partition(":")[0]
                 # In a layer of its own it replaces nothing that another op in that layer does already.
-                apart = source in removed and not within.isdisjoint(items[removed[source]].layers - item.layers)
+                apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
                 if wire["input"] != "control" and source in removed and not apart:
                     yield removed[source], number
 

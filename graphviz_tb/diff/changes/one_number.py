@@ -26,6 +26,7 @@ def one_number(causes: Sequence[Change]) -> list[Change]:
     """
     groups: dict[int, list[Change]] = {}
     leaders: list[tuple[int, frozenset[str], float]] = []
+    widths: dict[tuple[str, str], int] = {}  # the first change of each old and new width
     numbers = [(number, change, factor) for number, change in enumerate(causes) if (factor := factor_of(change))]
     # Widths first: they say most, and constants are computed from them.
     for number, change, factor in sorted(numbers, key=lambda each: each[1].detail.get("constant", False)):
@@ -33,11 +34,18 @@ def one_number(causes: Sequence[Change]) -> list[Change]:
         leader = next(
             (first for first, around, ratio in leaders if is_related(factor, ratio) and stands_in(change, around)), None
         )
+        ends = str(change.detail["old"]), str(change.detail["new"])
+        if leader is None and change.detail["key"] in WIDTH_KEYS:
+            # The same width, wherever it is set: `output_dim` of an embedding is `units` of what is added to it.
+            leader = widths.get(ends)
         if leader is not None:
             groups[leader].append(change)
-        elif own:
+            continue
+        groups[number] = [change]
+        if change.detail["key"] in WIDTH_KEYS:
+            widths[ends] = number
+        if own:
             leaders.append((number, own, factor))
-            groups[number] = [change]
     told = {id(change) for members in groups.values() for change in members[1:]}
     made = [united_change(groups[number]) if number in groups else change for number, change in enumerate(causes)]
     return [change for change, before in zip(made, causes, strict=True) if id(before) not in told]
@@ -51,7 +59,7 @@ def factor_of(change: Change) -> float:
     if not detail.get("constant") and detail["key"] not in WIDTH_KEYS:
         return 0.0
     # Rates and epsilons are set one by one.
-    if any(each["key"] in WORDS for each in (detail, *detail.get("with", ()))):
+    if any(each["key"] in WORDS - WIDTH_KEYS for each in (detail, *detail.get("with", ()))):
         return 0.0
     numbers = [detail, *detail.get("with", ())]
     factors = {factor for each in numbers for factor in ratios(each["old"], each["new"])}

@@ -16,6 +16,7 @@ from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.ops.inputs import is_size
 from graphviz_tb.ops.roles import COUNTS
 
+UNITS = "units"
 # What a constant at this input of such an op is called in programs: scope, op type, input, op that uses the result.
 TERMS = (
     (re.compile(r"dropout"), "GreaterEqual", 1, re.compile(""), "rate"),
@@ -24,6 +25,8 @@ TERMS = (
     (re.compile(r""), "AddV2", 1, re.compile("R?[Ss]qrt$"), "epsilon"),
     (re.compile(r"norm|bn(?:_|/|$)", re.IGNORECASE), "Mul", 1, re.compile(r"AddV2|^Assign"), "momentum"),
     (re.compile(r"adam|lamb|lion", re.IGNORECASE), "Pow", 0, re.compile(""), "beta"),
+    # What a dense layer of more than two dimensions reshapes its product to: all before it, and its own width.
+    (re.compile(r"/Tensordot/"), "ConcatV2", 1, re.compile("^Reshape$"), UNITS),
 )
 CUTS = frozenset({"StridedSlice"})
 WORDS = frozenset(word for *_, word in TERMS)
@@ -48,7 +51,7 @@ def setting_changes(
         whole = is_whole(atom[2].old) and is_whole(atom[2].new)
         # What is cut out of a list of whole numbers is a size: TensorFlow wrote a constant for a shape that it knows.
         shape = op in CUTS and not slot and isinstance(atom[2].old, list)
-        size = is_size(op, slot) or (whole and (op in COUNTS or shape))
+        size = word != UNITS and (is_size(op, slot) or (whole and (op in COUNTS or shape)))
         values = repr((atom[2].old, atom[2].new))
         layer = layers[1].of(user) if layers[1].forward[user] else None
         key = (int(m.b.block[atom[1]]), COUNTED.sub("", word), values, layer)
@@ -65,9 +68,15 @@ def _change(layers: tuple[Layers, Layers], word: str, members: list[tuple[Atom, 
     places = sorted(
         {(name(layers[0], used(layers[0], old)[0]), name(layers[1], user)) for (old, _, _), user, *_ in members}
     )
-    detail: dict[str, Any] = {"key": word, "old": first.old, "new": first.new, "constant": True}
+    old, new = (alone(value) if word == UNITS else value for value in (first.old, first.new))
+    detail: dict[str, Any] = {"key": word, "old": old, "new": new, "constant": True}
     edits = Edits(attributes=tuple((old, new, "value") for (old, new, _), *_ in members))
     return Change("changed", "attribute", *places[0], len(members), detail, tuple(places[1:]), edits=edits)
+
+
+def alone(value: Any) -> Any:
+    """The one element of a list of one, as text, as the shapes of weights have it; anything else as it is."""
+    return str(value[0]) if isinstance(value, list) and len(value) == 1 else value
 
 
 def op_name(layers: Layers, node: int) -> str:
