@@ -100,3 +100,53 @@ def test_the_loss_of_a_new_head_belongs_to_the_head() -> None:
     assert [(change.kind, change.detail["parts"]) for change in changes] == [("added", ["net/b", "loss_1", "add_1"])], (
         changes.explain()
     )
+
+
+def reported(*heads: str, measured: bool = False) -> Any:
+    """x ─▶ head ─▶ loss ─▶ sum; of the sum, of each loss where there are several, and of what is `measured` beside
+    them a metric keeps total and count, as Keras writes it."""
+    made = GraphDef()
+    kind = {"dtype": {"type": 1}}
+
+    def op(name: str, op: str, *inputs: str, **more: Any) -> str:
+        return str(made.node.add(name=name, op=op, input=inputs, attr={**kind, **more}).name)
+
+    op("x", "Placeholder")
+    op("one", "Const")
+    losses = []
+    for head in heads:
+        net, loss = f"net/{head}", f"losses/{head}"
+        op(f"{net}/w", "VarHandleOp", shape={"shape": {"dim": [{"size": 4}, {"size": 4}]}})
+        op(f"{net}/MatMul", "MatMul", "x", op(f"{net}/Read", "ReadVariableOp", f"{net}/w"))
+        losses.append(op(f"{loss}/Mean", "Mean", op(f"{loss}/Square", "Square", f"{net}/MatMul")))
+        gradient = op(f"gradients/{head}/MatMul", "MatMul", "x", f"{loss}/Square")
+        op(f"update/{head}", "ResourceApplyGradientDescent", f"{net}/w", "one", gradient)
+    kept = [("losses", op("losses/AddN", "AddN", *losses))]
+    kept += [("losses", loss) for loss in losses if len(losses) > 1]
+    kept += [("metrics", "net/a/MatMul")] if measured else []
+    for number, (scope, value) in enumerate(kept):
+        now = []
+        for word, more in (("total", value), ("count", "one")):
+            name = f"{scope}/{word}_{number}"
+            variable = op(f"{name}/v", "VarHandleOp", shape={"shape": {}})
+            op(name, "AddV2", op(f"{name}/Read", "ReadVariableOp", variable), more)
+            written = op(f"{name}/Assign", "AssignVariableOp", variable, name)
+            now.append(op(f"{name}/Now", "ReadVariableOp", variable, f"^{written}"))
+        op(f"out_{number}", "Identity", op(f"{scope}/div_{number}", "DivNoNan", *now))
+    return made
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_reports_a_new_loss_follows_from_its_head(turned: bool) -> None:
+    pair = reported("a"), reported("a", "b")
+    (change,) = diff(*pair[::-1]) if turned else diff(*pair)
+    assert set(change.detail["parts"]) == {"net/b", "losses/b"}
+    sums = {f"losses/{word}_{number}" for word in ("total", "count") for number in (1, 2)}
+    assert sums <= {inner.name for inner in change.consequences}
+
+
+@pytest.mark.parametrize("heads", ["a", "ab"])
+def test_another_metric_is_told_beside_a_new_head_too(heads: str) -> None:
+    changes = diff(reported("a"), reported(*heads, measured=True))
+    assert len(changes) == len(heads)
+    assert "metrics" in [change.name for change in changes]

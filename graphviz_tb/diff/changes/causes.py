@@ -20,7 +20,7 @@ from typing import Any
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.called import with_calls
 from graphviz_tb.diff.changes.compose import composed
-from graphviz_tb.diff.changes.edits import by_layer, edits
+from graphviz_tb.diff.changes.edits import by_layer, edits, is_loss
 from graphviz_tb.diff.changes.follows import (
     all_follow,
     inner_name,
@@ -29,7 +29,7 @@ from graphviz_tb.diff.changes.follows import (
     is_independent,
     no_more_trained,
 )
-from graphviz_tb.diff.changes.items import Item, LayerKey, item_of
+from graphviz_tb.diff.changes.items import Item, LayerKey, item_of, measures
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.one_number import one_number
@@ -186,7 +186,7 @@ def with_names(
     named: set[Change] = set()
     renames = Renames(m, others)
     for group in groups:
-        led, behind = leading(group)
+        led, behind = leading(m, group)
         change = composed(m, layers, [item.change for item in led])
         if behind:
             change = replace(change, consequences=in_order([*change.consequences, *behind]))
@@ -196,9 +196,9 @@ def with_names(
     return causes, [change for change in others if change not in named]
 
 
-def leading(group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
+def leading(m: Matching, group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
     """The items that an edit is made of, and the changes that only follow from ops that came or went in it: the weights
-    of a layer behind a new one are of another size, a call is handed more."""
+    of a layer behind a new one are of another size, a call is handed more, a new loss is summed up."""
     own = [item for item in group if not item.follows]
     came = any(item.change.kind in ("added", "removed") for item in own)
     behind = [
@@ -206,7 +206,15 @@ def leading(group: Sequence[Item]) -> tuple[list[Item], list[Change]]:
         for item in group
         if item.follows and own and ((came and "weights" in item.change.detail) or lists_types(item.change))
     ]
+    if any(is_loss(m, item.change) for item in own):
+        reported = [item for item in group if item.change.severity != "signature" and is_reported(m, item)]
+        behind += without(reported, behind)
     return without(group, behind), [item.change for item in behind]
+
+
+def is_reported(m: Matching, item: Item) -> bool:
+    """Whether an item only hands on, or sums up, what a loss is."""
+    return item.follows or measures(m, item.change)
 
 
 def lists_types(change: Change) -> bool:

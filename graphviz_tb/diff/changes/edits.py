@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from graphviz_tb.algorithms.components import weak_components
-from graphviz_tb.diff.changes.items import Item, LayerKey
+from graphviz_tb.diff.changes.items import Item, LayerKey, measures
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.interpretation import Part
 from graphviz_tb.ops.roles import CASTS, CONSTANTS, PASS_THROUGH, READS
 
 GATED = 2  # what a product multiplies
@@ -23,7 +24,7 @@ CASTING = CASTS | CONSTANTS | PASS_THROUGH | READS  # what comes with a cast
 def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
     """Items put together to edits."""
     pairs = [*by_layer(items), *chains(m, items), *replacements(m, items), *at_one_op(items)]
-    pairs += [*casts(m, items), *handed_over(m, items), *gates(m, items)]
+    pairs += [*casts(m, items), *handed_over(m, items), *gates(m, items), *losses(m, items)]
     groups = weak_components(len(items), [*pairs, *new_orders(items)])
     linked: dict[int, list[int]] = defaultdict(list)
     for one, other in pairs:
@@ -194,6 +195,26 @@ def gates(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
                 for pair in ((user, other) for user in sources for other in sources if len(sources) == GATED):
                     if entered.get(pair, number) != number:
                         yield entered[pair], number
+
+
+def losses(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
+    """A loss that came, or went, and what sums up losses beside it, in the same scope."""
+    first: dict[tuple[str, str], int] = {}
+    scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
+    for number, item in enumerate(items):
+        if is_loss(m, item.change):
+            first.setdefault(scopes[number], number)
+    for number, item in enumerate(items):
+        if scopes[number] in first and measures(m, item.change):
+            yield first[scopes[number]], number
+
+
+def is_loss(m: Matching, change: Change) -> bool:
+    """Whether a scope that came, or went, works out a loss."""
+    if change.kind not in ("added", "removed") or not change.detail.get("scope"):
+        return False
+    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    return Part.LOSS in side.graph.meaning.part()[list(nodes)].tolist()
 
 
 def new_orders(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

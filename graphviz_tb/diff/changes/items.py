@@ -12,6 +12,8 @@ from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
+from graphviz_tb.model.interpretation import Part
+from graphviz_tb.model.weights import VariableUse
 
 LayerKey = tuple[str, int]  # "new" or "old", and the layer
 
@@ -47,6 +49,21 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
     )
     near = frozenset(ends(m, layers, change)) if change.kind == "rewired" else frozenset()
     return Item(change, follows, forward, mine, near)
+
+
+def measures(m: Matching, change: Change) -> bool:
+    """Whether all that came, or went, sums up and reports what metrics keep: it computes with their variables alone."""
+    if change.kind not in ("added", "removed"):
+        return False
+    side, nodes = (m.b, change.edits.added) if change.edits.added else (m.a, change.edits.removed)
+    graph, meaning = side.graph, side.graph.meaning
+    kept = {variable.node for variable in meaning.variables() if variable.use == VariableUse.STATE}
+    loud = [node for node in nodes if graph.op_types[graph.op[node]] not in QUIET]
+    taken = [graph.source[(edges := side.in_edges(node))[~graph.control[edges]]] for node in loud]
+    return bool(loud) and all(
+        int(meaning.part()[node]) == Part.BOOKKEEPING or kept.issuperset(meaning.origin[sources].tolist())
+        for node, sources in zip(loud, taken, strict=True)
+    )
 
 
 def is_function(change: Change) -> bool:
