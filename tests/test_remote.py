@@ -40,6 +40,20 @@ def test_a_file_is_loaded_diffed_and_keeps_its_name(memory: Any) -> None:
     assert not diff("memory://bucket/model.pbtxt", "memory://bucket/other.pbtxt").same
 
 
+def test_a_source_is_called_what_its_user_called_it(memory: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    memory.pipe_file("/bucket/a/model.pbtxt", GRAPH)
+    memory.pipe_file("/bucket/b/model.pbtxt", GRAPH.replace(b"Relu", b"Tanh"))
+    pair = [f"memory://bucket/{side}/model.pbtxt" for side in "ab"]
+    changes = diff(*pair)
+    assert [changes.old_name, changes.new_name] == pair
+    assert run(["diff", *pair, "--format", "markdown"]) == 1
+    assert run(["info", pair[0]]) == 0
+    assert run(["check", *pair, "--assert", "ops == 2"]) == 0
+    told = capsys.readouterr().out
+    assert told.count(pair[0]) == 3
+    assert "tbgraph-" not in told
+
+
 def test_the_command_line_takes_addresses(
     memory: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

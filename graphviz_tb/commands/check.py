@@ -99,8 +99,9 @@ def check(
 def heading(model: str) -> str:
     """The line above the results of one of several models."""
     from graphviz_tb.commands.terminal import one_line
+    from graphviz_tb.read.inputs import named
 
-    return f"{one_line(model)}:"
+    return f"{one_line(named(model))}:"
 
 
 def wanted_assertions(given: Iterable[str], files: Iterable[str], optional: bool = False) -> list[str]:

@@ -13,14 +13,13 @@ NAMES_FILES = ("FILE", "FOLDER")  # metavars of options that take a file
 NO_FILES = ("queries",)  # arguments that take none
 
 
-ADDRESS = "://"  # in the name of a source that is elsewhere
-
-
 class FileName(click.types.StringParamType):
     """A text that most likely is the name of a file, or `-`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The text; of an argument that is an address elsewhere, the name of a copy here."""
+        from graphviz_tb.model.sources import ADDRESS
+
         if ADDRESS not in str(value) or not isinstance(param, click.Argument):
             return super().convert(value, param, ctx)
         from graphviz_tb.read.inputs import local

@@ -34,16 +34,17 @@ class SourceArgument:
 def source_of(model: str, options: ReadOptions) -> SourceArgument:
     """Before: a path or "-". After: something that can be read twice; standard input or a pipe is in memory then."""
     from graphviz_tb.limits import HEAD
+    from graphviz_tb.read.inputs import named
     from graphviz_tb.read.opened import open_path, open_stdin, path_of
     from graphviz_tb.read.sniff import sniff
 
     if model != "-" and path_of(model).is_dir():
         # Only the head is read here, unless there is no second time to read it.
-        return SourceArgument(model, model)
+        return SourceArgument(model, named(model))
     with open_stdin(options) if model == "-" else open_path(path_of(model), options) as opened:
         form = sniff(opened.head, opened.name, whole=len(opened.head) < HEAD, tail=opened.tail)
         if model != "-" and Path(model).is_file():
-            return SourceArgument(model, model, form, Path(model).stat().st_size)
+            return SourceArgument(model, named(model), form, Path(model).stat().st_size)
         data = opened.data()
         return SourceArgument(data, opened.name, form, len(data))
 

@@ -10,7 +10,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.sources import lasting, plain_files
+from graphviz_tb.model.sources import ADDRESS, lasting, plain_files
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ class Folded:
         """The name of the source, without the folders above it: equal wherever the file is."""
         label = self.loaded.label if self.loaded else ""
         source = PurePath(self.source) if isinstance(self.source, str | os.PathLike) else PurePath()
+        if ADDRESS in label:  # of a source that is elsewhere
+            whole, dot, part = label.partition(" · ")
+            return PurePath(whole).name + dot + part
         inside = source.name and label.startswith(str(source))
         return source.name + label.removeprefix(str(source)) if inside else label
 

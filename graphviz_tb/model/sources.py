@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+ADDRESS = "://"  # in the name of a source that is elsewhere
+
 
 def plain_files(source: Any) -> tuple[os.stat_result, ...]:
     """The plain files of several sources, as the system knows them: a file may get another name."""

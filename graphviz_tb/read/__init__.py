@@ -29,6 +29,7 @@ from graphviz_tb.proto import GraphDef, RunMetadata
 from graphviz_tb.read import messages
 from graphviz_tb.read.callables import NO_SIGNATURE
 from graphviz_tb.read.holding import Content, Holding, Profiles, SourceItem, choose, full_run, label
+from graphviz_tb.read.inputs import named
 from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.messages import Reader
 from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
@@ -194,9 +195,9 @@ def _hold(source: Any, options: ReadOptions, progress: Progress | None) -> tuple
     else:
         path = path_of(source)
         if path.is_dir():
-            return str(path), _of_folder(path, options, progress)
+            return named(str(path)), _of_folder(path, options, progress)
         opened = open_path(path, options)
-    return opened.name, _of_opened(opened, options)
+    return named(opened.name), _of_opened(opened, options)
 
 
 def _of_folder(folder: Path, options: ReadOptions, progress: Progress | None) -> Holding:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import ReadError, RequestError, TooLarge
+from graphviz_tb.model.sources import ADDRESS
 from graphviz_tb.read.saved_model import FILES, model_file
 from graphviz_tb.read.walk import files_below
 
 METADATA, FINGERPRINT = "keras_metadata.pb", "fingerprint.pb"  # beside the file of a SavedModel
+COPIES: dict[str, str] = {}  # the address that a copy is of, by its path
 PARTS = ("variables", "assets", "assets.extra")  # folders of a SavedModel
 
 
@@ -46,11 +48,19 @@ def local(source: Any) -> Any:
 
     Raises `ReadError` where there is nothing, `ToolMissing` where the package that reaches it is not installed.
     """
-    if not (isinstance(source, str) and "://" in source):
+    if not (isinstance(source, str) and ADDRESS in source):
         return source
     from graphviz_tb.read.remote import copied  # most sources are here
 
-    return copied(source)
+    path = copied(source)
+    COPIES[str(path)] = source
+    return path
+
+
+def named(path: str) -> str:
+    """What a user called a source that is read at a path: of a copy, and what is in it, the address."""
+    whole = next((copy for copy in COPIES if path == copy or path.startswith(f"{copy}{os.sep}")), None)
+    return path if whole is None else COPIES[whole].rstrip("/") + path[len(whole) :].replace(os.sep, "/")
 
 
 def bounded(path: Path, limit: int, hint: str) -> bytes:

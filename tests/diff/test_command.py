@@ -122,6 +122,9 @@ def test_what_git_hands_over(pair: list[str], capfd: Any) -> None:
     assert told[:2] == ["diff --tbgraph m.pb", "1 change: 1 changed; 3 ops"]
     assert run(["diff", "m.pb", "/dev/null", ".", ".", pair[1], "1" * 40, "100644"]) == 0
     assert "1 added; 0 → 3 ops" in capfd.readouterr().out
+    dense = str(Path(__file__).parents[2] / "fixtures/edits/base.frozen.pb")
+    assert run(["diff", "m.pb", "/dev/null", ".", ".", dense, "1" * 40, "100644"]) == 0
+    assert "0 → 159 parameters (+159)" in capfd.readouterr().out
     assert run(["diff", "m.pb", pair[0], "0", "1", pair[0], "0", "1", "n.pb", "similarity index 100%"]) == 0
     assert capfd.readouterr().out.startswith("diff --tbgraph m.pb → n.pb\nsame")
 

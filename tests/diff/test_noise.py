@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -51,7 +52,19 @@ def test_lines_leave_noise_out() -> None:
     new.node[1].attr["_class"].list.s.append(b"loc:@a")
     new.node[1].attr["alpha"].f = 0.5
     assert lines_of(old).splitlines()[1] == "b Relu (a)"
-    assert lines_of(new).splitlines()[1] == "b Relu (a) alpha=0.5"
+    assert lines_of(new).splitlines()[1:3] == ["b Relu (a)", "b alpha=0.5"]
+
+
+def test_each_setting_of_a_layer_is_a_line() -> None:
+    def model(rate: float, scale: float) -> bytes:
+        config = {"name": "drop", "rate": rate, "inner": {"scale": scale, "axes": [0, 1]}}
+        layers = [{"class_name": "Dropout", "config": config}]
+        return json.dumps({"class_name": "Sequential", "config": {"name": "m", "layers": layers}}).encode()
+
+    old, new = (set(lines_of(model(*settings)).splitlines()) for settings in ((0.1, 1.0), (0.3, 2.0)))
+    assert old - new == {"m/drop rate=0.1", "m/drop inner.scale=1.0"}
+    assert new - old == {"m/drop rate=0.3", "m/drop inner.scale=2.0"}
+    assert "m/drop inner.axes=[0, 1]" in old & new
 
 
 def functions(*arguments: tuple[str, str]) -> Any:

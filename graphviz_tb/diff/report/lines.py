@@ -1,8 +1,10 @@
-"""A graph in lines, for tools that compare text: one line a node, by name, nothing that a rebuild changes."""
+"""A graph in lines, for tools that compare text: one line a node, by name, and behind it one a setting; nothing that a
+rebuild changes."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.diff.columns.ids import exists
@@ -17,11 +19,16 @@ from graphviz_tb.model.graph import Graph
 
 
 def lines_of(source: Any) -> str:
-    """Every node with its op type, its inputs and its attributes, sorted; functions behind the main graph."""
+    """Every node with its op type and its inputs, sorted, its settings below it; functions behind the main graph.
+
+    >>> print(lines_of(b'node { name: "x" op: "Relu" attr { key: "alpha" value { f: 0.5 } } }'), end="")
+    x Relu ()
+    x alpha=0.5
+    """
     graph = load_flat(source, {}, 0).graph
     functions = [f"{shortened(function.name)}::" for function in graph.functions]
-    lines = sorted(_line(graph, node, functions) for node in range(len(graph)))
-    return "".join(f"{line}\n" for line in lines)
+    nodes = sorted(_lines(graph, node, functions) for node in range(len(graph)))
+    return "".join(f"{line}\n" for lines in nodes for line in lines)
 
 
 def shortened(name: str) -> str:
@@ -34,30 +41,49 @@ def shortened(name: str) -> str:
     return name if len(name) <= FUNCTION_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
-def _line(graph: Graph, node: int, functions: list[str]) -> str:
+def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
     function = int(graph.function[node])
     # "function::node": names of nodes are unique within a function only.
-    where = functions[function] if exists(function) else ""
+    name = f"{functions[function] if exists(function) else ''}{graph.name[node]}"
     definition = graph.node_def(node)
     layer = graph.layers.get(graph.name[node])
-    op = layer.class_name if layer else graph.op_types[graph.op[node]]
-    words = [f"{where}{graph.name[node]}", op or "-"]
+    op = (layer.class_name if layer else graph.op_types[graph.op[node]]) or "-"
+    head = f"{name} {op}" if definition is None else f"{name} {op} ({', '.join(definition.input)})"
+    settings: dict[str, str] = {}
     if definition is not None:
-        words.append(f"({', '.join(definition.input)})")
-        words += [
-            f"{key}={value(plain(definition.attr[key]))}"
+        settings = {
+            key: value(plain(definition.attr[key]))
             for key in sorted(definition.attr)
             if key not in NOISE | SHAPES | COLOCATION and not is_counter(key, definition.attr)
-        ]
+        }
     if layer:
-        words += [
-            plain_text(settings_alone(layer.config)),
-            *map(plain_text, filter(None, map(values_of, layer.arguments))),
-        ]
-    # Quoted as JSON does it, without the quotes: a name cannot end its line.
-    return printable(json.dumps(" ".join(words), ensure_ascii=False)[1:-1])
+        settings |= apart(settings_alone(layer.config))
+        calls = list(filter(None, map(values_of, layer.arguments)))
+        for number, call in enumerate(calls, 1):
+            settings |= apart(call, f"call {number}: " if len(calls) > 1 else "argument ")
+    # Each line has the name of its node: a comparison shows lines by themselves.
+    return [written(head), *(written(f"{name} {key}={text}") for key, text in settings.items())]
 
 
-def plain_text(value: Any) -> str:
-    """A plain value on one line."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+def apart(settings: Any, before: str = "") -> dict[str, str]:
+    """Settings one by one, those within others by their keys.
+
+    >>> apart({"units": 4, "init": {"class_name": "Zeros", "seed": None}})
+    {'init.class_name': 'Zeros', 'init.seed': 'null', 'units': '4'}
+    """
+    found: dict[str, str] = {}
+    todo = [(before, settings)]
+    while todo:
+        key, inner = todo.pop()
+        if isinstance(inner, Mapping) and inner:
+            start = key if key == before else f"{key}."
+            todo += [(f"{start}{word}", inner[word]) for word in sorted(inner, key=str, reverse=True)]
+        elif key != before:
+            word = isinstance(inner, str)
+            found[key] = inner if word else json.dumps(inner, sort_keys=True, ensure_ascii=False, default=str)
+    return found
+
+
+def written(line: str) -> str:
+    """A line as it is written: quoted as JSON does it, without the quotes, so that no name can end it."""
+    return printable(json.dumps(line, ensure_ascii=False)[1:-1])
