@@ -161,7 +161,7 @@ def test_git_is_never_ended(capfd: Any, tmp_path: Any) -> None:
     )
     assert capfd.readouterr().out.splitlines()[1].startswith("no graph: ")
     assert run(["diff", "--git", str(EDITS / "base.json")]) == 0
-    assert '"activation' in capfd.readouterr().out.replace("\\", "")
+    assert "\nsmall/activation activation=relu\n" in capfd.readouterr().out
 
 
 def test_folders_are_paired_by_path(capfd: Any, tmp_path: Any) -> None:
