@@ -62,3 +62,32 @@ def test_a_diff_is_one_line(tmp_path: Path) -> None:
     assert repr(changes).startswith("<Changes ")
     assert "\n" not in repr(changes)
     assert "1 change" in repr(changes)
+
+
+def blocks(path: Path, after: bool) -> Path:
+    """x ─▶ three residual blocks, each with a norm before its layer, and one behind the last; or after each sum."""
+    layers, before = [layer("InputLayer", "x", batch_input_shape=[None, 8])], "x"
+    for at in ("a", "b", "c"):
+        if not after:
+            layers.append(layer("LayerNormalization", f"{at}_norm", before))
+        layers.append(layer("Dense", f"{at}_fc", before if after else f"{at}_norm", units=8))
+        layers.append(layer("Add", f"{at}_sum", before, f"{at}_fc"))
+        before = f"{at}_sum"
+        if after:
+            layers.append(layer("LayerNormalization", before := f"{at}_norm", f"{at}_sum"))
+    if not after:
+        layers.append(layer("LayerNormalization", "last_norm", before))
+        before = "last_norm"
+    return model(path, *layers, layer("Dense", "head", before, units=2))
+
+
+def test_layers_that_somebody_named_keep_their_names_in_another_order(tmp_path: Path) -> None:
+    pair = blocks(tmp_path / "old.json", False), blocks(tmp_path / "new.json", True)
+    changes = diff(*pair)
+    assert changes.kinds == {"removed": 1, "rewired": 1}
+    assert changes[0].old == "net/last_norm"
+    assert {leaf for leaf in ("norm", "sum") if any(leaf in name for name in changes[1].detail["order"]["new"])} == {
+        "norm",
+        "sum",
+    }
+    assert diff(*pair[::-1]).kinds == {"added": 1, "rewired": 1}

@@ -46,15 +46,27 @@ def listed(m: Matching) -> Findings:
 
 
 def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
-    """Pairs by name, where both models have the same layers by name and settings, and somebody named those that take
-    other tensors: only wires are others. Else None."""
+    """Pairs by name, where one model has all layers of the other by name and settings, and somebody named those that
+    take other tensors: only wires are others, and some layers came or went. Else None."""
     there = m.b.graph.index[0]
-    pairs = [(node, there.get(name, -1)) for node, name in enumerate(m.a.graph.name)]
-    alike = all(exists(new) and m.a.node_label[old] == m.b.node_label[new] for old, new in pairs)
-    if len(m.a) != len(m.b) or not alike:
+    pairs = [(node, there[name]) for node, name in enumerate(m.a.graph.name) if name in there]
+    if len(pairs) < min(len(m.a), len(m.b)) or any(m.a.node_label[old] != m.b.node_label[new] for old, new in pairs):
         return None
-    moved = (old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new])
-    return None if any(is_counted(m.a, old) for old in moved) else pairs
+    moved = [old for old, new in pairs if m.a.in_place[old] != m.b.in_place[new]]
+    # Of a series of which one came or went, numbers are no names.
+    alone = {*m.a.graph.name}.symmetric_difference(m.b.graph.name)
+    series = {without_digits(name) for name in alone}
+    numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
+    return None if numbered or any(is_counted(m.a, old) for old in moved) else pairs
+
+
+def without_digits(name: str) -> str:
+    """A name without its numbers.
+
+    >>> without_digits("net/block12_conv1")
+    'net/block_conv'
+    """
+    return "".join(letter for letter in name if not letter.isdigit())
 
 
 def kept(m: Matching) -> list[tuple[int, int]]:
