@@ -238,10 +238,12 @@ def lacks(
 ) -> dict[str, Bools]:
     """The nodes that have more of a quantity than is counted, for each quantity of which there are such."""
     columns: dict[str, Bools] = {}
+    words: dict[Cost, list[str]] = {}  # most nodes cost what others do
     for node, cost in chain(enumerate(costs or ()), weights.items()):
-        for word in cost.lower_bounds():
-            if word in known:
-                columns.setdefault(word, np.zeros(len(layers.side), np.bool_))[node] = True
+        if cost not in words:
+            words[cost] = [word for word in cost.lower_bounds() if word in known]
+        for word in words[cost]:
+            columns.setdefault(word, np.zeros(len(layers.side), np.bool_))[node] = True
     return columns
 
 
