@@ -152,7 +152,7 @@ def left_out_lines(facts: GraphReport, width: int) -> list[str]:
     """Say how many ops of a saved model are not in the graph, and how to see them."""
     if not facts.left_out:
         return []
-    text = f"left out: {many(facts.left_out, 'op')} for saving, restoring, initialising and assigning (--whole-file)"
+    text = f"left out: {many(facts.left_out, 'op')} of saving, initialising, assigning and tracing (--whole-file)"
     return wrap(text, width, 0, 2)
 
 

@@ -2,6 +2,7 @@
 
 barriers   the NoOp that makes the results of a traced function wait for all that it reads and writes, and the NoOps
            that only such a one waits for
+results    identities between an op and what a traced function returns ("identity_RetVal")
 arguments  placeholders that freezing left where a loop had its inputs; nobody uses them
 rewritten  functions that gradients replaced by another form ("body_7_rewritten") and nobody calls
 borders    identities and NoOps in the place where a call or loop was inlined ("Func/…/input/_7"): they only hand on
@@ -20,13 +21,14 @@ from graphviz_tb.read.body import called_functions
 from graphviz_tb.read.inline import data_inputs, node_of
 
 BARRIER = re.compile(r"NoOp(_\d+)?", re.ASCII)  # what tracing makes is in no scope
+RESULT = re.compile(r"Identity(_\d+)?", re.ASCII)
 LOWERED = "unused_control_flow_input"  # what the inliner of functional loops leaves
 ARGUMENT = re.compile(rf"{LOWERED}(_\d+)?", re.ASCII)
 # core/common_runtime/inline_function_utils.cc of TensorFlow names them.
 BORDER = re.compile(r"Func/.*/(input|output)(_control_node)?/_\d+", re.ASCII | re.DOTALL)
 REWRITTEN = "_rewritten"  # python/ops/while_v2.py, cond_v2.py
 BEGINNINGS = ("NoOp", LOWERED, "Func/")
-SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS
+SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS | RESULTS
 
 
 def without_tracing_artifacts(graph: GraphDef) -> GraphDef:
@@ -38,9 +40,10 @@ def without_nodes(graph: GraphDef) -> GraphDef:
     """The graph without what tracing and lowering left among its nodes; the same object where there is nothing."""
     # Most graphs have none: one pass by op type and beginning of the name, and no copy is made.
     suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
-    if not any(name.startswith(BEGINNINGS) for name in suspects):
+    if not any(name.startswith(BEGINNINGS) or node.op in RESULTS for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}
+    borders |= results(graph, suspects)
     left = borders | arguments(graph, suspects) | barriers(graph, suspects)
     if not left:
         return graph
@@ -77,6 +80,24 @@ def arguments(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Placeholders that nobody uses and freezing named."""
     unused = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
     return unused - {node_of(each) for node in graph.node for each in node.input} if unused else unused
+
+
+def results(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+    """The identities that tracing named and that lead to what a function returns alone."""
+    waiting = [node_of(each) for node in suspects.values() if node.op in RESULTS for each in data_inputs(node)]
+    left: set[str] = set()
+    if not waiting:
+        return left
+    used = Counter(node_of(each) for node in graph.node for each in node.input)
+    while waiting:
+        name = waiting.pop()
+        known = suspects.get(name)
+        if known is None or used[name] > 1 or name in left or not RESULT.fullmatch(name):
+            continue
+        if known.op in TRACED_RESULTS and len(data_inputs(known)) == 1:
+            left.add(name)
+            waiting.append(node_of(data_inputs(known)[0]))
+    return left
 
 
 def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:

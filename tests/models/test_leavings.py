@@ -32,9 +32,20 @@ def test_the_barrier_before_results_is_left_out() -> None:
     assert "1 op left out" in load(source).picture().caption.facts
 
 
-def test_what_a_function_returns_is_a_result() -> None:
-    found = drawn("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp", "identity_RetVal _Retval Identity")
-    assert found == {"x": [], "Identity": ["x"], "identity_RetVal": ["Identity"]}
+def test_what_a_traced_function_returns_is_one_node_without_the_identities_of_tracing() -> None:
+    found = drawn("x Placeholder", "y Relu x", "NoOp NoOp ^y", "Identity Identity y:0 ^NoOp", "out _Retval Identity")
+    assert found == {"x": [], "y": ["x"], "out": ["y:0"]}
+    twice = drawn("y Relu", "Identity Identity y", "Identity_1 Identity Identity", "out _Retval Identity_1")
+    assert twice == {"y": [], "out": ["y"]}
+
+
+def test_an_identity_that_a_program_wrote_or_uses_stays_before_a_result() -> None:
+    for nodes in (
+        ("y Relu", "logits Identity y", "out _Retval logits"),
+        ("y Relu", "Identity Identity y", "z Neg Identity", "out _Retval Identity"),
+        ("Identity Identity Identity", "out _Retval Identity"),
+    ):
+        assert list(drawn(*nodes)) == [node.split()[0] for node in nodes]
 
 
 def test_the_file_as_it_is_keeps_it() -> None:
