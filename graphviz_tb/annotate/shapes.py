@@ -13,7 +13,7 @@ from graphviz_tb.model.dtypes import dtype_name
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.model.tensors import Origin, Shape, Tensor, shape_of
 from graphviz_tb.ops.outputs import lists_shapes, shape_attribute
-from graphviz_tb.ops.roles import READS, VARIABLES
+from graphviz_tb.ops.roles import READS, UNSTATED, VARIABLES
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
@@ -155,7 +155,7 @@ def single_calls(graph: Graph) -> ResolvedCalls:
 def says_nothing(graph: Graph, definition: NodeDef) -> bool:
     """Return whether a placeholder's shape means "unknown": old programs wrote an unknown shape as they wrote that of a
     scalar."""
-    if definition.op != "Placeholder" or not 0 < graph.graph_def.versions.producer <= LAST_WITHOUT_UNKNOWN:
+    if definition.op not in UNSTATED or not 0 < graph.graph_def.versions.producer <= LAST_WITHOUT_UNKNOWN:
         return False
     return "_output_shapes" not in definition.attr and not stated_shape(definition)
 

@@ -30,13 +30,12 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Interpretation
 from graphviz_tb.model.later import Later
 from graphviz_tb.model.weights import Weight
-from graphviz_tb.ops.roles import SIZES, VARIABLES, Role, has_role
+from graphviz_tb.ops.roles import FILLED, SIZES, VARIABLES, Role, has_role
 from graphviz_tb.options import FlattenOptions
 
 __all__ = ["interpret"]
 
 STORES = (Role.ASSIGN, Role.SAVE, Role.RESTORE, Role.VARIABLE_CHECK)
-FILLED = frozenset({"ZerosLike", "OnesLike", "Fill", "Const"})  # what sizes are asked for
 
 
 def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph:  # noqa: B008

@@ -13,10 +13,9 @@ from graphviz_tb.limits import MARKS_DEEP
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph, Mark, MarkPairs
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
 
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)
-ORDINARY = frozenset({"MergeSummary"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +35,7 @@ def mark_of(op: str) -> Mark:
     """
     if op in CONSTANTS:
         return Mark.CONSTANT
-    return Mark.SUMMARY if op not in ORDINARY and SUMMARY.fullmatch(op) else Mark.NONE
+    return Mark.SUMMARY if not has_role(op, Role.SUMMARY_MERGE) and SUMMARY.fullmatch(op) else Mark.NONE
 
 
 def settle_marks(graph: Graph, weights: Bools | None, handed: Bools | None) -> Marks:

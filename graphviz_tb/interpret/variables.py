@@ -21,7 +21,7 @@ from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Variable, VariableUse
-from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
+from graphviz_tb.ops.roles import CONSTANTS, INPUTS, Role, has_role
 
 WHOLE = re.compile(r"u?int(16|32|64)|bool|string|resource|variant")  # of 8 bits are quantised weights
 REPLICA = re.compile(r"(?:(?<=/)|^)replica_\d+/|/replica_\d+(?=/|$)")
@@ -214,7 +214,7 @@ class Uses:
                 variables.add(maker)
                 continue
             before = self.data_inputs(node)
-            is_input = not before and self.graph.op_types[self.graph.op[node]] in ("Placeholder", "_Arg", "input_arg")
+            is_input = not before and self.graph.op_types[self.graph.op[node]] in INPUTS
             if is_input or len(seen) > MOST_STEPS:
                 return None
             todo += before

@@ -18,7 +18,7 @@ from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.weights import Weight
 from graphviz_tb.ops.inputs import weight_names
-from graphviz_tb.ops.roles import CONSTANTS
+from graphviz_tb.ops.roles import CALLS, CONSTANTS, HANDLES
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue, NodeDef
@@ -94,7 +94,7 @@ def roles_of(graph: Graph) -> dict[int, str]:
 
 def count_uses(graph: Graph, variables: dict[int, int]) -> dict[int, int]:
     """How many ops use the variable of each weight; what writes, saves or hands it on to a function does not."""
-    writes = graph.of_types(lambda op: WRITES.fullmatch(op) or op.endswith("PartitionedCall"))
+    writes = graph.of_types(lambda op: WRITES.fullmatch(op) or op in CALLS)
     into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
     into &= ~graph.control & ~writes[graph.target]
     users: dict[int, set[int]] = {}
@@ -127,7 +127,7 @@ def declared(graph: Graph, maker: int) -> tuple[str, str, Shape]:
 
 def read(definition: NodeDef | None) -> tuple[str, Shape]:
     """Return dtype and shape of the output of a read or a cast; "" and None where unknown."""
-    if definition is None or definition.op == "VarHandleOp" or definition.op in HANDED_IN:
+    if definition is None or definition.op in HANDLES or definition.op in HANDED_IN:
         return "", None
     attrs = definition.attr
     key = next((key for key in ("DstT", "dtype", "T") if key in attrs), "")

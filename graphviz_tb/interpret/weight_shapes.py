@@ -10,13 +10,13 @@ import numpy as np
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import Shape, shape_of
 from graphviz_tb.model.wiring import output_number
+from graphviz_tb.ops.roles import RESOURCE_ASSIGNS
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import AttrValue
 
     Attributes = Mapping[str, AttrValue]
 
-ASSIGNS = frozenset({"AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp"})
 LOOKUP = "ResourceGather"
 
 
@@ -35,7 +35,7 @@ def handled_shape(attrs: Attributes) -> Shape:
 
 def used_shapes(graph: Graph, handles: Collection[int]) -> dict[int, Shape]:
     """The shapes of variables, by handle: that of a value assigned to them, else, rows unknown, what a lookup takes."""
-    works = graph.of_types(lambda op: op in ASSIGNS or op == LOOKUP)
+    works = graph.of_types(lambda op: op in RESOURCE_ASSIGNS or op == LOOKUP)
     into = np.flatnonzero(works[graph.target] & ~graph.control)
     given: dict[int, dict[int, int]] = {}
     # Inputs of each of those ops by slot: 0 the handle, 1 the value or the indices.

@@ -127,8 +127,14 @@ ROW_READS = TYPES[Role.READ_ROWS]
 """Give rows of the variable whose handle is input 0."""
 ASSIGNS = TYPES[Role.ASSIGN]
 """Set a variable, whole: those that TensorFlow registers."""
+RESOURCE_ASSIGNS = frozenset(op for op in ASSIGNS if op.endswith("VariableOp"))
+"""Of these, those that take the handle of a variable."""
 CONSTANTS = TYPES[Role.CONSTANT]
 """Give a tensor that is in the file, the same in each run."""
+FILLED = TYPES[Role.FILL] | {"ZerosLike", "OnesLike", "Const"}
+"""Give a tensor that is stated, or all of one number: sizes are asked for to make one."""
+UNSTATED = frozenset({"Placeholder"})
+"""Have the shape of a scalar for an unknown one in graphs of old producers."""
 INPUTS = TYPES[Role.INPUT]
 """Give what is fed from outside or handed to a function."""
 ARGUMENTS = TYPES[Role.ARGUMENT]
