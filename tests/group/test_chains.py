@@ -178,3 +178,22 @@ def test_stages_of_one_height_are_a_stack_with_a_stack_in_it() -> None:
         x = net.op("Add", f"layer_{number}/sum", x, inner)
     net.op("Softmax", "out", x)
     assert heights(net.model()) == heights(net.model("numbers")) == [4]
+
+
+@pytest.mark.parametrize("count", [4, 6, 12])
+def test_equal_scopes_with_equal_small_inputs_are_a_stack_whatever_leaves_them(count: int) -> None:
+    # Each layer of a decoder takes its slices of the cache, and gives what is stored again.
+    net = Network()
+    ids, keys, values = (net.op("Placeholder", name) for name in ("ids", "keys", "values"))
+    x = net.op("GatherV2", "llama/Gather", ids)
+    given: list[str] = []
+    for at in range(count):
+        key = net.op("StridedSlice", f"llama/strided_slice_{2 * at}", keys)
+        value = net.op("StridedSlice", f"llama/strided_slice_{2 * at + 1}", values)
+        scope = f"llama/layer_{at}"
+        scores = net.op("Softmax", f"{scope}/Softmax", net.op("Mul", f"{scope}/scores", net.dense(x, scope), key))
+        given.append(net.op("Relu", f"{scope}/stored", value))
+        x = net.op("AddV2", f"{scope}/sum", x, net.op("Mul", f"{scope}/mixed", scores, value))
+    net.op("Pack", "llama/stack", *given)
+    net.op("Identity", "out", net.op("MatMul", "llama/matmul", net.op("Rsqrt", "llama/norm", x)))
+    assert heights(net.model()) == [count]

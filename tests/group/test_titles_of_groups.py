@@ -51,6 +51,13 @@ def test_a_title_has_room_for_thirty_letters() -> None:
     assert joined(["a" * 40]) == "a" * 40
 
 
+def test_norms_make_room_for_activations_and_what_tells_parts_apart() -> None:
+    _, hierarchy = made = of_types("Conv2D", "FusedBatchNormV3", "Relu")
+    assert contents(made[0], hierarchy) == "Conv2D · norm · Relu"
+    _, hierarchy = made = of_types("max_pooling2d/3", *["conv2d/3", "batch_normalization/3"] * 2)
+    assert contents(made[0], hierarchy) == "2 conv2d · max_pooling2d"
+
+
 def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
     """Ops of such types; "scope/3" is a scope of three ops."""
     graph = GraphDef()
@@ -148,6 +155,20 @@ def title_of(made: FlowBox, *names: str) -> str:
     _, hierarchy = of_types(*["Exp"] * 9)
     name_groups([made], setting(*names), hierarchy)
     return made.name
+
+
+@pytest.mark.parametrize(
+    ("last", "title"),
+    [
+        ("mine_layer_norm", "position_embeddings"),
+        ("mixed_stem_with_a_name_of_its_own", "…mixed_stem_with_a_name_of_its_own_2"),
+    ],
+)
+def test_a_group_is_called_after_the_layer_it_ends_in_if_that_is_more_than_a_type(last: str, title: str) -> None:
+    boxes, hierarchy = of_types("word_embeddings_of_it/3", "position_embeddings_of_it/3", f"{last}/3")
+    made = group(How.REGION, boxes, 7)
+    name_groups([made], setting(*(box.name for box in boxes), "a", "b"), hierarchy)
+    assert made.name.startswith(title)
 
 
 def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, stack, walk
 from graphviz_tb.group.flow.columns import Siblings
+from graphviz_tb.group.flow.finish import alone
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.words import form
 from graphviz_tb.model.hierarchy import Hierarchy, How
@@ -27,23 +28,32 @@ def with_unlike_first(boxes: list[FlowBox], hierarchy: Hierarchy, most: int) -> 
     for each in lists(boxes):
         if not any(box.stack for box in each):  # only saves time
             continue
-        forms = Counter(form(box.name) for top in each for box in (top.members[:1] if top.stack else [top]))
+        forms = Counter(form(core(box).name) for top in each for box in (top.members[:1] if top.stack else [top]))
         for first, run in list(pairwise(each)):
             chain = run.stack and not run.sideways and len(run.members) < most
             # With a third of that name in the list, it is a block of another kind, or parts two runs.
             if chain and forms[form(first.name)] == 2 and is_first(first, run.members[0], hierarchy):
-                run.members.insert(0, first)
-                run.ops += first.ops
-                run.name = ""  # of the members that it had
                 each.remove(first)
+                run.members.insert(0, alone(first))
+                run.ops += run.members[0].ops
+                run.name = ""  # of the members that it had
     return boxes
 
 
 def is_first(box: FlowBox, other: FlowBox, hierarchy: Hierarchy) -> bool:
     """Return whether a box may be the first of a series that continues with `other`."""
+    beside = [feeder.symbol for feeder in (other.members[:-1] if core(other) is not other else other.feeders)]
+    other = core(other)
     if not (is_scope(box) and is_scope(other) and form(box.name) == form(other.name)):
         return False
+    if sorted(beside) != sorted(feeder.symbol for feeder in box.feeders):
+        return False
     return other.ops <= box.ops <= MORE * other.ops and held(other, hierarchy) <= held(box, hierarchy)
+
+
+def core(box: FlowBox) -> FlowBox:
+    """The scope in a member that is a group of it and its feeders; the box itself in any other case."""
+    return box.members[-1] if box.how == How.REGION and box.members[-1].symbol == box.symbol else box
 
 
 def held(box: FlowBox, hierarchy: Hierarchy) -> Counter[int]:
@@ -65,7 +75,7 @@ def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -
         if (source := owner.get(rows[start])) and (target := owner.get(rows[stop])) and source is not target
     }
     chains = [run for run in found if all((id(one), id(other)) in fed for one, other in pairwise(run))]
-    made = {id(run[0]): stack(symbols, run, run[0].symbol) for run in chains}
+    made = {id(run[0]): stack(symbols, list(map(alone, run)), run[0].symbol) for run in chains}
     gone = {id(box) for run in chains for box in run[1:]}
     for each in lists(boxes):
         each[:] = [made.get(id(box), box) for box in each if id(box) not in gone]
@@ -78,9 +88,9 @@ def lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
 
 
 def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
-    """Find equal scopes right behind each other that have one name but for their numbers."""
+    """Find equal scopes with equal feeders right behind each other that have one name but for their numbers."""
     found = []
-    for kind, run in groupby(boxes, key=lambda box: (box.symbol, form(box.name)) if is_scope(box) else None):
+    for kind, run in groupby(boxes, key=lambda box: (*with_fed(box), form(box.name)) if is_scope(box) else None):
         members = list(run)
         if kind and FEWEST <= len(members) < len(boxes) and members[0].ops >= FEWEST_OPS:
             found.append(members)
@@ -88,5 +98,10 @@ def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:
 
 
 def is_scope(box: FlowBox) -> bool:
-    """Return whether a box is a scope, by its name or in the file, without feeders."""
-    return (box.scope or box.how == How.NAME) and not box.stack and not box.feeders
+    """Return whether a box is a scope, by its name or in the file."""
+    return (box.scope or box.how == How.NAME) and not box.stack
+
+
+def with_fed(box: FlowBox) -> tuple[int, ...]:
+    """The symbols of a box and of its feeders."""
+    return box.symbol, *sorted(feeder.symbol for feeder in box.feeders)

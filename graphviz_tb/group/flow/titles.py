@@ -29,6 +29,7 @@ WORK = re.compile(
     r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
 )
 SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
+NORM = re.compile(r"[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes that every part of a network has: they say nothing about one.
 EVERYWHERE = (
     COMMON
@@ -122,7 +123,17 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
         return own
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {last.name}"
-    return (id(last) not in told and contents(rows, hierarchy)) or CUT + last.name
+    telling = id(last) in told and ends_tellingly(last, setting.vocabulary, hierarchy)
+    return (not telling and contents(rows, hierarchy)) or CUT + last.name
+
+
+def ends_tellingly(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
+    """Whether what a group ends in says what it is: a norm, an activation or an addition does not."""
+    if op_type(last, hierarchy):
+        return True  # of small groups: what else they hold says less, and changes with each op
+    *_, word = ("", *vocabulary.words(last.name))
+    kind = uncounted(word)
+    return kind not in EVERYWHERE and not NORM.fullmatch(kind) and not SIGNS.fullmatch(kind)
 
 
 def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
@@ -138,11 +149,14 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
 
 
 def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
-    """The range of the names of its groups and layers, two or three such names; "" where people gave none."""
+    """The name of what follows its small inputs, the range of the names of its groups and layers, two or three such
+    names; "" where people gave none."""
     groups = [member for member in box.members if member.members or hierarchy.node[member.row] < 0]
     members = [member for member in groups if id(member) in told]
-    if len(members) < 2 or sum(member.ops for member in members) < MOST * box.ops:
+    if not members or sum(member.ops for member in members) < MOST * box.ops:
         return ""
+    if len(members) == 1:
+        return members[0].name if groups == [box.members[-1]] else ""
     single = [
         end for member in members for end in (member.members[:: len(member.members) - 1] if member.stack else [member])
     ]
@@ -176,17 +190,21 @@ def main_scope(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     return type_of(scopes[0], hierarchy) if most else ""
 
 
-def joined(parts: Sequence[str]) -> str:
-    """The first part, and those after it that a box has room for.
+def joined(parts: list[str]) -> str:
+    """The first part, and those after it that a box has room for. Norms are short for the sake of others, and said
+    where they are applied.
 
     >>> joined(["2 dense", "multi_head_attention", "2 layer_normalization"])
     '2 dense · multi_head_attention'
+    >>> joined(["conv2d", "re_lu", "batch_normalization"]), joined(["2 Conv2D", "2 FusedBatchNormV3"])
+    ('conv2d · norm · re_lu', '2 Conv2D · 2 FusedBatchNormV3')
     """
-    text = parts[0]
-    for part in parts[1:]:
-        more = text + AND + part
-        text = more if len(more) <= ROOM else text
-    return text
+    short = parts if len(AND.join(parts)) <= ROOM else [NORM.sub("norm", part) for part in parts]
+    kept = short[:1]
+    for part in short[1:]:
+        if len(AND.join([*kept, part])) <= ROOM:
+            kept.append(part)
+    return AND.join([kept[0], *sorted(kept[1:], key=lambda part: not NORM.search(part))])
 
 
 def type_of(box: FlowBox, hierarchy: Hierarchy) -> str:
@@ -221,8 +239,10 @@ def op_type(box: FlowBox, hierarchy: Hierarchy) -> str:
 
 
 def rank(op: str) -> int:
-    """How early a title names an op type: products, what weighs them (attention), other signs, the rest."""
-    return 0 if WORK.search(op) else 1 if "Softmax" in op else 2 if SIGNS.fullmatch(op) else 3
+    """How early a title names an op type: products, what weighs them (attention), other signs, the rest, norms."""
+    if WORK.search(op):
+        return 0
+    return 1 if "Softmax" in op else 4 if NORM.search(op) else 2 if SIGNS.fullmatch(op) else 3
 
 
 def stack_name(names: Sequence[str]) -> str:
