@@ -83,13 +83,12 @@ def as_stack(node: NodeLabel, said: str | None, member: str, inside: str, shown:
     each = said if said is not None else f"{inside} each" if inside else ""
     aside = "" if node.connected else "side by side"
     other = f"as {member}" if shown else ""
-    rest = f"{members - 1} {'other has' if members == 2 else 'others have'} the same structure"
     return replace(
         node,
         label=f"{node.label} {node.badge}",
         second=" · ".join(part for part in (aside, other, each) if part),
         badge="",
-        about=f"shown: {member}; {rest}",
+        about=f"shown: {member}, one of {members}",
         stacked=True,
     )
 

@@ -3716,12 +3716,11 @@ function second_line(node, links_ = 0) {
   return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
 }
 function as_stack(node, said, member, inside, shown, members) {
-  let each, aside_, other, rest;
+  let each, aside_, other;
   each = ((said != null) ? said : (inside ? (String(inside) + " each") : ""));
   aside_ = (node.connected ? "" : "side by side");
   other = (shown ? ("as " + String(member)) : "");
-  rest = (String((members - 1)) + " " + String(((members === 2) ? "other has" : "others have")) + " the same structure");
-  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + "; " + String(rest)), stacked: true});
+  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + ", one of " + String(members)), stacked: true});
 }
 function title_of_words(node, links_) {
   let linked;
