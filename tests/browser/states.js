@@ -10,11 +10,11 @@ const ROLES = "[role], a[href], button, input, select, summary, h1, h2, h3, th, 
 /** Every element with a role that is seen, one a line, indented by those around it. */
 const told = (tab) =>
   tab.evaluate((roles) => {
-    const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("[aria-hidden=true]") && one.getBoundingClientRect().width > 0;
+    const isSeen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("[aria-hidden=true]") && one.getBoundingClientRect().width > 0;
     const lines = [];
     for (const one of document.body.querySelectorAll(roles)) {
       const role = one.getAttribute("role") ?? one.tagName.toLowerCase();
-      if (!seen(one) || ["none", "presentation"].includes(role)) continue;
+      if (!isSeen(one) || ["none", "presentation"].includes(role)) continue;
       let depth = 0;
       for (let at = one.parentElement.closest(roles); at; at = at.parentElement.closest(roles)) depth++;
       const own = one.querySelector(roles) ? "" : one.textContent.replace(/\s+/g, " ").trim();

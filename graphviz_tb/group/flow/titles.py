@@ -29,7 +29,7 @@ WORK = re.compile(
     r"|conv|dense|attention|embedding|rnn|lstm|gru"  # scopes of layers
 )
 SIGNS = re.compile(r".*Pool(3D)?(V[0-9])?|.*[RS]elu6?|Elu|Erfc?|Tanh|Sigmoid|Resize.*|.*[Nn]orm(alization|V[0-9])?")
-NORM = re.compile(r"[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
+NORM = re.compile(r"(?<![^\W\d])[^\W\d]*[Nn]orm(alization|V[0-9])?\b")
 # Op types, layers and scopes that every part of a network has: they say nothing about one.
 EVERYWHERE = (
     COMMON
