@@ -13,7 +13,7 @@ import numpy as np
 from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, letters, plain
-from graphviz_tb.model.columns import Ints, Longs, distinct, freeze
+from graphviz_tb.model.columns import Ints, Longs, distinct, freeze, scramble
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import FOLD, SEGMENT, SERIES, Hierarchy
@@ -131,11 +131,11 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
     In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
     """
     graph, looks = hierarchy.graph, hierarchy.template
-    ops = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
+    ops: Longs = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
     computes = np.isin(graph.meaning.part()[hierarchy.node[ops]], OF_MODEL)
-    if computes.all():
-        return looks
     ops = ops[computes]
+    if computes.all() or not (graph.layers or may_join(hierarchy, looks, ops)):
+        return looks
     same: dict[tuple[tuple[str, int], ...], int] = {}
     joined: dict[int, int] = {}
     for row in layer_rows(hierarchy):
@@ -149,6 +149,22 @@ def looks_of(hierarchy: Hierarchy) -> Ints:
     for template, one in joined.items():
         to[template] = one
     return freeze(to[looks])
+
+
+def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
+    """Whether rows of several templates hold these ops in equal numbers of each type, their names below the row as
+    long: to find the layers takes much longer."""
+    # Sums of numbers that look random are hardly ever equal for other types.
+    types = scramble(hierarchy.graph.op[hierarchy.node[ops]].astype(np.uint64) + np.uint64(1))
+    letters = np.fromiter(map(len, hierarchy.name), np.uint64, len(hierarchy))
+    sums = np.zeros((2, len(hierarchy) + 1), np.uint64)
+    sums[:, ops + 1] = types, types * letters[ops]
+    sums = np.cumsum(sums, axis=1)
+    held, long = sums[:, hierarchy.end] - sums[:, :-1]
+    rows = np.flatnonzero((looks >= 0) & (held > 0))
+    alike = np.stack([held[rows], long[rows] - held[rows] * letters[rows]])
+    kinds = np.unique(np.vstack([alike, looks[rows].astype(np.uint64)]), axis=1)
+    return bool((kinds[:2, 1:] == kinds[:2, :-1]).all(axis=0).any())
 
 
 def ranges(hierarchy: Hierarchy, row: int) -> bool:

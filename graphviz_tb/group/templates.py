@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.canonical import RefinementBudget, canonical
 from graphviz_tb.limits import REFINEMENTS
-from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs
+from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs, scramble
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
@@ -105,14 +105,6 @@ class Runs:
         place = (np.arange(len(values)) - np.repeat(cuts[:-1], np.diff(cuts))).astype(np.uint64)
         mixed = scramble(values.astype(np.uint64) * GOLDEN ^ scramble(place + np.uint64(seed)))
         return scramble(self.total(groups, mixed) ^ np.diff(cuts).astype(np.uint64))
-
-
-def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread the bits (the finaliser of splitmix64, Steele, Lea & Flood 2014)."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # only saves time: values decide
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)  # only saves time
-    mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))  # only saves time
-    return mixed
 
 
 def equal_runs(*columns: Runs) -> tuple[list[int], Longs]:

@@ -99,3 +99,11 @@ def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
     order = np.argsort(places)
     found: Longs = order[np.searchsorted(places[order], column, side="right") - 1]
     return found
+
+
+def scramble(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits (the finaliser of splitmix64, Steele, Lea & Flood 2014)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # only saves time: values decide
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)  # only saves time
+    mixed: NDArray[np.uint64] = values ^ (values >> np.uint64(31))  # only saves time
+    return mixed

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
+from unittest.mock import patch
 
 from graphviz_tb import load
+from graphviz_tb.color import structure as by_structure
 from graphviz_tb.color.structure import StructureColouring, structure
 from graphviz_tb.model.theme import THEMES
+from tests.each import each
+
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
 
 OPS = {"a": ("Relu", "Tanh"), "b": ("Exp", "Log"), "c": ("Sin", "Cos"), "d": ("Abs", "Neg")}
 
@@ -82,3 +88,11 @@ def test_layers_have_one_hue_though_the_initialisers_in_their_scopes_differ() ->
     rows = [model.hierarchy.name.index(name) for name in ("fc1", "fc2")]
     assert len({int(model.hierarchy.template[row]) for row in rows}) == 2
     assert {found.fill((row,)).badge for row in rows} == {"A"}
+
+
+@each("file", sorted(REAL.glob("*.pb*")), ids=lambda file: file.name)
+def test_layers_are_looked_for_wherever_that_changes_a_hue(file: Path) -> None:
+    hierarchy = load(file).hierarchy
+    looks = by_structure.looks_of(hierarchy)
+    with patch.object(by_structure, "may_join", return_value=True):
+        assert by_structure.looks_of(hierarchy).tolist() == looks.tolist()

@@ -14,11 +14,11 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from graphviz_tb.model.columns import scramble
+
 Hashes = NDArray[np.uint64]
 
-# The three constants of splitmix64 (Steele, Lea & Flood, OOPSLA 2014); STEP is 2^64 divided by the golden ratio.
-FIRST = np.uint64(0xBF58476D1CE4E5B9)
-SECOND = np.uint64(0x94D049BB133111EB)
+# The step of splitmix64 (Steele, Lea & Flood, OOPSLA 2014): 2^64 divided by the golden ratio.
 STEP = np.uint64(0x9E3779B97F4A7C15)
 # Of wyhash (Wang Yi). All odd: a product with an odd number loses no bit modulo 2^64.
 FACTORS = np.array([0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3], np.uint64)
@@ -42,13 +42,7 @@ def digests(words: Iterable[str]) -> Hashes:
 def mixed(values: Hashes) -> Hashes:
     """Every bit of a value reaches every bit of its hash (splitmix64)."""
     # Arithmetic of arrays wraps modulo 2^64 without a warning (that of NumPy's scalars would warn).
-    bits = values + STEP
-    bits ^= bits >> np.uint64(30)
-    bits *= FIRST
-    bits ^= bits >> np.uint64(27)
-    bits *= SECOND
-    bits ^= bits >> np.uint64(31)
-    return bits
+    return scramble(values + STEP)
 
 
 def joined(*columns: Hashes) -> Hashes:
