@@ -10,7 +10,7 @@ from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownChoice
 from graphviz_tb.proto import GraphDef
 from tests.diff.blocks import ODD, SAME, stack
-from tests.diff.pairs import REAL, chain, graph_def
+from tests.diff.pairs import FIXTURES, REAL, chain, graph_def
 
 
 def test_json_has_the_schema() -> None:
@@ -56,3 +56,9 @@ def test_a_name_cannot_break_out() -> None:
 def test_an_unknown_style() -> None:
     with pytest.raises(UnknownChoice, match="unknown style 'html'"):
         diff(chain("A"), chain("B")).explain("html")  # type: ignore[arg-type]
+
+
+def test_a_note_on_both_sides_is_there_once() -> None:
+    log = next((FIXTURES / "logdirs" / "torch_pair").glob("events*"))
+    text = diff(log, log).explain()
+    assert text.count("note: ") == 1

@@ -161,7 +161,7 @@ def remarks(changes: Comparison) -> list[str]:
         lines.append(f"not counted: {listed} (--include {','.join(changes.ignored)})")
     if changes.left_out and not changes.same:
         lines.append(f"not in this form: {', '.join(changes.left_out)}")
-    lines += [f"note: {notice.message}" for notice in changes.notices]
+    lines += dict.fromkeys(f"note: {notice.message}" for notice in changes.notices)  # both sides may say the same
     return ["", *map(printable, lines)] if lines else []
 
 
