@@ -16,6 +16,7 @@ from graphviz_tb.commands.options import collect, fold_options, input_options, t
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
+    from graphviz_tb.errors import TbGraphError
 
 VERSION = 1
 # To the end of a line, where no text in quotes is open before it.
@@ -60,7 +61,6 @@ def check(
     tbgraph check models/*.pb --assert-file model.assertions
     """
     from graphviz_tb.api.checked import lines, verdict
-    from graphviz_tb.commands import complain
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
     from graphviz_tb.errors import GraphError, ReadError
@@ -81,9 +81,7 @@ def check(
         except (ReadError, GraphError) as error:
             if len(models) == 1:
                 raise
-            # The others are checked all the same.
-            complain(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
-            entries.append({"label": model, "passed": False, "error": error.message, "assertions": []})
+            entries.append(not_read(model, error))  # the others are checked all the same
             passed, unread = False, max(unread, error.exit_code)
             continue
         passed = passed and bool(checked)
@@ -94,6 +92,14 @@ def check(
     if as_json:
         tell(json_lines({"format": "tbgraph-check", "version": VERSION, "passed": passed, "models": entries}))
     return unread or (PASSED if passed else FAILED)
+
+
+def not_read(model: str, error: TbGraphError) -> dict[str, Any]:
+    """Report one of several models that cannot be read; return its entry of the JSON document."""
+    from graphviz_tb.commands import complain
+
+    complain(f"{model}: {error.message}" if model not in error.message else error.message, error.hint)
+    return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
 
 def heading(model: str) -> str:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from graphviz_tb.diff.changes.classes import LayerClasses
 from graphviz_tb.diff.changes.grouped import weight_shape
 from graphviz_tb.diff.changes.layers import Layers
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.parts import QUIET
-from graphviz_tb.diff.changes.several import uncounted_segment
 from graphviz_tb.diff.changes.traced_widths import WIDTHS, width
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.interpret.layer_classes import activation, known_sizes, recurrent_units
@@ -87,7 +87,7 @@ class LayerCalls:
         if exists(layer) and (kind := self.classes.of(layer)):
             return called(kind, self.arguments(kind, nodes)), True
         # A scope of several ops has a name that says more than their types.
-        return (uncounted_segment(name) if len(members) > 1 else self.types(members)), False
+        return (without_counters(last_segment(name)) if len(members) > 1 else self.types(members)), False
 
     def types(self, members: Sequence[int]) -> str:
         """The types of some ops, each once."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.diff.changes.items import Item, LayerKey, measures
-from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.wiring import rewires
 from graphviz_tb.diff.columns.ids import exists
@@ -42,7 +42,7 @@ def without_orders(
     if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
         yield group
         return
-    series = {without_numbers(items[number].change.name) for number in units}
+    series = {without_counters(items[number].change.name) for number in units}
     elsewhere = {
         layer
         for number in wired
@@ -61,20 +61,11 @@ def without_orders(
 def is_shifted(change: Change, series: Set[str]) -> bool:
     """Whether only members of series take the inputs of other ones, or something takes another member, because one of
     some `series` came or went."""
-    name = without_numbers(change.name)
+    name = without_counters(change.name)
     if any(name == member or name.startswith(f"{member}/") for member in series):
         return True
-    ends = [[without_numbers(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
+    ends = [[without_counters(wire[side] or "") for side in ("old", "new")] for wire in change.detail["inputs"]]
     return all(old == new for old, new in ends)
-
-
-def without_numbers(name: str) -> str:
-    """A name without what TensorFlow counts in it.
-
-    >>> without_numbers("m/norm_12/Mul_1"), without_numbers("m/conv2d")
-    ('m/norm/Mul', 'm/conv2d')
-    """
-    return "/".join(COUNTED.sub("", segment) for segment in name.split("/"))
 
 
 def by_layer(items: Sequence[Item]) -> Iterable[tuple[int, int]]:

@@ -313,3 +313,12 @@ def _renamed(m: Matching, members: list[NameChange], key: tuple[object, ...]) ->
         tuple(places[1:]),
         edits=_edits(members),
     )
+
+
+def without_counters(name: str) -> str:
+    """A name without the numbers that TensorFlow puts behind its segments.
+
+    >>> without_counters("m/norm_12/Mul_1"), without_counters("m/conv2d")
+    ('m/norm/Mul', 'm/conv2d')
+    """
+    return "/".join(COUNTED.sub("", segment) for segment in name.split("/"))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import TypeVar
 
-from graphviz_tb.diff.changes.names import COUNTED
+from graphviz_tb.diff.changes.names import without_counters
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.model.change import Change, Edits, united
 from graphviz_tb.model.paths import last_segment
@@ -44,13 +44,8 @@ def wording(change: Change) -> str:
     if change.kind == "changed":
         return json.dumps(["changed", change.severity, detail["key"], detail["old"], detail["new"]], default=str)
     if change.kind in ("added", "removed") and "op_types" in detail and not detail.get("reads"):
-        parts = [uncounted_segment(name) for name in detail.get("parts", (change.name,))]
+        parts = [without_counters(last_segment(name)) for name in detail.get("parts", (change.name,))]
         return json.dumps([change.kind, change.severity, detail["scope"], detail["op_types"], parts])
     if detail.get("order"):
         return json.dumps([change.kind, *(detail["order"][word] for word in ("old", "new"))])
     return fingerprint([change.kind, change.severity, change.old, change.new, change.to_json()])
-
-
-def uncounted_segment(name: str) -> str:
-    """The last segment of a name, without the number that TensorFlow put behind it."""
-    return COUNTED.sub("", last_segment(name))
