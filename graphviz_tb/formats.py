@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.model.drawing import Drawing
@@ -19,6 +19,7 @@ from graphviz_tb.options import OF_LOGS, PictureOptions
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
+Made = TypeVar("Made")
 Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 
@@ -31,14 +32,9 @@ FONTS = frozenset({"font_files"})
 PIXELS = frozenset({"scale", "width"})
 
 
-def of_drawing(write: Callable[[Drawing, PictureOptions], bytes]) -> Render:
-    """A renderer that writes the finished drawing."""
-    return lambda subject, options: write(subject.picture(options).drawing, options)
-
-
-def shortfalls_of(tell: Callable[[Drawing, PictureOptions], tuple[Notice, ...]]) -> Shortfalls:
-    """Return the shortfalls of a renderer that takes a drawing."""
-    return lambda subject, options: tell(subject.picture(options).drawing, options)
+def of_drawing(make: Callable[[Drawing, PictureOptions], Made]) -> Callable[[Subject, PictureOptions], Made]:
+    """A renderer, or its shortfalls, made of the finished drawing."""
+    return lambda subject, options: make(subject.picture(options).drawing, options)
 
 
 def as_svg(drawing: Drawing, options: PictureOptions) -> bytes:
@@ -153,8 +149,8 @@ class Renderer:
 
 RENDERERS: dict[str, Renderer] = {
     "svg": Renderer(of_drawing(as_svg), ".svg", LOOKS),
-    "png": Renderer(of_drawing(as_png), ".png", LOOKS | FONTS | PIXELS, shortfalls_of(png_shortfalls)),
-    "pdf": Renderer(of_drawing(as_pdf), ".pdf", LOOKS | FONTS, shortfalls_of(pdf_shortfalls)),
+    "png": Renderer(of_drawing(as_png), ".png", LOOKS | FONTS | PIXELS, of_drawing(png_shortfalls)),
+    "pdf": Renderer(of_drawing(as_pdf), ".pdf", LOOKS | FONTS, of_drawing(pdf_shortfalls)),
     "html": Renderer(as_html, ".html", LOOKS | {"page_max"}),
     "dot": Renderer(as_dot, ".dot", OPENING | STUBS | WORDS | {"direction"}),
     "json": Renderer(as_json, ".json", frozenset()),

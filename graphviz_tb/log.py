@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.errors import RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.model.logged import Blobs, Kind, LogChanges, Logged, Place, Restarts, Run, Series, TensorPoints
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 from graphviz_tb.read.inputs import local
 from graphviz_tb.read.logged import LogReader
 from graphviz_tb.read.logged.places import bytes_at, tensor_in
@@ -56,7 +56,7 @@ class Log:
 
     def __repr__(self) -> str:
         runs, tags = len(self._runs), len(self.tags())
-        return f"<Log {self.name!r}: {runs:,} {plural(runs, 'run')}, {tags:,} {plural(tags, 'tag')}>"
+        return f"<Log {self.name!r}: {counted(runs, 'run')}, {counted(tags, 'tag')}>"
 
     @property
     def name(self) -> str:

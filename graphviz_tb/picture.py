@@ -15,7 +15,7 @@ from graphviz_tb.model.paint import Caption, Paint
 from graphviz_tb.model.paths import address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.stacks import drawn_as
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.output import keep_inputs, write
@@ -48,7 +48,7 @@ class Picture:
 
     def __repr__(self) -> str:
         shown = sum(not box.open for box in self.scene.boxes)
-        return f"<Picture: {shown:,} {plural(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
+        return f"<Picture: {counted(shown, 'node')}, {self.scene.width} × {self.scene.height}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model; unpickling draws the picture again, to the same bytes."""

@@ -18,7 +18,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.painted import Painted
 from graphviz_tb.model.paths import address
 from graphviz_tb.model.saved_view import ByPattern, SavedView
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 from graphviz_tb.options import Options
 from graphviz_tb.search import matching, parse
 
@@ -46,7 +46,7 @@ class Viewed:
         named = self.view.source
         said = [Notice("view", f"the view of {named} (--no-view leaves it out)", strict=False)] if named else []
         if self.hidden.any():
-            said.append(Notice("hidden", f"{counted(self.model.hierarchy, self.hidden)} hidden", strict=False))
+            said.append(Notice("hidden", f"{ops_and_marks(self.model.hierarchy, self.hidden)} hidden", strict=False))
         if self.unknown:
             text = f"{named or 'view'}: nothing in this graph is {', '.join(self.unknown[:3])}"
             said.append(Notice("view-pattern", text, strict=False))
@@ -121,16 +121,12 @@ def hidden(hierarchy: Hierarchy, rows: Sequence[int]) -> Bools:
     return marked
 
 
-def counted(hierarchy: Hierarchy, rows: Bools) -> str:
+def ops_and_marks(hierarchy: Hierarchy, rows: Bools) -> str:
     """How many ops some rows are, as the boxes of groups count them, and how many marks beside them."""
     ops = int(np.count_nonzero(hierarchy.ordinary & rows))
     marks = int(np.count_nonzero((hierarchy.node >= 0) & rows)) - ops
-    said = [f"{ops:,} {plural(ops, 'op')}"] if ops else []
-    said += (
-        [f"{marks:,} {plural(marks, 'constant, weight or summary', 'constants, weights and summaries')}"]
-        if marks
-        else []
-    )
+    said = [counted(ops, "op")] if ops else []
+    said += [counted(marks, "constant, weight or summary", "constants, weights and summaries")] if marks else []
     return " and ".join(said) or "nothing"
 
 

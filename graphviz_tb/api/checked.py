@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, overload
 
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.model.costs import QUANTITIES
-from graphviz_tb.model.units import format_micros, plural
+from graphviz_tb.model.units import counted, format_micros
 from graphviz_tb.search.assertions import COUNT
 from graphviz_tb.summary import displayed_name
 
@@ -125,6 +125,6 @@ def verdict(checked: CheckedModel) -> str:
     """
     states = [each.state for each in checked]
     count = len(states)
-    said = [f"{states.count(PASSED):,} of {count:,} {plural(count, 'assertion')} passed"]
+    said = [f"{states.count(PASSED):,} of {counted(count, 'assertion')} passed"]
     said += [f"{states.count(word):,} {word}" for word in (FAILED, UNKNOWN) if word in states]
     return "; ".join(said)

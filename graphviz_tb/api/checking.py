@@ -20,7 +20,7 @@ from graphviz_tb.model.columns import Bools, Floats, Longs
 from graphviz_tb.model.costs import NOTHING
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import FUNCTION, OP
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 from graphviz_tb.search import Assertion, matching_bounds, parse_assertion
 from graphviz_tb.search.assertions import COUNT, OPS
 from graphviz_tb.search.rows import known_numbers
@@ -75,7 +75,7 @@ def check_one(rows: ModelRows, assertion: Assertion, ignore_unknown: bool) -> Ch
     if not counts and assertion.query is not None and not found(rows, assertion)[1].any():
         # A misspelt name would pass `params(name:encodr) < 5M` for ever.
         return CheckedAssertion(assertion, FAILED, 0, 0, NOTHING_FOUND, NodeList(rows.model, []))
-    value = counted(rows, assertion) if counts else summed(rows, assertion)
+    value = found_count(rows, assertion) if counts else summed(rows, assertion)
     most = value.least if ignore_unknown else value.most
     sign, limit = assertion.compared.sign, assertion.compared.limit
     certain, possible = DECIDE[sign](value.least, most, limit)
@@ -96,12 +96,12 @@ def found(rows: ModelRows, assertion: Assertion) -> tuple[Bools, Bools]:
     return certain & proper, possible & proper
 
 
-def counted(rows: ModelRows, assertion: Assertion) -> FoundValue:
+def found_count(rows: ModelRows, assertion: Assertion) -> FoundValue:
     """How many ops and groups a query finds, in the bodies of functions too, each body once."""
     certain, possible = found(rows, assertion)
     open_rows = np.flatnonzero(possible & ~certain)
     count = len(open_rows)
-    why = f"{count:,} {plural(count, 'node')} of which the number that is compared is not fully known" if count else ""
+    why = f"{counted(count, 'node')} of which the number that is compared is not fully known" if count else ""
     least = int(np.count_nonzero(certain))
     return FoundValue(least, least + count, why, np.flatnonzero(certain), open_rows)
 
@@ -117,7 +117,7 @@ def summed(rows: ModelRows, assertion: Assertion) -> FoundValue:
     in_bodies = in_bodies & (np.arange(len(rows)) >= int(rows.hierarchy.end[0]))
     for mark, word in ((in_bodies, "in functions, which run once for each call"), (undecided, "that may belong to it")):
         if count := int(np.count_nonzero(mark)):
-            reasons.append(f"{count:,} {plural(count, 'node')} {word}")
+            reasons.append(f"{counted(count, 'node')} {word}")
     open_rows = np.flatnonzero((lacking & (rows.hierarchy.kind == OP)) | in_bodies | undecided)
     numbers = numbers_of(rows, quantity)
     least = float(np.nansum(numbers[tops]))
@@ -162,4 +162,4 @@ def unknown_parts(rows: ModelRows, quantity: str, tops: Sequence[int]) -> Iterat
         costs = rows.model.facts.cost()
         for name, count in sum((costs.under(row) for row in tops), NOTHING).missing(quantity).items():
             if count and name in MISSING:
-                yield f"{count:,} {plural(count, *MISSING[name])}"
+                yield counted(count, *MISSING[name])

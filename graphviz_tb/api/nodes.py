@@ -16,7 +16,7 @@ from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.folded import Folded
 from graphviz_tb.model.hierarchy import FUNCTION, OP, RowKind
 from graphviz_tb.model.tensors import Shape, shape_word
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 from graphviz_tb.model.weights import Variable, VariableUse
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Node:
     def __repr__(self) -> str:
         if self.kind != "op":
             ops = self._model.hierarchy.ops(self.row)
-            return f"<Node {self.name!r}: {self.kind}, {ops:,} {plural(ops, 'op')}>"
+            return f"<Node {self.name!r}: {self.kind}, {counted(ops, 'op')}>"
         shape = f", {shape_word(self.shape) or 'scalar'}" if self.shape is not None else ""
         return f"<Node {self.name!r}: {self.op}{shape}>"
 
@@ -232,7 +232,7 @@ class NodeList(Sequence[Node]):
         shown = [f"  {node!r}" for node in self[:SHOWN]]
         if len(self) > SHOWN:
             shown.append(f"  … {len(self) - SHOWN:,} more")
-        return "\n".join([f"<{len(self):,} {plural(len(self), 'node')}>", *shown])
+        return "\n".join([f"<{counted(len(self), 'node')}>", *shown])
 
     def _repr_html_(self) -> str:
         """The first of them as a table in a notebook."""

@@ -11,7 +11,7 @@ from graphviz_tb.limits import BENDS_TRIED, RANKS_PASSED
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 
 PROGRAM = 25  # bends: what the start of an engine that is another program takes the time of
 
@@ -84,4 +84,4 @@ def levels(count: int) -> str:
     >>> levels(1), levels(2000)
     ('1 deeper level is', '2,000 deeper levels are')
     """
-    return f"{count:,} {plural(count, 'deeper level')} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'deeper level')} {'is' if count == 1 else 'are'}"

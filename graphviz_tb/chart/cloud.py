@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.lines import blend
-from graphviz_tb.chart.order import HUES, natural
+from graphviz_tb.chart.order import HUES
 from graphviz_tb.limits import COLOURED_CATEGORIES, POINTS_DRAWN
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Label, Pen, Primitive, Rectangle, Section
 from graphviz_tb.model.embeddings import PointColumn, Points
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.paths import natural
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import number
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.paths import natural
 
 # Twelve hues with a contrast of at least 3:1 to their background; neighbours differ in lightness too.
 HUES = {
@@ -20,7 +20,6 @@ HUES = {
 }  # fmt: skip
 # From the thirteenth run on a line is dashed, so that colour does not have to tell two apart.
 DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 2), (8, 3, 2, 3))
-DIGITS = re.compile(r"(\d+)")
 GROUPED_ABOVE = 10  # single tags above which they have a group of their own, "Other"
 
 
@@ -30,21 +29,6 @@ class LineStyle:
 
     hue: int
     dashes: tuple[float, ...]
-
-
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts numbers in names by value.
-
-    >>> sorted(["a10", "a2", "b", "a"], key=natural)
-    ['a', 'a2', 'a10', 'b']
-    """
-    parts = DIGITS.split(name)
-    # Numbers of any length compare by length first: no file can make a number too long to be one.
-    return tuple(
-        (1, len(part.lstrip("0")), part.lstrip("0")) if at % 2 else (0, 0, part)
-        for at, part in enumerate(parts)
-        if part
-    )
 
 
 def styles(first_walls: Mapping[str, float]) -> dict[str, LineStyle]:

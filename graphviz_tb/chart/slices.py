@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.profile import Lane, Timeline
+from graphviz_tb.model.profile import Timeline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,11 +41,6 @@ def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bool
 
     Nothing is lost but detail: counts and busy times add up to those of all slices in view, and of each row about one a
     column is left. The same view gives the same answer.
-
-    >>> line = timeline_of_lengths([1, 1, 50])
-    >>> found = thinned(line, 0, 100, 10)
-    >>> found.count.tolist(), found.busy.tolist()
-    ([2, 1], [2, 50])
     """
     place = in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
@@ -86,24 +81,3 @@ def runs_of_narrow(row: Longs, start: Longs, duration: Longs, column: int) -> ND
     place = start // column
     new = (row[1:] != row[:-1]) | wide[1:] | wide[:-1] | (place[1:] != place[:-1])
     return np.flatnonzero(np.concatenate(([True], new)))
-
-
-def timeline_of_lengths(lengths: list[int]) -> Timeline:
-    """A timeline of one row, its slices one after the other: for examples."""
-    durations = np.array(lengths, np.int64)
-    zeros = np.zeros(len(lengths), np.int32)
-    return Timeline(
-        lanes=(Lane("/device:CPU:0", "t", False, 1),),
-        names=("x",),
-        nodes=((1,),),
-        addresses=("x",),
-        lane=zeros,
-        level=zeros,
-        start=np.cumsum(durations) - durations,
-        duration=durations,
-        name=zeros,
-        node=zeros,
-        kind=zeros.astype(np.uint8),
-        parent=zeros - 1,
-        waited=zeros.astype(np.int64),
-    )

@@ -6,6 +6,7 @@ from graphviz_tb.algorithms.colours import channels, mixed
 from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.theme import Theme
 
+LEGEND_ROWS = 10  # further colours are only counted
 STROKE_SHIFT = 35  # per cent darker than the fill (lighter in the dark theme)
 
 
@@ -67,10 +68,10 @@ def letters(rank: int) -> str:
     return chr(ord("A") + letter) + (str(turn + 1) if turn else "")
 
 
-def legend_limit(count: int, most: int = 10) -> tuple[int, int]:
+def legend_limit(count: int) -> tuple[int, int]:
     """How many rows a legend shows and how many it only counts.
 
     >>> legend_limit(10), legend_limit(12)
     ((10, 0), (10, 2))
     """
-    return min(count, most), max(0, count - most)
+    return min(count, LEGEND_ROWS), max(0, count - LEGEND_ROWS)

@@ -16,8 +16,10 @@ import click
 
 from graphviz_tb import __version__
 from graphviz_tb.commands.completion import completes_files
-from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say, shortened
+from graphviz_tb.commands.terminal import hang_up, one_line, open_streams, say
 from graphviz_tb.errors import Ambiguous, MalformedAssertion, RequestError, TbGraphError, ToolError, ToolFailed
+from graphviz_tb.limits import MESSAGE
+from graphviz_tb.model.measure import cut_middle
 
 # Name to module, function and the line that `--help` shows.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -181,7 +183,7 @@ def show(error: click.ClickException) -> None:
     shown = io.StringIO()
     error.show(shown)
     usage, mark, _ = shown.getvalue().partition("Error: ")
-    print(f"{usage}{mark}{shortened(one_line(error.format_message()))}", file=sys.stderr)
+    print(f"{usage}{mark}{cut_middle(one_line(error.format_message()), MESSAGE)}", file=sys.stderr)
 
 
 def complain(message: str, hint: str | None, lines: bool = False) -> None:

@@ -6,7 +6,7 @@ from graphviz_tb.commands.costs import CostReport, ScopeCost
 from graphviz_tb.commands.table import TextStyle, bar, clip_end, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import Cost
-from graphviz_tb.model.units import format_bytes, format_count, plural
+from graphviz_tb.model.units import counted, format_bytes, format_count
 
 BAR = 10  # places
 LISTED = ("parameters", "flops", "activation_bytes")
@@ -51,7 +51,7 @@ def amount(cost: Cost, quantity: str) -> str:
 
 def parameters_note(whole: Cost) -> str:
     """Bytes, what is missing, and what was not counted again."""
-    missing = f"{whole.unsized:,} {plural(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
+    missing = f"{counted(whole.unsized, 'weight')} of unknown size" if whole.unsized else ""
     copied = f"{format_count(whole.copied)} more in averages and copies" if whole.copied else ""
     size = format_bytes(whole.weight_bytes) if whole.weight_bytes else ""
     fixed = f"{amount(whole, 'non_trainable')} not trainable" if whole.non_trainable else ""
@@ -67,9 +67,9 @@ def flops_note(report: CostReport) -> str:
         have = "has" if whole.unshaped == 1 else "have"
         notes.append(f"{whole.unshaped:,} of {max(report.ops, whole.unshaped):,} ops {have} no known shape")
     if whole.uncounted > whole.unshaped:
-        notes.append(f"{whole.uncounted:,} {plural(whole.uncounted, 'op')} not counted")
+        notes.append(f"{counted(whole.uncounted, 'op')} not counted")
     if whole.partial and not whole.unshaped:
-        notes.append(f"{whole.partial:,} {plural(whole.partial, 'op')} counted in part")
+        notes.append(f"{counted(whole.partial, 'op')} counted in part")
     return "; ".join(notes)
 
 

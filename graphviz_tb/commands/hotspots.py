@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from graphviz_tb.annotate.tops import Top, account
+from graphviz_tb.annotate.tops import Top, account, bytes_of, time_of
 from graphviz_tb.limits import HOTSPOTS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stats import Figures, Stats, number
@@ -85,16 +85,6 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         ops_by_bytes=listed(measured.ops_by_memory, bytes_of),
         scopes_by_bytes=listed(measured.scopes_by_memory, bytes_of),
     )
-
-
-def time_of(figures: Figures) -> float:
-    """Microseconds."""
-    return figures.time
-
-
-def bytes_of(figures: Figures) -> float:
-    """Bytes."""
-    return figures.bytes
 
 
 def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hotspot, ...]:

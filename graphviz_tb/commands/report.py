@@ -17,7 +17,7 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.limits import DEVICES_LISTED, OUTLINE_DEPTH, PARTS_OUTLINED
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.units import format_bytes, plural
+from graphviz_tb.model.units import counted, format_bytes
 from graphviz_tb.outline import OutlineBox, OutlineGroup, outline
 from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
@@ -152,7 +152,7 @@ def left_out_lines(facts: GraphReport, width: int) -> list[str]:
     """Say how many ops of a saved model are not in the graph, and how to see them."""
     if not facts.left_out:
         return []
-    text = f"left out: {many(facts.left_out, 'op')} of saving, initialising, assigning and tracing (--whole-file)"
+    text = f"left out: {counted(facts.left_out, 'op')} of saving, initialising, assigning and tracing (--whole-file)"
     return wrap(text, width, 0, 2)
 
 
@@ -173,12 +173,12 @@ def count_lines(summary: Summary, width: int) -> list[str]:
 
 def marks_beside(summary: Summary) -> str:
     """Return the words that count constants, weights and summaries, which are drawn next to ops."""
-    counted = (
-        many(summary.constants, "constant") if summary.constants else "",
-        f"{many(summary.variables, 'weight')} ({many(summary.weights, 'node')})" if summary.weights else "",
-        many(summary.summaries, "summary", "summaries") if summary.summaries else "",
+    marks = (
+        counted(summary.constants, "constant") if summary.constants else "",
+        f"{counted(summary.variables, 'weight')} ({counted(summary.weights, 'node')})" if summary.weights else "",
+        counted(summary.summaries, "summary", "summaries") if summary.summaries else "",
     )
-    said = [word for word in counted if word]
+    said = [word for word in marks if word]
     return f"{', '.join(said[:-1])}{' and ' if said[1:] else ''}{said[-1]} beside them" if said else ""
 
 
@@ -190,7 +190,7 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
     kinds = ((edges.data, "data"), (edges.control, f"control{undrawn}"), (edges.reference, "of them reference"))
     said = ", ".join(f"{count:,} {word}" for count, word in kinds if count)
     yield "edges", f"{edges.all:,}", said + (f"; {edges.in_functions:,} in functions" if edges.in_functions else "")
-    yield "scopes", f"{summary.scopes:,}", f"up to {many(summary.levels, 'level')} deep" if summary.scopes else ""
+    yield "scopes", f"{summary.scopes:,}", f"up to {counted(summary.levels, 'level')} deep" if summary.scopes else ""
     if structures.repeated:
         undecided = f"; {structures.undecided:,} not compared fully" if structures.undecided else ""
         yield (
@@ -203,7 +203,7 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
     if summary.functions:
         ops = summary.ops_through_calls
         through = "endless, one calls itself" if ops is None else f"{at_least(ops)}{ops:,}"
-        bodies = f"{summary.function_ops:,} ops in their bodies, {many(summary.calls, 'call')}"
+        bodies = f"{summary.function_ops:,} ops in their bodies, {counted(summary.calls, 'call')}"
         yield "functions", f"{len(summary.functions):,}", f"{bodies}; ops through calls: {through}"
     yield "shapes", *shape_count(summary)
 
@@ -211,7 +211,7 @@ def counts(summary: Summary) -> Iterator[tuple[str, str, str]]:
 def stack_count(head: str, stacks: Stacks) -> Iterator[tuple[str, str, str]]:
     """Series or folds, if there are any."""
     if stacks.count:
-        yield head, f"{stacks.count:,}", f"of {many(stacks.members, 'member')}"
+        yield head, f"{stacks.count:,}", f"of {counted(stacks.members, 'member')}"
 
 
 def shape_count(summary: Summary) -> tuple[str, str]:
@@ -252,13 +252,13 @@ def device_lines(summary: Summary, width: int, look: TextStyle) -> list[str]:
     )
 
 
-def bar_lines(counted: Sequence[tuple[str, int]], top: int, width: int, look: TextStyle) -> list[str]:
+def bar_lines(counts: Sequence[tuple[str, int]], top: int, width: int, look: TextStyle) -> list[str]:
     """Names with their counts and a bar for each, the longest full."""
-    if not counted:
+    if not counts:
         return []
-    most, size = max(count for _, count in counted), bar_width(width)
-    rows = [(name, f"{count:,}", bar(count / most, size)) for name, count in counted[:top]]
-    return [*colored(table(rows, width, right=(1,)), look), *rest(len(counted) - top, width, look)]
+    most, size = max(count for _, count in counts), bar_width(width)
+    rows = [(name, f"{count:,}", bar(count / most, size)) for name, count in counts[:top]]
+    return [*colored(table(rows, width, right=(1,)), look), *rest(len(counts) - top, width, look)]
 
 
 def rest(more: int, width: int, look: TextStyle) -> list[str]:
@@ -270,16 +270,16 @@ def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     """The largest structures that occur more than once."""
     largest = summary.structures.largest[:top]
     # What the numbers leave of a line is for names.
-    counted = [(f"{each.times:,} ×", many(each.ops, "op")) for each in largest]
-    taken = max((2 + places(times) + 2 for times, _ in counted), default=0)
-    taken += max((places(ops) + 2 for _, ops in counted), default=0)
+    times_and_ops = [(f"{each.times:,} ×", counted(each.ops, "op")) for each in largest]
+    taken = max((2 + places(times) + 2 for times, _ in times_and_ops), default=0)
+    taken += max((places(ops) + 2 for _, ops in times_and_ops), default=0)
     names = [some([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
-    return table([(*pair, name) for pair, name in zip(counted, names, strict=True)], width, (0, 1), (2,))
+    return table([(*pair, name) for pair, name in zip(times_and_ops, names, strict=True)], width, (0, 1), (2,))
 
 
 def stack_lines(stacks: Stacks, top: int, width: int) -> list[str]:
     """The largest series or folds."""
-    rows = [(one_line(each.name), f"×{each.members:,}", many(each.ops, "op")) for each in stacks.largest[:top]]
+    rows = [(one_line(each.name), f"×{each.members:,}", counted(each.ops, "op")) for each in stacks.largest[:top]]
     return table(rows, width, right=(1, 2))
 
 
@@ -305,12 +305,3 @@ def notice_lines(notices: tuple[Notice, ...], width: int) -> list[str]:
         f"{one_line(notice.message)}{f' ({notice.count:,} times)' if notice.count > 1 else ''}" for notice in notices
     ]
     return [line for text in said for line in wrap(text, width)]
-
-
-def many(count: int, word: str, words: str = "") -> str:
-    """A number and its noun.
-
-    >>> many(1, "op"), many(2300, "op")
-    ('1 op', '2,300 ops')
-    """
-    return f"{count:,} {plural(count, word, words)}"

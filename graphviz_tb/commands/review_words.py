@@ -12,7 +12,7 @@ from graphviz_tb.commands.diff_codes import TOP
 from graphviz_tb.commands.diff_folders import TABLE, row
 from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
 from graphviz_tb.limits import COMMENT
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.reviewed import Reviewed
@@ -50,7 +50,7 @@ def state_words(one: Reviewed) -> str:
 def size_of(model: Model) -> str:
     """How large a model is: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
     ops, cost = model.hierarchy.ops(0), model.cost.under(0)
-    said = [f"{ops:,} {plural(ops, 'op')}"]
+    said = [counted(ops, "op")]
     said += [f"{amount(cost, 'parameters')} parameters"] if cost.parameters or cost.unsized else []
     return ", ".join([*said, f"{amount(cost, 'flops')} FLOPs"] if cost.flops else said)
 

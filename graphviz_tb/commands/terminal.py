@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 import click
 
 from graphviz_tb.limits import MESSAGE
+from graphviz_tb.model.measure import cut_middle
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -37,16 +38,7 @@ def say(word: str, message: str, color: str, lines: bool = False) -> None:
     """Print `word: message` on standard error, in one line; with `lines` keep the line breaks of the message."""
     head = click.style(f"{word}:", fg=color, bold=True) if colored(sys.stderr) else f"{word}:"
     safe = "\n".join(map(one_line, message.split("\n"))) if lines else one_line(message)
-    print(f"{head} {shortened(safe)}", file=sys.stderr)
-
-
-def shortened(message: str) -> str:
-    """A message without the middle of a name that nobody reads to its end.
-
-    >>> len(shortened("x" * 400_000)), shortened("no node 'x'")
-    (2003, "no node 'x'")
-    """
-    return message if len(message) <= MESSAGE else f"{message[: MESSAGE // 2]} … {message[-MESSAGE // 2 :]}"
+    print(f"{head} {cut_middle(safe, MESSAGE)}", file=sys.stderr)
 
 
 def tell_notices(notices: Iterable[Notice]) -> None:

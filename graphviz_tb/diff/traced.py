@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.algorithms.topological import depths
-from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.interpret.pytorch import CONSTANT, PARAMETER, PORT, is_module, label_of
 from graphviz_tb.model.graph import Graph, Mark
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import last_segment, natural
 from graphviz_tb.ops.inputs import setting_name
 
 if TYPE_CHECKING:

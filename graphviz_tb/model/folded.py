@@ -11,7 +11,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import ADDRESS, lasting, plain_files
-from graphviz_tb.model.units import plural
+from graphviz_tb.model.units import counted
 
 if TYPE_CHECKING:
     from graphviz_tb.options import Options
@@ -34,7 +34,7 @@ class Folded:
 
     def __repr__(self) -> str:
         ops, edges = self.hierarchy.ops(0), self.hierarchy.graph.edge_count
-        return f"<{type(self).__name__}: {ops:,} {plural(ops, 'op')}, {edges:,} {plural(edges, 'edge')}>"
+        return f"<{type(self).__name__}: {counted(ops, 'op')}, {counted(edges, 'edge')}>"
 
     @property
     def name(self) -> str:

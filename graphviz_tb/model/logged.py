@@ -216,12 +216,6 @@ class Series:
         rising = (step[1:] > step[:-1]) | ((step[1:] == step[:-1]) & (wall[1:] >= wall[:-1]))
         return points if np.all(rising) else points[np.lexsort((wall, step))]
 
-    def at_one_step(self) -> int:
-        """How many points that count the most crowded step has."""
-        steps = np.sort(self.step[~self.superseded])
-        cuts = np.flatnonzero(np.diff(steps, prepend=steps[:1] - 1, append=steps[-1:] + 1))
-        return int(np.max(np.diff(cuts), initial=0))
-
 
 @dataclass(frozen=True, slots=True)
 class Restart:

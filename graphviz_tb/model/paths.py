@@ -19,6 +19,28 @@ BORDER = LIBRARY = "::"  # of a call; before the name of a function
 GUARD = "\\"
 GUARDED = (":", GUARD)
 COLONS = re.compile(r"::+")
+NUMBERS = re.compile(r"([0-9]+)")
+
+
+def without_digits(name: str) -> str:
+    """A name without its numbers.
+
+    >>> without_digits("net/block12_conv1")
+    'net/block_conv'
+    """
+    return "".join(NUMBERS.split(name)[::2])
+
+
+def natural(name: str) -> tuple[tuple[int, int, str, str], ...]:
+    """A key that orders numbers in names by value, however long they are, and behind texts.
+
+    >>> sorted(["a10", "a2", "b", "a", "2"], key=natural)
+    ['a', 'a2', 'a10', 'b', '2']
+    """
+    parts = enumerate(NUMBERS.split(name))
+    # Numbers compare by how many digits they have: no file can make one too long to be a number.
+    keys = ((at % 2, part.lstrip("0") if at % 2 else "", part) for at, part in parts if part)
+    return tuple((number, len(digits), digits, part) for number, digits, part in keys)
 
 
 def last_segment(name: str) -> str:

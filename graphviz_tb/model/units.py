@@ -92,3 +92,12 @@ def plural(count: int, noun: str, nouns: str = "") -> str:
     ('op', 'ops', 'entries')
     """
     return noun if count == 1 else nouns or f"{noun}s"
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """A count and its noun, as text (pictures write thin spaces between thousands, see `view/labels.py`).
+
+    >>> counted(1, "op"), counted(2300, "entry", "entries")
+    ('1 op', '2,300 entries')
+    """
+    return f"{count:,} {plural(count, noun, nouns)}"

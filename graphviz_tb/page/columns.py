@@ -30,7 +30,7 @@ def packed(count: int, blocks: Blocks, more: Mapping[str, Any] | None = None) ->
         gap = -len(raw) % ALIGNED
         data += [raw, bytes(gap)]
         at += len(raw) + gap
-    head = _json({**(more or {}), "n": count, "blocks": told})
+    head = dumped({**(more or {}), "n": count, "blocks": told})
     head += b" " * (-(len(head) + 4) % ALIGNED)
     return b"".join([len(head).to_bytes(4, "little"), head, *data])
 
@@ -48,5 +48,6 @@ def typed(array: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     return "f8", array.astype("<f8", copy=False)
 
 
-def _json(value: Any) -> bytes:
+def dumped(value: Any) -> bytes:
+    """JSON as bytes; ASCII, so that lone surrogates of odd names are escapes; no NaN, which is no JSON."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")

@@ -14,6 +14,7 @@ from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.slices import rows_of, thinned
 from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.measure import cut_middle
 from graphviz_tb.model.profile import MemoryCurve, OpTime, Profile, Timeline
 from graphviz_tb.page.blocks import DataBlock, words
 from graphviz_tb.page.columns import Blocks, packed
@@ -128,7 +129,7 @@ def slices_columns(
         ("waited", timeline.waited[found.slice]),
     ]
     head: dict[str, Any] = {
-        "names": [shortened(timeline.names[each]) for each in names.tolist()],
+        "names": [cut_middle(timeline.names[each], LONGEST_NAME) for each in names.tolist()],
         "nodes": [timeline.addresses[each] if each >= 0 else None for each in nodes.tolist()],
     }
     if marked is not None:
@@ -176,9 +177,3 @@ def lies_in(address: str, node: str) -> bool:
     (True, True, False, True)
     """
     return address == node or not node or address.startswith((f"{node}/", f"{node}::"))
-
-
-def shortened(name: str) -> str:
-    """A name that is not too long to be sent with each view."""
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"

@@ -26,7 +26,6 @@ QUANTITIES = {
     "memory": "memory", "time": "time",
 }  # fmt: skip
 UNITS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}  # microseconds
-SCALES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 SIGNS = (">=", "<=", "==", "!=", ">", "<", "=")
 
 SIGN = "|".join(SIGNS)

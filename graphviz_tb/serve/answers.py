@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from graphviz_tb.page.columns import dumped
 from graphviz_tb.serve.kept import KeptAnswers
 
 FORMAT = 1  # of every JSON answer
@@ -116,8 +116,3 @@ def unchanged(request: Request, tag: str) -> bool:
     """Whether the browser has this very answer."""
     given = request.headers.get("if-none-match", "")
     return tag in (each.strip().removeprefix("W/") for each in given.split(","))
-
-
-def dumped(value: Any) -> bytes:
-    """JSON as bytes; ASCII, so that lone surrogates of odd names are escapes; no NaN, which is no JSON."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")

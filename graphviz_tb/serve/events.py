@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from graphviz_tb.serve.answers import Refused, dumped
+from graphviz_tb.page.columns import dumped
+from graphviz_tb.serve.answers import Refused
 
 MOST_STREAMS = 32
 REMEMBERED = 1000  # events: who missed more asks for everything again

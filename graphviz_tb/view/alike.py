@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 from graphviz_tb.model.hierarchy import OP, Hierarchy
-from graphviz_tb.model.paths import last_segment
+from graphviz_tb.model.paths import last_segment, without_digits
 from graphviz_tb.model.stacks import stack_in, usual_member
 
-DIGITS = re.compile(r"\d+")
 COMMON = 0.5  # of the children of both: so many are the same in groups that are alike
 
 
@@ -25,7 +23,7 @@ def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
         templates = hierarchy.template[[usual_member(hierarchy, stack) for stack in stacks]].tolist()
         if len(set(templates)) == 1:
             return True
-    if without_digits(hierarchy, one) != without_digits(hierarchy, other):
+    if without_digits(hierarchy.leaf(one)) != without_digits(hierarchy.leaf(other)):
         return False
     first, second = structures(hierarchy, one), structures(hierarchy, other)
     names = children_names(hierarchy, one), children_names(hierarchy, other)
@@ -35,11 +33,6 @@ def alike(hierarchy: Hierarchy, one: int, other: int) -> bool:
 def in_common(one: Counter[str], other: Counter[str]) -> bool:
     """Whether the larger of two sets shares half of what is in it with the other."""
     return (one & other).total() >= COMMON * max(one.total(), other.total()) > 0
-
-
-def without_digits(hierarchy: Hierarchy, row: int) -> str:
-    """The label of a row but for its digits."""
-    return DIGITS.sub("", hierarchy.leaf(row))
 
 
 def structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
@@ -54,4 +47,4 @@ def structures(hierarchy: Hierarchy, row: int) -> Counter[str]:
 
 def children_names(hierarchy: Hierarchy, row: int) -> Counter[str]:
     """How the children of a group are called, but for digits."""
-    return Counter(DIGITS.sub("", last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())
+    return Counter(without_digits(last_segment(hierarchy.name[child])) for child in hierarchy.children(row).tolist())

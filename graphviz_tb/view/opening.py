@@ -161,13 +161,10 @@ def closed_around(hierarchy: Hierarchy, path: Path, opened: OpenSet) -> list[Pat
     return chain[::-1]
 
 
-def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path, core_only: bool = False) -> Iterator[Path]:
+def groups_below(hierarchy: Hierarchy, metagraph: Metagraph, path: Path) -> Iterator[Path]:
     """The children of an open group that can be opened."""
-    away = metagraph.mask.extracted if core_only else frozenset()
-    for position, row in enumerate(metagraph.children):
-        child = child_path(hierarchy, path, row)
-        if position not in away and openable(hierarchy, child, path[-1]):
-            yield child
+    paths = (child_path(hierarchy, path, row) for row in metagraph.children)
+    return (child for child in paths if openable(hierarchy, child, path[-1]))
 
 
 def open_all(hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int) -> tuple[Notice, ...]:

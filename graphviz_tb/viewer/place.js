@@ -3603,7 +3603,7 @@ function account(edge, source, target) {
 function brief(name, most_ = LONGEST_NAME_of_labels) {
   return hand_clean(cut_middle(name, most_));
 }
-function counted(count, noun) {
+function counted_of_labels(count, noun) {
   return (String(hand_thousands(count)) + " " + String(plural(count, noun)));
 }
 
@@ -3707,7 +3707,7 @@ function second_line(node, links_ = 0) {
   let second, number;
   second = node.second;
   if (links_) {
-    second = py_join(" · ", (() => { const out = []; for (const part of [second, counted(links_, "link")]) if (part) { out.push(part); } return out; })());
+    second = py_join(" · ", (() => { const out = []; for (const part of [second, counted_of_labels(links_, "link")]) if (part) { out.push(part); } return out; })());
   }
   number = py_removeprefix(node.badge, "×").replaceAll(" parts", "");
   if ((node.badge && second.startsWith((String(number) + " op")))) {

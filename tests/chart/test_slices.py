@@ -8,8 +8,29 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.slices import rows_of, thinned, timeline_of_lengths
+from graphviz_tb.chart.slices import rows_of, thinned
 from graphviz_tb.model.profile import Lane, Timeline
+
+
+def timeline_of_lengths(lengths: list[int]) -> Timeline:
+    """A timeline of one row, its slices one after the other."""
+    durations = np.array(lengths, np.int64)
+    zeros = np.zeros(len(lengths), np.int32)
+    return Timeline(
+        lanes=(Lane("/device:CPU:0", "t", False, 1),),
+        names=("x",),
+        nodes=((1,),),
+        addresses=("x",),
+        lane=zeros,
+        level=zeros,
+        start=np.cumsum(durations) - durations,
+        duration=durations,
+        name=zeros,
+        node=zeros,
+        kind=zeros.astype(np.uint8),
+        parent=zeros - 1,
+        waited=zeros.astype(np.int64),
+    )
 
 
 def timeline(rows: list[list[tuple[int, int]]]) -> Timeline:
@@ -48,6 +69,11 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
     assert np.all(found.busy <= found.duration)
     columns = length // max(1, length // pixels) + 2
     assert all(np.count_nonzero(row == each) <= 2 * columns + 2 for each in range(len(rows)))
+
+
+def test_narrow_slices_are_drawn_as_one() -> None:
+    found = thinned(timeline_of_lengths([1, 1, 50]), 0, 100, 10)
+    assert (found.count.tolist(), found.busy.tolist()) == ([2, 1], [2, 50])
 
 
 def test_a_million_slices_are_few_rectangles() -> None:

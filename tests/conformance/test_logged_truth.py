@@ -284,7 +284,7 @@ def test_two_writers_lose_no_point() -> None:
 def test_steps_that_go_back_lose_no_point() -> None:
     runs = log("odd_steps")
     assert not any(series.superseded.any() for series in runs.logged.series)
-    assert runs.series(".", "same").at_one_step() == 3
+    assert np.max(np.unique(runs.series(".", "same").step, return_counts=True)[1]) == 3
     assert runs.series(".", "large").step.tolist() == [-3, 0, 2**31, 2**53 + 1]
 
 

@@ -21,7 +21,7 @@ from graphviz_tb.annotate.run_metadata import DEFAULT, JoinedTrace, StatsOptions
 from graphviz_tb.annotate.trace_names import TraceNames
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.profile import MemoryCurve, Profile, Timeline
-from graphviz_tb.model.units import format_micros, plural
+from graphviz_tb.model.units import counted, format_micros
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import RunMetadata
@@ -73,7 +73,7 @@ def missing(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurv
     said = []
     apart = joined.executions - joined.joined
     if apart:
-        names = f"{apart:,} of {joined.executions:,} {plural(joined.executions, 'execution')}"
+        names = f"{apart:,} of {counted(joined.executions, 'execution')}"
         compiled = f" ({joined.compiled:,} of compiled code)" if joined.compiled else ""
         said.append(f"{names} have names that no op of this graph has{compiled}: they are on the timeline alone")
     if outside:
@@ -83,5 +83,5 @@ def missing(joined: JoinedTrace, timeline: Timeline, memory: Sequence[MemoryCurv
     if not memory:
         said.append("the trace records no allocations: there is no memory over the step")
     if timeline.left_out:
-        said.append(f"{timeline.left_out:,} {plural(timeline.left_out, 'slice')} too deep for a lane are not drawn")
+        said.append(f"{counted(timeline.left_out, 'slice')} too deep for a lane are not drawn")
     return said

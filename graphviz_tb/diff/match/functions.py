@@ -5,7 +5,6 @@ same body, same name ▶ same body, same name but for the number ▶ same body �
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable
 
@@ -18,18 +17,9 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CALLS_DISTINGUISHED, FUNCTIONS_TRIED
+from graphviz_tb.model.paths import natural
 
 ALIKE = 0.5  # share of ops in common
-
-
-def natural(word: str) -> tuple[tuple[int, str, str], ...]:
-    """A key that orders numbers by value, however long: by how many digits they have without zeros, then by those.
-
-    >>> sorted(["f_10", "f_9"], key=natural)
-    ['f_9', 'f_10']
-    """
-    parts = ((part, part.lstrip("0") if number % 2 else "") for number, part in enumerate(re.split(r"([0-9]+)", word)))
-    return tuple((len(digits), digits, part) for part, digits in parts)
 
 
 def body_hashes(side: GraphColumns) -> Hashes:

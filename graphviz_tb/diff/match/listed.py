@@ -13,6 +13,7 @@ from graphviz_tb.diff.match.anchors import unique_pairs
 from graphviz_tb.diff.match.found import Findings, NodePairs, Reason, nodes
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import align, numbered, runs_of
+from graphviz_tb.model.paths import without_digits
 
 
 def listed(m: Matching) -> Findings:
@@ -58,15 +59,6 @@ def by_given_names(m: Matching) -> list[tuple[int, int]] | None:
     series = {without_digits(name) for name in alone}
     numbered = any(without_digits(m.a.graph.name[old]) in series for old in moved)
     return None if numbered or any(is_counted(m.a, old) for old in moved) else pairs
-
-
-def without_digits(name: str) -> str:
-    """A name without its numbers.
-
-    >>> without_digits("net/block12_conv1")
-    'net/block_conv'
-    """
-    return "".join(letter for letter in name if not letter.isdigit())
 
 
 def kept(m: Matching) -> list[tuple[int, int]]:

@@ -14,10 +14,10 @@ from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.aligned import heaviest
 from graphviz_tb.diff.match.by_name import descend
 from graphviz_tb.diff.match.found import Apart, Exchanged, Findings, Reason, scopes
-from graphviz_tb.diff.match.functions import natural
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import RUN_TRIED
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.paths import natural
 
 
 def by_wires(m: Matching) -> Findings:

@@ -11,9 +11,9 @@ from graphviz_tb.choices import picture_choices
 from graphviz_tb.diff.picture.merge import Merged, Where, merge
 from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
-from graphviz_tb.diff.report.words import counted
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.theme import THEMES
+from graphviz_tb.model.units import counted
 from graphviz_tb.options import PictureOptions
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from graphviz_tb.diff.picture.rows import HOLDS, edge_states, function_at, group
 from graphviz_tb.diff.picture.tints import CAME, KEPT, FlatEdgeIndex
 from graphviz_tb.diff.picture.wrap import wrapped
 from graphviz_tb.diff.report.explain import verdict
-from graphviz_tb.diff.report.words import SIGNS, between, counted, facts, head, listed_behind
+from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_behind
 from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -30,6 +30,7 @@ from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import Scene
 from graphviz_tb.model.theme import Theme
+from graphviz_tb.model.units import counted
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST

@@ -9,12 +9,12 @@ import numpy as np
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.merge import Merged, Where
-from graphviz_tb.diff.report.words import counted
 from graphviz_tb.limits import CALLS_MARKED, KINDS_IN_BADGE
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
 from graphviz_tb.model.paths import function_of
+from graphviz_tb.model.units import counted
 
 HOLDS = "·"  # nothing changed but what is in it, or where an input comes from
 SIGNS = ("", "+", "−", "~", "→", HOLDS)

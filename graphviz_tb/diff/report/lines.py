@@ -16,6 +16,7 @@ from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
 from graphviz_tb.limits import FUNCTION_NAME
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.measure import cut_middle
 
 
 def lines_of(source: Any) -> str:
@@ -26,19 +27,9 @@ def lines_of(source: Any) -> str:
     x alpha=0.5
     """
     graph = load_flat(source, {}, 0).graph
-    functions = [f"{shortened(function.name)}::" for function in graph.functions]
+    functions = [f"{cut_middle(function.name, FUNCTION_NAME)}::" for function in graph.functions]
     nodes = sorted(_lines(graph, node, functions) for node in range(len(graph)))
     return "".join(f"{line}\n" for lines in nodes for line in lines)
-
-
-def shortened(name: str) -> str:
-    """The name of a function without its middle, where it is too long to be said with every node.
-
-    >>> shortened("f"), len(shortened("f" * 1000))
-    ('f', 200)
-    """
-    half = FUNCTION_NAME // 2
-    return name if len(name) <= FUNCTION_NAME else f"{name[: half - 1]}…{name[-half:]}"
 
 
 def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:

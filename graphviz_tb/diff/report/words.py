@@ -12,7 +12,7 @@ from graphviz_tb.limits import PARTS_IN_HEAD, VALUE_IN_REPORT
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.measure import cut
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.model.units import format_count, plural
+from graphviz_tb.model.units import counted, format_count
 from graphviz_tb.ops.roles import GROUPS
 
 SIGNS = {
@@ -30,15 +30,6 @@ MOST_TYPES, MOST_WIRES, MOST_PLACES, MOST_PARTS = 4, 4, 3, 8
 FEW_IN_ORDER = 2  # names of which the old and the new order are read at once
 SEPARATORS = ("/", "_", ".", "-")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-
-
-def counted(count: int, word: str) -> str:
-    """A number and its word.
-
-    >>> counted(1, "op"), counted(12604, "op")
-    ('1 op', '12,604 ops')
-    """
-    return f"{count:,} {plural(count, word)}"
 
 
 def head(change: Change, types: int = MOST_TYPES) -> str:

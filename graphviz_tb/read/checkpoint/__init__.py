@@ -18,6 +18,7 @@ from graphviz_tb.errors import MalformedProto, TooLarge, UnknownFormat
 from graphviz_tb.limits import INDEX_BYTES
 from graphviz_tb.model.checkpoint import Checkpoint, StoredTensor
 from graphviz_tb.model.dtypes import SIZES, dtype_name
+from graphviz_tb.model.paths import natural
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.proto import BundleEntryProto, BundleHeaderProto
 from graphviz_tb.read.checkpoint.table import MARK, Table
@@ -27,7 +28,6 @@ from graphviz_tb.read.pb import decode
 SUFFIX = ".index"
 STATE = 1 << 16  # bytes of the file `checkpoint` that are looked at
 LATEST = re.compile(rb'^model_checkpoint_path:\s*"([^"\n]*)"', re.MULTILINE)
-NUMBERS = re.compile(r"(\d+)")
 
 
 def index_files(path: Path) -> list[Path]:
@@ -68,12 +68,6 @@ def latest_of(folder: Path) -> str:
         if found:
             return found[1].rpartition(b"/")[2].decode("utf-8", "replace") + SUFFIX
     return ""
-
-
-def natural(name: str) -> list[tuple[bool, int, str]]:
-    """A key by which `ckpt-9` comes before `ckpt-10`."""
-    words = NUMBERS.split(name)
-    return [(word.isdecimal(), int(word) if word.isdecimal() and len(word) < 20 else 0, word) for word in words if word]
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

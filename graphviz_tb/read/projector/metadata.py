@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphviz_tb.limits import METADATA_BYTES, METADATA_COLUMNS, METADATA_LETTERS
 from graphviz_tb.model.embeddings import PointColumn
+from graphviz_tb.model.measure import cut
 from graphviz_tb.model.notice import Notice
 
 LABEL = "label"  # what the only column is called, as TensorBoard has it
@@ -49,13 +50,13 @@ def read_metadata(path: Path, points: int, read: int) -> tuple[tuple[PointColumn
 def title(heads: Sequence[str], at: int, wide: int) -> str:
     """The name of a column."""
     if at < len(heads) and heads[at].strip():
-        return cut(heads[at])
+        return cut(heads[at], METADATA_LETTERS)
     return LABEL if wide == 1 else f"column {at + 1}"
 
 
 def column(name: str, rows: Sequence[Sequence[str]], at: int, read: int) -> PointColumn:
     """One column, a text for each point."""
-    texts = [cut(row[at]) if at < len(row) else "" for row in rows]
+    texts = [cut(row[at], METADATA_LETTERS) if at < len(row) else "" for row in rows]
     texts += [""] * (read - len(texts))
     return PointColumn(name, tuple(texts), numeric(texts))
 
@@ -71,8 +72,3 @@ def numeric(texts: Sequence[str]) -> bool:
         return bool(said) and all(isfinite(float(text)) and "_" not in text for text in said)
     except ValueError:
         return False
-
-
-def cut(text: str) -> str:
-    """A text that is not longer than it may be."""
-    return text if len(text) <= METADATA_LETTERS else f"{text[: METADATA_LETTERS - 1]}…"
