@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from graphviz_tb.commands import run
+from graphviz_tb.commands import cli, run
 from graphviz_tb.commands.options import FLAGS, asked, collect
 from graphviz_tb.commands.render import render
 from graphviz_tb.options import LEAST, Options
@@ -42,7 +42,7 @@ SETTABLE = [param for param in render.params if param.name not in OWN]
 
 @each("param", SETTABLE, ids=lambda param: param.name)
 def test_what_is_not_said_is_not_asked(param: click.Parameter) -> None:
-    unsaid = render.make_context("render", ["model.pb", "-o", "x.svg"]).params
+    unsaid = render.make_context("render", ["model.pb", "-o", "x.svg"], **cli.context_settings).params
     unsaid = {name: value for name, value in unsaid.items() if name not in OWN}
     assert asked(unsaid) == {}
     assert collect(unsaid) == Options()

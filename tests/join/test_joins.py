@@ -10,7 +10,7 @@ import numpy as np
 from click.testing import CliRunner
 
 from graphviz_tb import load
-from graphviz_tb.commands.info import info
+from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.join.modules import OF_CLASS
 from graphviz_tb.join.summary_ops import Backward
@@ -165,16 +165,16 @@ def test_hostile_tags_take_no_time() -> None:
 
 
 def test_info_lists_joins() -> None:
-    run = CliRunner().invoke(info, [str(FIXTURES / "logged/torch_layers"), "--joins"])
+    run = CliRunner().invoke(cli, ["info", str(FIXTURES / "logged/torch_layers"), "--joins"])
     assert run.exit_code == 0
     assert "84 of 85 tags joined: 84 by path; 1 of the run" in run.output
-    run = CliRunner().invoke(info, [str(FIXTURES / "logged/torch_layers"), "--joins", "--json"])
+    run = CliRunner().invoke(cli, ["info", str(FIXTURES / "logged/torch_layers"), "--joins", "--json"])
     first = json.loads(run.output)["joins"][0]
     assert first["tag"] == "fc.bias"
     assert (first["rule"], first["aspect"], first["nodes"]) == ("path", "weight", ["ResNet/Linear[fc]"])
 
 
 def test_without_a_log_there_are_no_joins() -> None:
-    run = CliRunner().invoke(info, [str(FIXTURES / "real/mnist_cnn.pbtxt"), "--joins"])
+    run = CliRunner().invoke(cli, ["info", str(FIXTURES / "real/mnist_cnn.pbtxt"), "--joins"])
     assert isinstance(run.exception, MissingFacts)
     assert "no tags to join" in str(run.exception)

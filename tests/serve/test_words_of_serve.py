@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from graphviz_tb.commands.serve import serve
+from graphviz_tb.commands import cli
 
 
 @pytest.mark.parametrize("words", [("--poll", "nan"), ("--poll", "0"), ("--memory", "0"), ("--port", "65536")])
 def test_numbers_that_make_no_sense(logs: Path, words: tuple[str, str]) -> None:
-    done = CliRunner().invoke(serve, [str(logs), *words])
+    done = CliRunner().invoke(cli, ["serve", str(logs), *words])
     assert done.exit_code == 2
     assert words[0] in done.output
 
@@ -22,7 +22,7 @@ def test_numbers_that_make_no_sense(logs: Path, words: tuple[str, str]) -> None:
 def test_prefixes_that_no_browser_asks_for(logs: Path, prefix: str) -> None:
     from graphviz_tb.errors import RequestError
 
-    done = CliRunner().invoke(serve, [str(logs), "--path-prefix", prefix])
+    done = CliRunner().invoke(cli, ["serve", str(logs), "--path-prefix", prefix])
     assert isinstance(done.exception, RequestError)
     assert "--path-prefix" in done.exception.message
 
@@ -35,7 +35,9 @@ def test_quiet_prints_the_address_alone(logs: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(server, "serve", introduced)
     monkeypatch.setattr(server, "display", lambda: False)
-    loud, quiet = (CliRunner().invoke(serve, [str(logs), "--port", "7007", *more]).stdout for more in ([], ["-q"]))
+    loud, quiet = (
+        CliRunner().invoke(cli, ["serve", str(logs), "--port", "7007", *more]).stdout for more in ([], ["-q"])
+    )
     assert loud.startswith("http://localhost:7007/\nport 7006 is taken")
     assert "ssh -L 7007:localhost:7007" in loud
     assert quiet == "http://localhost:7007/\n"
