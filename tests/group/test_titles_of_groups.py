@@ -188,3 +188,15 @@ def test_words_that_few_others_begin_with_are_a_name(others: int, name: str) -> 
 
 def test_a_segment_is_called_by_its_ends() -> None:
     assert title_of(group(How.SEGMENT, rows("mine", "yours", "theirs"), 7), "mine", "yours") == "mine → theirs"
+
+
+def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of_their_own() -> None:
+    # regions ─▶ mask_conv ─▶ mask_out; no table has a type `Regions`.
+    for first, wanted in (("Regions", "…mask_out"), ("Relu", "mask")):
+        boxes, hierarchy = of_types(first, "Conv2D", "Conv2D")
+        names = [first.lower(), "mask_conv", "mask_out"]
+        for box, name in zip(boxes, names, strict=True):
+            box.name = name
+        region = group(How.REGION, boxes, 1)
+        name_groups([region, *rows("other", "box")], setting(*names, "other", "box"), hierarchy)
+        assert region.name == wanted

@@ -38,6 +38,7 @@ FITTING = 28  # boxes of a branch: with as many it opens in a picture beside wha
 WAYS, FEW = 3, 8  # parallel ways behind shared inputs, which need little themselves
 MEETING, MOST_BEFORE = 0.5, 0.67  # of a level is before the place where its ways meet; of that is on one way
 WAY_MOST = 0.5  # of the level in one way: the others are branches of it
+HEAD = 0.5  # of the ops of a stretch on ways to ends of their own: it is no region, but heads beside each other
 PAIR, PLAIN, NEVER = 2, 5, 1 << 30  # equal boxes that make a stack
 PAIR_OPS = 20  # two equal branches are stacked from this size on
 
@@ -250,7 +251,7 @@ def atoms(
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
     start = 0
-    for end in ends:
+    for end in beside_heads(dag, order, ends):
         first = line[start]
         fork = start < end
         if fork:
@@ -263,6 +264,31 @@ def atoms(
         sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source))
         start = end + 1
     return sequence
+
+
+def beside_heads(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> list[int]:
+    """Return narrow places, and where a head begins and ends that is most of the stretch between two of them.
+
+    A head has a name or a scope and leads to no narrow place: what ends there is no branch of a region.
+    """
+    line, place, boxes = order.line, order.place, dag.boxes
+    kept: list[int] = []
+    for start, stop in pairwise([-1, *ends]):
+        leads = dict.fromkeys(line[start + 1 : stop], False) | {line[stop]: True}
+        for box in reversed(line[start + 1 : stop]):
+            leads[box] = any(place[user] > stop or leads[user] for user in dag.after[box])
+        ways = list(leads.values())
+        borders = [start + number for number, (one, other) in enumerate(pairwise(ways), 1) if one != other]
+        least = max(FEWEST_OPS, HEAD * sum(boxes[box].ops for box in leads))
+        called = [box for box, on in leads.items() if not on and (boxes[box].how == How.NAME or boxes[box].scope)]
+        if all(boxes[box].ops < least for box in called):
+            kept.append(stop)
+            continue
+        for first, last in pairwise([start, *borders, stop]):
+            # A small stretch before or behind a head shows all.
+            kept += range(first + 1, last) if leads[line[last]] and last - first <= FEWEST_OPS else ()
+            kept.append(last)
+    return kept
 
 
 def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, deep: int) -> tuple[FlowBox, int]:

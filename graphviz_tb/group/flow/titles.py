@@ -12,8 +12,9 @@ from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import Vocabulary, common, lengths
 from graphviz_tb.model.hierarchy import Hierarchy, How
-from graphviz_tb.ops.layers import LayerRole, classes_of
+from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
+from graphviz_tb.ops.table import line_of
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
 DIGITS = "0123456789"
@@ -118,7 +119,7 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
         return "_".join(words)
     if setting.vocabulary.nameless:
         return contents(rows, hierarchy) or CUT + last.name
-    own = own_words([row for row in rows if id(row) in told], setting.vocabulary)
+    own = own_words([row for row in rows if id(row) in told or of_own_type(row, hierarchy)], setting.vocabulary)
     if own or (own := of_members(box, hierarchy, told)):
         return own
     if box.how == How.SEGMENT:
@@ -146,6 +147,13 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
     # The model's own name, with which nearly all names of a level begin, says nothing about a part of it.
     model = sum(vocabulary.starting[best[:end]] >= ALL * vocabulary.count for end in lengths(best))
     return (CUT if model else "") + "_".join(best[model:])
+
+
+def of_own_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
+    """Whether people named the type of an op or a layer: names of rows beside it do not hold for it."""
+    layer = hierarchy.graph.layers.get(hierarchy.name[row.row])
+    kind = layer.class_name if layer is not None else op_type(row, hierarchy)
+    return bool(kind) and kind not in LAYER_CLASSES and not line_of(kind)
 
 
 def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
