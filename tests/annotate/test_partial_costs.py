@@ -13,6 +13,7 @@ from graphviz_tb.commands.table import TextStyle
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.annotate.test_costs import FLOAT, model, node, placeholder, weights
+from tests.each import each
 
 INT = {"type": 3}
 
@@ -196,3 +197,72 @@ def test_a_loop_of_control_flow_v1_is_at_least_one_round_and_what_is_behind_it_i
     bounded = [name for name, cost in costs.items() if "flops" in cost.lower_bounds()]
     assert bounded == ["y", "relu"]
     assert "flops" in found.cost.under(0).lower_bounds()
+
+
+def counted(name: str, start: str, step: str, limit: str, *, compared: str = "Less", op: str = "AddV2") -> list[Any]:
+    """A loop of control flow v1 that counts: in ─▶ merge ─▶ switch ─▶ step ─▶ next, with its exit."""
+    frame = {"T": INT, "frame_name": {"s": name.encode()}}
+    return [
+        node(f"{name}_in", "Enter", start, **frame),
+        node(f"{name}_merge", "Merge", f"{name}_in", f"{name}_next", T=INT),
+        node(f"{name}_limit", "Enter", limit, **frame),
+        node(f"{name}_asked", compared, f"{name}_merge", f"{name}_limit", T=INT),
+        node(f"{name}_cond", "LoopCond", f"{name}_asked"),
+        node(f"{name}_switch", "Switch", f"{name}_merge", f"{name}_cond", T=INT),
+        node(f"{name}_count", "Identity", f"{name}_switch:1", T=INT),
+        node(f"{name}_step", op, f"{name}_count", step, T=INT),
+        node(f"{name}_next", "NextIteration", f"{name}_step", T=INT),
+        node(f"{name}_out", "Exit", f"{name}_switch", T=INT),
+    ]
+
+
+def in_loop(name: str, source: str = "x") -> list[Any]:
+    """A product that a loop makes in each round."""
+    given = node(f"{name}_x", "Enter", source, T=FLOAT, frame_name={"s": name.encode()})
+    return [given, node(f"{name}_y", "MatMul", f"{name}_x", "w")]
+
+
+@each(
+    ("start", "step", "limit", "others", "rounds"),
+    [
+        (0, 1, 20, {}, 20),
+        (2, 3, 11, {}, 3),  # 2, 5, 8
+        (2, 3, 11, {"compared": "LessEqual"}, 4),
+        (7, 1, 7, {}, 0),
+        (9, 2, 0, {"compared": "Greater", "op": "Sub"}, 5),  # 9, 7, 5, 3, 1
+        (9, -3, 0, {"compared": "GreaterEqual"}, 4),  # 9, 6, 3, 0
+        (0, -1, 5, {}, None),  # for ever
+        (0, 1, 5, {"op": "Mul"}, None),
+    ],
+)
+def test_a_loop_of_control_flow_v1_costs_all_rounds_that_its_counter_says(
+    start: int, step: int, limit: int, others: dict[str, str], rounds: int | None
+) -> None:
+    found = model(
+        *(placeholder("x", 4, 16), weights("w", 16, 16)),
+        *(number("start", start), number("step", step), number("limit", limit)),
+        *(*counted("loop", "start", "step", "limit", **others), *in_loop("loop")),
+    )
+    costs = found.costs()
+    assert costs["loop_y"].macs == 4 * 16 * 16 * (1 if rounds is None else rounds)
+    assert ("flops" in costs["loop_y"].lower_bounds()) == (rounds is None)
+
+
+def test_a_loop_in_a_loop_runs_in_each_round_and_another_as_often_as_the_first_counted() -> None:
+    # 3 rounds of 5; behind them a loop that counts down from what the outer one came to
+    nodes = (
+        *(placeholder("x", 4, 16), weights("w", 16, 16)),
+        *(number("zero", 0), number("one", 1), number("three", 3), number("five", 5)),
+        *counted("outer", "zero", "one", "three"),
+        node("again", "Enter", "zero", T=INT, frame_name={"s": b"outer"}),
+        node("given", "Enter", "x", T=FLOAT, frame_name={"s": b"outer"}),
+        *(*counted("inner", "again", "one", "five"), *in_loop("inner", "given")),
+        *(*counted("back", "outer_out", "one", "zero", compared="Greater", op="Sub"), *in_loop("back")),
+    )
+    costs = model(*nodes).costs()
+    assert [costs[f"{name}_y"].macs for name in ("inner", "back")] == [15 * 4 * 16 * 16, 3 * 4 * 16 * 16]
+    # Of the inner loop the limit is not known: it costs at least one round of its own in each of the outer one.
+    costs = model(*(each for each in nodes if each["name"] != "five"), placeholder("five")).costs()
+    assert costs["inner_y"].macs == 3 * 4 * 16 * 16
+    assert "flops" in costs["inner_y"].lower_bounds()
+    assert costs["back_y"].macs == 3 * 4 * 16 * 16

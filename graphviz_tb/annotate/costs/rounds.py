@@ -3,23 +3,57 @@
     while counter < limit and time < steps:    # all of them are compared
         counter, time = counter + 1, time + 1
 
-The limit may be what another loop has counted: gradients run as often as their loop.
+The limit may be what another loop has counted: gradients run as often as their loop. Some count down to a number.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
 
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.wiring import OutputRef
 from graphviz_tb.limits import CARRIERS_FOLLOWED
-from graphviz_tb.ops.roles import LOOPS, PASS_THROUGH
+from graphviz_tb.ops.roles import (
+    FRAME_CONDITIONS,
+    FRAME_ENTERS,
+    FRAME_EXITS,
+    FRAME_MERGES,
+    FRAME_NEXTS,
+    FRAME_SWITCHES,
+    LOOPS,
+    PASS_THROUGH,
+)
 
-# comparison ─▶ whether the counter is the first operand where it grows, and whether it may be equal
-GROWS = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
-SUMS = frozenset({"Add", "AddV2"})
+# comparison ─▶ whether the first operand is the lower one, and whether both may be equal
+LOWER_FIRST = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
+SUMS, DIFFERENCES = frozenset({"Add", "AddV2"}), frozenset({"Sub"})
 NOWHERE: OutputRef = (-1, 0)
 MOST_COMPARED = 8  # comparisons of one condition
+MOST_CHAINED = 50  # loops of which each runs as often as the one before
+
+
+class Loop(Protocol):
+    """The values that a loop carries from round to round, each by a number of its own."""
+
+    @property
+    def frame(self) -> CallFrame | None:
+        """The frame in which its ops are inferred; None for those of functions, which have many."""
+
+    @property
+    def condition(self) -> OutputRef:
+        """What is asked before each round."""
+
+    def carried(self, source: OutputRef) -> int | None:
+        """Which of its values an output is as a round begins; None for any other output."""
+
+    def given(self, value: int) -> OutputRef:
+        """What a value is before the first round."""
+
+    def brought(self, value: int) -> OutputRef:
+        """What a round makes of a value."""
 
 
 class Rounds:
@@ -27,81 +61,86 @@ class Rounds:
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
-        self.graph = inference.graph
         self._known: dict[tuple[CallFrame, int], int | None] = {}
+        self._asked = 0  # loops that wait for the count of another
 
     def of(self, frame: CallFrame, node: int) -> int | None:
-        """How often a `While` runs its body; None where no number says it."""
+        """How often a `While` runs its body, or a `LoopCond` lets a round begin; None where no number says it."""
         key = frame, node
-        if key not in self._known:
+        if key not in self._known and self._asked < MOST_CHAINED:
             self._known[key] = None  # a loop whose limit is what it counts itself
+            self._asked += 1
             self._known[key] = self._counted(frame, node)
-        return self._known[key]
+            self._asked -= 1
+        return self._known.get(key)
 
     def _counted(self, frame: CallFrame, node: int) -> int | None:
-        functions = self.functions(node)
-        if not {"cond", "body"} <= functions.keys():
+        loop = self.loop(frame, node)
+        if loop is None:
             return None
-        compared = self.compared(functions["cond"])
-        counts = [self.until(frame, node, each, functions) for each in compared]
+        counts = [self.until(frame, loop, comparison) for comparison in self.compared(loop.condition)]
         known = [count for count in counts if count is not None]
         # All of them must hold: one that nobody knows may end the loop earlier.
         return min(known) if known and len(known) == len(counts) else None
 
-    def compared(self, cond: int) -> list[int]:
+    def loop(self, frame: CallFrame, node: int) -> Loop | None:
+        """The loop of a `While` or of a condition of control flow v1."""
+        if self.inference.op(node) in FRAME_CONDITIONS:
+            return FrameLoop(self.inference, frame, node)
+        functions = {call.attr: call.function for call in self.inference.wiring.calls.get(node, ())}
+        return CallLoop(self.inference, node, functions) if {"cond", "body"} <= functions.keys() else None
+
+    def compared(self, condition: OutputRef) -> list[int]:
         """The comparisons that a condition is made of; one that is no comparison is among them."""
-        waiting = [self.returned(cond, 0)[0]]
+        waiting = [condition[0]]
         found: list[int] = []
         while waiting and len(found) < MOST_COMPARED:
             node = waiting.pop()
             if node >= 0 and self.inference.op(node) == "LogicalAnd":
-                waiting += [operand[0] for operand in self.operands(node)]
+                waiting += [operand[0] for operand in operands(self.inference, node)]
             else:
                 found.append(node)
         return [*found, *waiting]
 
-    def until(self, frame: CallFrame, node: int, comparison: int, functions: dict[str, int]) -> int | None:
-        """How often a counter is below the limit that one comparison sets."""
-        if comparison < 0 or self.inference.op(comparison) not in GROWS:
+    def until(self, frame: CallFrame, loop: Loop, comparison: int) -> int | None:
+        """How often a counter is on its side of the limit that one comparison sets."""
+        if comparison < 0 or self.inference.op(comparison) not in LOWER_FIRST:
             return None
-        counter_first, equal = GROWS[self.inference.op(comparison)]
-        operands = self.operands(comparison)
-        if len(operands) != 2:
+        lower_first, equal = LOWER_FIRST[self.inference.op(comparison)]
+        compared = operands(self.inference, comparison)
+        if len(compared) != 2:
             return None
-        counter, limit = operands if counter_first else operands[::-1]
-        position = self.argument(counter, functions["cond"])
-        if position is None:
-            return None
-        start, step = self.given(frame, node, position), self.step(frame, node, position)
-        end = self.fixed(frame, node, limit, functions["cond"])
-        if start is None or end is None or step is None or step <= 0:
-            return None
-        return max(0, -(-(end + equal - start) // step))
+        lower, upper = compared if lower_first else compared[::-1]
+        # Up to the limit above, or down to the one below.
+        for counter, limit, way in ((lower, upper, 1), (upper, lower, -1)):
+            value = loop.carried(counter)
+            step = None if value is None else self.step(frame, loop, value)
+            if value is None or step is None or way * step <= 0:
+                continue
+            start, end = self.number(frame, loop.given(value)), self.fixed(frame, loop, limit)
+            if start is not None and end is not None:
+                return max(0, -(-(way * (end - start) + equal) // abs(step)))
+        return None
 
-    def step(self, frame: CallFrame, node: int, position: int) -> int | None:
-        """What the body adds to one of its arguments; None where it does something else with it."""
-        body = self.functions(node)["body"]
-        end = self.returned(body, position)
-        if end[0] < 0 or self.inference.op(end[0]) not in SUMS:
+    def step(self, frame: CallFrame, loop: Loop, value: int) -> int | None:
+        """What a round adds to one of the values; None where it does something else with it."""
+        end = loop.brought(value)
+        op = self.inference.op(end[0]) if end[0] >= 0 else ""
+        if op not in SUMS | DIFFERENCES:
             return None
-        operands = self.operands(end[0])
-        added = [operand for operand in operands if self.argument(operand, body) != position]
-        return self.fixed(frame, node, added[0], body) if len(operands) == 2 and len(added) == 1 else None
+        terms = operands(self.inference, end[0])
+        added = [term for term in terms if loop.carried(term) != value]
+        if len(terms) != 2 or len(added) != 1 or (op in DIFFERENCES and loop.carried(terms[0]) != value):
+            return None
+        number = self.fixed(frame, loop, added[0])
+        return -number if number is not None and op in DIFFERENCES else number
 
-    def fixed(self, frame: CallFrame, node: int, source: OutputRef, function: int) -> int | None:
-        """A number in the body or the condition that is the same in every round."""
-        position = self.argument(source, function)
-        if position is None:
-            return self.number(None, source)
-        body = self.functions(node)["body"]
-        kept = self.argument(self.returned(body, position), body) == position
-        return self.given(frame, node, position) if kept else None
-
-    def given(self, frame: CallFrame, node: int, position: int) -> int | None:
-        """The number that a loop is given at a position."""
-        inputs = self.inference.wiring.inputs(node)
-        source = inputs[position] if position < len(inputs) else None
-        return None if source is None else self.number(frame, source)
+    def fixed(self, frame: CallFrame, loop: Loop, source: OutputRef) -> int | None:
+        """A number that is the same in every round."""
+        value = loop.carried(source)
+        if value is None:
+            return self.number(loop.frame, source)
+        return self.number(frame, loop.given(value)) if loop.carried(loop.brought(value)) == value else None
 
     def number(self, frame: CallFrame | None, source: OutputRef) -> int | None:
         """The one number that an output is, in a frame or in all; that of a counter when its loop has ended."""
@@ -112,39 +151,132 @@ class Rounds:
         value = outs[output].value if output < len(outs) else None
         if value is not None and len(value) == 1 and value[0] > HIDDEN:
             return value[0]
-        if frame is None or self.inference.op(node) not in LOOPS or (count := self.of(frame, node)) is None:
+        return None if frame is None else self.ended(frame, source)
+
+    def ended(self, frame: CallFrame, source: OutputRef) -> int | None:
+        """The number that a counter is when its loop has ended; None for any other output."""
+        node, value = through(self.inference, source, PASS_THROUGH | FRAME_ENTERS)
+        op = self.inference.op(node) if node >= 0 else ""
+        if op in FRAME_EXITS:
+            # What leaves a loop comes from a switch, which the condition of the loop sets.
+            switch = through(self.inference, first_input(self.inference, node))[0]
+            ways = operands(self.inference, switch) if switch >= 0 else []
+            if len(ways) != 2 or self.inference.op(switch) not in FRAME_SWITCHES:
+                return None
+            (value, _), (node, _) = ways
+        if node < 0 or self.inference.op(node) not in LOOPS | FRAME_CONDITIONS:
             return None
-        start, step = self.given(frame, node, output), self.step(frame, node, output)
+        loop, count = self.loop(frame, node), self.of(frame, node)
+        if loop is None or count is None:
+            return None
+        start, step = self.number(frame, loop.given(value)), self.step(frame, loop, value)
         return None if start is None or step is None else start + count * step
 
-    def functions(self, node: int) -> dict[str, int]:
-        """The functions of a loop, by attribute."""
-        return {call.attr: call.function for call in self.inference.wiring.calls.get(node, ())}
+
+class CallLoop:
+    """A `While`, whose condition and body are functions: a value is known by its position."""
+
+    frame: CallFrame | None = None  # a number in a function is the same in every call of it
+
+    def __init__(self, inference: Inference, node: int, functions: dict[str, int]) -> None:
+        self.inference, self.node = inference, node
+        self.body, self.cond = functions["body"], functions["cond"]
+
+    @cached_property
+    def condition(self) -> OutputRef:
+        return self.returned(self.cond, 0)
+
+    def carried(self, source: OutputRef) -> int | None:
+        """Return which argument of the condition or the body an output is."""
+        node, graph = source[0], self.inference.graph
+        function = int(graph.function[node]) if node >= 0 else -1
+        if function not in (self.cond, self.body) or graph.node_def(node) is not None:
+            return None
+        return graph.functions[function].place(node)
+
+    def given(self, value: int) -> OutputRef:
+        """What the loop takes at a position."""
+        inputs = inputs_of(self.inference, self.node)
+        return inputs[value] if value < len(inputs) else NOWHERE
+
+    def brought(self, value: int) -> OutputRef:
+        """What the body gives at a position."""
+        return self.returned(self.body, value)
 
     def returned(self, function: int, position: int) -> OutputRef:
         """What a function gives at a position, behind what only hands it on."""
-        returns = self.graph.functions[function].returns
+        returns = self.inference.graph.functions[function].returns
         if position >= len(returns) or returns[position][0] < 0:
             return NOWHERE
         node, key = returns[position]
-        return self.through((node, self.inference.wiring.place(node, key)))
+        return through(self.inference, (node, self.inference.wiring.place(node, key)))
 
-    def operands(self, node: int) -> list[OutputRef]:
-        """The inputs of an op, behind what only hands them on."""
-        return [NOWHERE if source is None else self.through(source) for source in self.inference.wiring.inputs(node)]
 
-    def through(self, source: OutputRef) -> OutputRef:
-        """What an output is, behind identities."""
-        for _ in range(CARRIERS_FOLLOWED):
-            if source[0] < 0 or self.inference.op(source[0]) not in PASS_THROUGH:
-                return source
-            inputs = self.inference.wiring.inputs(source[0])
-            source = (inputs[0] if inputs else None) or NOWHERE
-        return source
+class FrameLoop:
+    """A loop of control flow v1, by its condition: a value is known by the node that joins what enters with what the
+    round before brought."""
 
-    def argument(self, source: OutputRef, function: int) -> int | None:
-        """Return which argument of a function an output is; None for any other output."""
-        node = source[0]
-        if node < 0 or int(self.graph.function[node]) != function or self.graph.node_def(node) is not None:
-            return None
-        return self.graph.functions[function].place(node)
+    def __init__(self, inference: Inference, frame: CallFrame, node: int) -> None:
+        self.inference, self.node = inference, node
+        self.frame: CallFrame | None = frame
+
+    @cached_property
+    def condition(self) -> OutputRef:
+        return through(self.inference, first_input(self.inference, self.node))
+
+    def carried(self, source: OutputRef) -> int | None:
+        """Return the node that joins a value which an output is."""
+        node, _ = self.in_round(source)
+        return node if self.ways(node) else None
+
+    def given(self, value: int) -> OutputRef:
+        """What enters the loop."""
+        for source in self.ways(value):
+            if self.inference.op(source[0]) in FRAME_ENTERS:
+                return first_input(self.inference, source[0])
+        return NOWHERE
+
+    def brought(self, value: int) -> OutputRef:
+        """What a round hands to the next."""
+        for source in self.ways(value):
+            if self.inference.op(source[0]) in FRAME_NEXTS:
+                return self.in_round(first_input(self.inference, source[0]))
+        return NOWHERE
+
+    def in_round(self, source: OutputRef) -> OutputRef:
+        """What an output is, behind what only hands it on and the switches that let a round begin."""
+        return through(self.inference, source, PASS_THROUGH | FRAME_SWITCHES)
+
+    def ways(self, node: int) -> list[OutputRef]:
+        """The two ways into a node that joins them: from outside the loop, and from the round before."""
+        if node < 0 or self.inference.op(node) not in FRAME_MERGES:
+            return []
+        inputs = [source for source in inputs_of(self.inference, node) if source[0] >= 0]
+        kinds = [self.inference.op(source[0]) for source in inputs]
+        enters = sum(kind in FRAME_ENTERS for kind in kinds)
+        backs = sum(kind in FRAME_NEXTS for kind in kinds)
+        return inputs if enters == backs == 1 and len(inputs) == 2 else []
+
+
+def inputs_of(inference: Inference, node: int) -> list[OutputRef]:
+    """The inputs of an op."""
+    return [source or NOWHERE for source in inference.wiring.inputs(node)]
+
+
+def first_input(inference: Inference, node: int) -> OutputRef:
+    """The first input of an op."""
+    return (*inputs_of(inference, node), NOWHERE)[0]
+
+
+def operands(inference: Inference, node: int) -> list[OutputRef]:
+    """The inputs of an op, behind what only hands them on."""
+    return [through(inference, source, PASS_THROUGH | FRAME_SWITCHES) for source in inputs_of(inference, node)]
+
+
+def through(inference: Inference, source: OutputRef, carriers: frozenset[str] = PASS_THROUGH) -> OutputRef:
+    """What an output is, behind ops that only hand it on."""
+    for _ in range(CARRIERS_FOLLOWED):
+        if source[0] < 0 or inference.op(source[0]) not in carriers:
+            return source
+        source = first_input(inference, source[0])
+    return source

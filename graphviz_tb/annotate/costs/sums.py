@@ -1,15 +1,16 @@
 """The cost of every op of a graph. A call costs what its functions do with its arguments: of branches the dearest, of
-a loop all rounds, or one where nobody knows how many there are, as of all loops of control flow v1."""
+a loop all rounds, or one where nobody knows how many there are."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import prod
 
 from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
 from graphviz_tb.annotate.costs.formulas import work
-from graphviz_tb.annotate.costs.frames import in_frames
+from graphviz_tb.annotate.costs.frames import conditions_around
 from graphviz_tb.annotate.costs.layers import is_partial, layer_work
 from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
@@ -89,7 +90,7 @@ class Bill:
         self._layers = layer_nodes(inference.graph)
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = Rounds(inference)
-        self._looped: list[bool] = in_frames(self.graph).tolist()
+        self._around = conditions_around(self.graph)
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -130,14 +131,26 @@ class Bill:
             # All below are known.
             total = NOTHING
             for each in inner:
-                total += self._alone(sub, each)
+                total += self._in_rounds(sub, each)
             self._frames[sub] = total
             waiting.pop()
-        return self._alone(frame, node)
+        return self._in_rounds(frame, node)
 
     def called(self, frame: CallFrame, node: int) -> tuple[CallFrame, ...]:
         """The frames that a node opens."""
         return self.inference.calls.opened.get((frame, node), ())
+
+    def _in_rounds(self, frame: CallFrame, node: int) -> Cost:
+        """What a node costs in all rounds of the loops of control flow v1 around it."""
+        cost = self._alone(frame, node)
+        around = self._around.get(node)
+        if around is None:
+            return cost
+        counts = [None if condition is None else self._rounds.of(frame, condition) for condition in around]
+        # What takes no operations takes none in any round.
+        unknown = None in counts and (cost.flops or not (cost.uncounted or self.inference.op(node) in ALIASES))
+        times = prod(count for count in counts if count is not None)
+        return cost.repeated(times) + (Cost(partial=1) if unknown and not cost.partial else NOTHING)
 
     def _alone(self, frame: CallFrame, node: int) -> Cost:
         if called := self.called(frame, node):
@@ -150,7 +163,7 @@ class Bill:
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
         layer = self._layers.get(node)
         done = layer_work(layer, self.batch) if layer else self._work(op)
-        partial = is_partial(layer) if layer else op.partial or self._looped[node]
+        partial = is_partial(layer) if layer else op.partial
         alias = definition.op in ALIASES
         if done is None:
             self.uncounted[layer.class_name if layer else definition.op] += 1
