@@ -266,3 +266,32 @@ def test_a_loop_in_a_loop_runs_in_each_round_and_another_as_often_as_the_first_c
     assert costs["inner_y"].macs == 3 * 4 * 16 * 16
     assert "flops" in costs["inner_y"].lower_bounds()
     assert costs["back_y"].macs == 3 * 4 * 16 * 16
+
+
+def test_what_leads_to_no_result_costs_nothing_where_the_results_are_said() -> None:
+    # x · w ─▶ first, which is returned; x · w ─▶ second ─▶ neg, which nobody takes; x · w ─▶ third, which is printed
+    nodes = (
+        *(placeholder("x", 4, 16), weights("w", 16, 16)),
+        *(node(name, "MatMul", "x", "w") for name in ("first", "second", "third")),
+        *(node("neg", "Neg", "second"), node("print", "Print", "third", "x", T=FLOAT)),
+    )
+    returned = node("result", "_Retval", "first", T=FLOAT)
+    for results, wanted in (((), [1, 1, 1]), ((returned,), [1, 0, 1])):
+        costs = model(*nodes, *results).costs()
+        assert [costs[name].macs for name in ("first", "second", "third")] == [each * 4 * 16 * 16 for each in wanted]
+
+
+def test_what_a_function_computes_for_nobody_costs_nothing() -> None:
+    body = {
+        "signature": {
+            "name": "f",
+            "input_arg": [{"name": name, "type": 1} for name in ("x", "w")],
+            "output_arg": [{"name": "y", "type": 1}],
+        },
+        "node_def": [node("taken", "MatMul", "x", "w"), node("idle", "MatMul", "x", "w")],
+        "ret": {"y": "taken:product:0"},
+    }
+    types = {"Tin": {"list": {"type": [1, 1]}}, "Tout": {"list": {"type": [1]}}}
+    call = node("call", "PartitionedCall", "x", "w", f={"func": {"name": "f"}}, **types)
+    found = model(placeholder("x", 4, 16), weights("w", 16, 16), call, library=[body])
+    assert found.cost.under(0).macs == 4 * 16 * 16

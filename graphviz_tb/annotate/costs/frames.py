@@ -1,4 +1,5 @@
-"""Loops of control flow v1: their ops run once in each round, those between what hands a value in and out."""
+"""Which ops run, and how often: none that nobody waits for; in loops of control flow v1, between what hands a value in
+and out, each once in each round."""
 
 from __future__ import annotations
 
@@ -6,12 +7,85 @@ from collections import defaultdict
 
 import numpy as np
 
+from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.limits import LOOPS_APART
-from graphviz_tb.model.columns import filed
+from graphviz_tb.model.columns import Bools, filed
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_ENTERS, FRAME_EXITS
+from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_ENTERS, FRAME_EXITS, RESULTS, Role, has_role
+from graphviz_tb.ops.table import row
 
 NONE = 0  # the frame of what runs once
+# What changes something, or may do so.
+EFFECTS = (
+    *(
+        Role.ASSIGN,
+        Role.SCATTER,
+        Role.UPDATE,
+        Role.REFERENCE,
+        Role.SUMMARY,
+        Role.RESULT,
+        Role.CHECK,
+        Role.INPUT_PIPELINE,
+    ),
+    *(Role.CALL, Role.LAUNCH, Role.REMOTE_CALL, Role.MAP, Role.BRANCH, Role.COUNTED_LOOP, Role.LOOP),
+)
+# What does no more than hand a value on.
+HANDS_ON = (
+    *(
+        Role.PASS,
+        Role.PASS_EACH,
+        Role.CAST,
+        Role.UNIT_AXES,
+        Role.REARRANGE,
+        Role.WRAP,
+        Role.INDEX,
+        Role.SIZE,
+        Role.READ,
+    ),
+    *(Role.COUNT, Role.RANGE, Role.FILL, Role.CONSTANT),
+)
+
+
+def unused(graph: Graph) -> Bools:
+    """Which ops never run: of functions, and of a main graph that says what it returns, those that lead to no result
+    and to nothing that has an effect. Keras calls the cell of a recurrent layer once only to see what it gives.
+
+    >>> from graphviz_tb import load
+    >>> text = '''node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: "x" }
+    ... node { name: "z" op: "Elu" input: "x" } node { name: "r" op: "_Retval" input: "y" }'''
+    >>> graph = load(text.encode()).hierarchy.graph
+    >>> [name for name, never in zip(graph.name, unused(graph)) if never]
+    ['z']
+    """
+    main = graph.function < 0
+    results = graph.of_types(RESULTS.__contains__)
+    last = np.ones(len(graph), bool)
+    last[graph.source] = False
+    alive = results | graph.of_types(acts) | (last & ~graph.of_types(only_gives)) | (main & ~(results & main).any())
+    for body in graph.functions:
+        alive[[node for node, _ in body.returns if node >= 0]] = True
+    never: Bools = ~spread(alive, graph.target, graph.source)
+    return never
+
+
+def acts(op: str) -> bool:
+    """Whether an op changes something, or may do so, as one that no table describes.
+
+    >>> acts("AssignSub"), acts("While"), acts("Mine"), acts("StackPushV2"), acts("Mul")
+    (True, True, True, False, False)
+    """
+    known = row(op)
+    return known is None or not known.outputs or has_role(op, *EFFECTS)
+
+
+def only_gives(op: str) -> bool:
+    """Whether an op is known to be arithmetic, or to hand a value on.
+
+    >>> only_gives("Mul"), only_gives("StridedSlice"), only_gives("StackPushV2")
+    (True, True, False)
+    """
+    known = row(op)
+    return (known is not None and known.flops not in ("", "0")) or has_role(op, *HANDS_ON)
 
 
 def conditions_around(graph: Graph) -> dict[int, tuple[int | None, ...]]:

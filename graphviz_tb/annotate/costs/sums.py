@@ -10,7 +10,7 @@ from math import prod
 from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.costs.counted import CountedOp, Unknown, elements, settled, sizes
 from graphviz_tb.annotate.costs.formulas import work
-from graphviz_tb.annotate.costs.frames import conditions_around
+from graphviz_tb.annotate.costs.frames import conditions_around, unused
 from graphviz_tb.annotate.costs.layers import is_partial, layer_work
 from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
@@ -91,6 +91,7 @@ class Bill:
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = Rounds(inference)
         self._around = conditions_around(self.graph)
+        self._never: list[bool] = unused(self.graph).tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -156,7 +157,7 @@ class Bill:
         if called := self.called(frame, node):
             return self._call(frame, node, called)
         definition = self.graph.node_def(node)
-        if definition is None:
+        if definition is None or self._never[node]:
             return NOTHING
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
         outs = frame.outs[node]
