@@ -58,6 +58,8 @@ def test_every_op_with_an_attribute_of_every_kind(odd: str) -> None:
             node = graph.node.add(name=f"{kind}_{attribute}", op=kind, input=["a", "b"])
             node.attr["_output_shapes"].list.shape.add(dim=[TensorShapeProto.Dim(size=8)] * 4)
             node.attr[attribute].CopyFrom(ODD[odd])
+    # Among the types is one that says what the graph returns: what it does not return costs nothing.
+    graph.node.add(name="returned", op="_Retval", input=["AddN_ksize"])
     costs: Any = load(graph).costs()
     assert all(type(cost.flops) is int and cost.flops >= 0 for cost in costs.values())
     assert costs["AddN_ksize"].flops == 8**4

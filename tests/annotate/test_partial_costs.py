@@ -293,5 +293,5 @@ def test_what_a_function_computes_for_nobody_costs_nothing() -> None:
     }
     types = {"Tin": {"list": {"type": [1, 1]}}, "Tout": {"list": {"type": [1]}}}
     call = node("call", "PartitionedCall", "x", "w", f={"func": {"name": "f"}}, **types)
-    found = model(placeholder("x", 4, 16), weights("w", 16, 16), call, library=[body])
+    found = model(placeholder("x", 4, 16), weights("w", 16, 16), call, node("after", "Relu", "call"), library=[body])
     assert found.cost.under(0).macs == 4 * 16 * 16

@@ -61,7 +61,10 @@ def unused(graph: Graph) -> Bools:
     results = graph.of_types(RESULTS.__contains__)
     last = np.ones(len(graph), bool)
     last[graph.source] = False
-    alive = results | graph.of_types(acts) | (last & ~graph.of_types(only_gives)) | (main & ~(results & main).any())
+    alive = results | graph.of_types(acts) | (last & ~graph.of_types(only_gives))
+    # Of what says no result nobody knows what is wanted.
+    says = np.array([*(any(node >= 0 for node, _ in each.returns) for each in graph.functions), (results & main).any()])
+    alive |= ~says[graph.function]
     for body in graph.functions:
         alive[[node for node, _ in body.returns if node >= 0]] = True
     never: Bools = ~spread(alive, graph.target, graph.source)
