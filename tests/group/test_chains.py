@@ -197,3 +197,63 @@ def test_equal_scopes_with_equal_small_inputs_are_a_stack_whatever_leaves_them(c
     net.op("Pack", "llama/stack", *given)
     net.op("Identity", "out", net.op("MatMul", "llama/matmul", net.op("Rsqrt", "llama/norm", x)))
     assert heights(net.model()) == [count]
+
+
+def keras(base: str, number: int) -> str:
+    """The scope of a layer when Keras runs a model: `block_1, block_1_2, block_2_1, block_3_1 …`."""
+    return f"{base}_1_2" if number == 1 else f"{base}_{number}_1" if number else f"{base}_1"
+
+
+@pytest.mark.parametrize("shared", [0, 1, 2])
+@pytest.mark.parametrize("blocks", [6, 12])
+def test_blocks_with_the_counters_of_keras_are_one_stack(blocks: int, shared: int) -> None:
+    net = Network()
+    x = net.op("Placeholder", "x")
+    given = [net.op("Cos", f"net/given{at}", net.op("Placeholder", f"y{at}")) for at in range(shared)]
+    for at in range(blocks):
+        scope = f"net/{keras('block', at)}"
+        inner = net.op("Rsqrt", f"{scope}/norm", x)
+        for number, value in enumerate(given):
+            inner = net.op("Mul", f"{scope}/scale{number}", inner, net.dense(value, f"{scope}/mod{number}"))
+        x = net.op("AddV2", f"{scope}/sum", x, net.dense(inner, f"{scope}/out"))
+    net.op("Identity", "out", x)
+    model = net.model("words")
+    assert heights(model) == [blocks]
+    if shared:  # with no other input all are one flow, without groups of names
+        assert "net_block" in model.hierarchy.name
+
+
+@pytest.mark.parametrize("names", ["words", "numbers"])
+@pytest.mark.parametrize("levels", [4, 5])
+def test_the_first_level_of_a_decoder_is_one_of_its_levels_though_its_skip_is_short(levels: int, names: str) -> None:
+    assert heights(u_net(levels).model(names))[:2] == [levels, levels]
+
+
+@pytest.mark.parametrize("names", ["scopes", "words"])
+def test_a_first_step_that_begins_with_a_state_of_its_own_is_one_of_the_steps(names: str) -> None:
+    # Each step takes the state and the flow of the step before it; the first is given others, made in its midst.
+    net = Network()
+    x = net.dense(net.op("Placeholder", "x"), "context")
+    state, flow = net.op("Tanh", "state", x), net.dense(x, "flow")
+    for at in range(8):
+        moved = net.dense(net.op("ConcatV2", f"joined_{at}", x, flow), f"motion_{at}")
+        both = net.op("ConcatV2", f"both_{at}", state, moved)
+        gate = net.dense(both, f"gate_{at}", "Sigmoid")
+        state = net.op("Mul", f"mixed_{at}", gate, net.dense(both, f"new_{at}", "Tanh"))
+        flow = net.op("AddV2", f"added_{at}", flow, net.dense(state, f"head_{at}"))
+    net.op("Identity", "out", flow)
+    assert heights(net.model(names)) == [8]
+
+
+def test_a_second_cell_is_no_step_of_the_first() -> None:
+    # Steps of the second cell are given what the first gives at each step, and nothing at the end of it.
+    net = Network()
+    inputs, outputs = [net.op("Placeholder", f"x{at}") for at in range(8)], []
+    for cell in range(2):
+        state = net.op("Placeholder", f"zero{cell}")
+        for at in range(8):
+            state = net.dense(net.op("ConcatV2", f"c{cell}/{at}/concat", inputs[at], state), f"c{cell}/{at}", "Tanh")
+            outputs.append(state)
+        inputs = outputs[-8:]
+    net.op("Pack", "pack", *inputs)
+    assert set(heights(net.model("numbers"))) <= {7, 8}

@@ -23,19 +23,19 @@ def join_feeders(dag: Dag, symbols: SymbolNumbers, values: frozenset[int], given
     small = trees(dag, along)
     consumer: dict[int, int] = {}
     value, brings = reaching(dag, values, along), reaching(dag, given, along, values)
-    for box in range(len(dag)):
-        if box in small or not dag.before[box]:  # a feeder goes to the consumer with its whole tree
-            continue
+    # A feeder goes to the consumer with its whole tree; one that stays has feeders of its own.
+    todo = [box for box in range(len(dag)) if box not in small]
+    for box in todo:
         feeders = [source for source in dag.before[box] if source in small]
+        kept = -1
         if not feeders:
             continue
         if len(feeders) == len(dag.before[box]):
             kept = next((source for source in feeders if not value[source]), feeders[0])
-            feeders.remove(kept)
         elif not any(brings[source] for source in dag.before[box] if source not in small):
             kept = next((source for source in feeders if brings[source]), -1)
-            feeders = [source for source in feeders if source != kept]
-        feeding = [member for feeder in feeders for member in tree(dag, feeder)]
+        todo += [kept] if kept >= 0 else []
+        feeding = [member for feeder in feeders if feeder != kept for member in tree(dag, feeder)]
         if len(feeding) <= MOST_BESIDE:
             consumer.update(dict.fromkeys(feeding, box))
     by_consumer: dict[int, list[int]] = {}

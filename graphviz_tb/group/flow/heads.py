@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from graphviz_tb.group.flow.repeats import block
-from graphviz_tb.group.flow.sequence import Element
+from graphviz_tb.group.flow.sequence import Element, around
 from graphviz_tb.group.flow.setting import Setting
 
 SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder
@@ -68,4 +68,4 @@ def head(elements: Sequence[Element], body: int, setting: Setting) -> Element:
     if len(elements) == 1:
         return elements[0]
     box = block(setting, elements)
-    return Element(box, box.symbol, ("head", body), elements[-1].cut)
+    return Element(box, box.symbol, ("head", body), elements[-1].cut, place=around(elements))

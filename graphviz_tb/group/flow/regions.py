@@ -17,8 +17,8 @@ from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import FlowOrder, without_far
 from graphviz_tb.group.flow.readable import cost
-from graphviz_tb.group.flow.repeats import fold_repeats, same_inside
-from graphviz_tb.group.flow.sequence import Element
+from graphviz_tb.group.flow.repeats import fold_repeats
+from graphviz_tb.group.flow.sequence import Element, Line, Stretch, same_inside
 from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import fold_stages
@@ -251,6 +251,7 @@ def atoms(
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
     start = 0
+    along = Line([boxes[box] for box in line], [[order.place[source] for source in dag.before[box]] for box in line])
     for end in beside_heads(dag, order, ends):
         first = line[start]
         fork = start < end
@@ -261,7 +262,8 @@ def atoms(
         held = tuple([boxes[place].symbol for place in line[start : end + 1]])
         shortcut = fork and any(order.place[source] < start for source in dag.before[line[end]])
         source = not fork and not dag.before[first] and not (dag.outside and dag.outside[first])
-        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source))
+        at = Stretch(along, start, end + 1)
+        sequence.append(Element(box, symbol, symbol, cut[end], fork, False, side[first], held, shortcut, source, at))
         start = end + 1
     return sequence
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, stack
 from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
-from graphviz_tb.group.flow.sequence import Element, Repetition
+from graphviz_tb.group.flow.sequence import Element, Repetition, around, ends_of, same_inside, with_ends
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import form, shared
 from graphviz_tb.model.columns import Longs
@@ -129,7 +129,8 @@ def in_phase(
         def key(repeat: Repetition) -> tuple[object, ...]:
             # Repetitions that are wholly equal first: a reader counts them at a glance.
             uneven = unlike[repeat.stop - period - start] - unlike[repeat.start - start]
-            return not uneven, template(repeat) == known, *phase_key(sequence, repeat, setting)
+            more = period > 1 and setting.budget.take(period) and ends_of(sequence, repeat).count
+            return not uneven, template(repeat) == known, more, *phase_key(sequence, repeat, setting)
 
         best = max(choices, key=key)
     rotations.setdefault(held, template(best))
@@ -180,15 +181,17 @@ def put_together(sequence: list[Element], repeats: list[Repetition], setting: Se
     for repeat in repeats:
         if repeat.start < done:  # overlaps the one before
             continue
-        before, turns = sequence[done : repeat.start], sequence[repeat.start : repeat.stop]
+        before, turns, stop = sequence[done : repeat.start], sequence[repeat.start : repeat.stop], repeat.stop
         if repeat.period == 1:
             before, turns = with_first(before, turns)
+        else:
+            before, turns, stop = with_ends(sequence, done, repeat)
         made = fold_one(turns, repeat.period, setting)
-        folded += sequence[done : repeat.stop] if made is None else [*before, *made]
+        folded += sequence[done:stop] if made is None else [*before, *made]
         if made and len(made) == 1 and repeat.period > 1 and turns[0].fork:  # of plain chains any two ops
             units[tuple(element.symbol for element in turns[: repeat.period])] = None
         hit = hit or made is not None
-        done = repeat.stop
+        done = stop
     return alone(folded + sequence[done:], units, setting), hit
 
 
@@ -206,7 +209,7 @@ def alone(sequence: list[Element], units: Collection[tuple[int, ...]], setting: 
         turn = sequence[place : place + period]
         if tuple(element.symbol for element in turn) in units:
             box = block(setting, turn)
-            turn = [Element(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork)]
+            turn = [Element(box, box.symbol, box.symbol, turn[-1].cut, turn[0].fork, place=around(turn))]
             place += period - 1
         folded.append(turn[0])
         place += 1
@@ -233,11 +236,6 @@ def parts_of(element: Element) -> list[Element]:
     return [Element(box, box.symbol, box.symbol, element.cut) for box in element.box.members]
 
 
-def same_inside(box: FlowBox, other: FlowBox) -> bool:
-    """Return whether two boxes have equal content, whatever feeds them."""
-    return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
-
-
 def fold_one(elements: list[Element], period: int, setting: Setting) -> list[Element] | None:
     """A stack of equal repetitions of `period` elements, or stages; None where neither helps."""
     symbols = setting.symbols
@@ -251,7 +249,8 @@ def fold_one(elements: list[Element], period: int, setting: Setting) -> list[Ele
     if equal and not (period > 1 and len(turns) < STAGES and any(shows_stack(element.box) for element in once)):
         unit = once[0].symbol if period == 1 else boxes[0].symbol
         made = stack(symbols, boxes, unit)
-        return [Element(made, made.symbol, ("stack", unit), turns[-1][-1].cut, once[0].fork)]
+        last = turns[-1][-1]
+        return [Element(made, made.symbol, ("stack", unit), last.cut, once[0].fork, place=around(elements))]
     word = ("stage", *(element.word for element in once))
     for box in boxes:
         box.how = How.STAGE

@@ -2,8 +2,97 @@
 
 from __future__ import annotations
 
-from graphviz_tb.group.flow.box import FlowBox
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied
 from graphviz_tb.model.frozen import dataclass
+
+STRAY = 4  # boxes before a first repetition that stand among its own: states that it begins with
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """The boxes of a level along its flow; `sources` are the places that the inputs of each come from."""
+
+    boxes: Sequence[FlowBox]
+    sources: Sequence[Sequence[int]]
+
+    def before(self, once: Stretch) -> tuple[list[int], list[int]]:
+        """The places right before a stretch that hold the same as it, wired alike inside, whatever feeds them; and
+        places among these that begin apart. Both empty where there are none."""
+        places: list[int] = []
+        strays: list[int] = []
+        spot = once.start - 1
+        for box in reversed(once.boxes()):
+            while spot >= 0 and not same_inside(self.boxes[spot], box) and small(self.boxes[spot]):
+                if len(strays) == STRAY:
+                    return [], []
+                strays.append(spot)
+                spot -= 1
+            if spot < 0 or not same_inside(self.boxes[spot], box):
+                return [], []
+            places.append(spot)
+            spot -= 1
+        places.reverse()
+        strays.reverse()
+        # A stray that needs one of them, or what they alone are given, is a way beside them: a shortcut.
+        own = {*places, *self.given(places)} - self.given(once.places())
+        if not own.isdisjoint(self.given(strays)) or self.wires(places) != self.wires(once.places()):
+            return [], []
+        return places, strays
+
+    def behind(self, last: Stretch) -> list[int]:
+        """The places right behind a stretch that hold the same as it, wired alike inside, and are fed by it as it is by
+        what is before it; empty where there are none."""
+        length = last.stop - last.start
+        places = range(last.stop, last.stop + length)
+        if places.stop > len(self.boxes) or not all(
+            map(same_inside, self.boxes[places.start : places.stop], last.boxes())
+        ):
+            return []
+        fed = self.wires(places) == self.wires(last.places()) and self.feeds(last.start, places)
+        return list(places) if fed == self.feeds(last.start - length, last.places()) else []
+
+    def wires(self, places: Sequence[int]) -> list[list[int]]:
+        """For each of some places which others of them feed it."""
+        step_of = {place: step for step, place in enumerate(places)}
+        return [sorted([step_of[each] for each in self.sources[place] if each in step_of]) for place in places]
+
+    def given(self, places: Sequence[int]) -> set[int]:
+        """The places that feed some."""
+        return {source for place in places for source in self.sources[place]}
+
+    def feeds(self, start: int, places: Sequence[int]) -> bool:
+        """Whether a place from `start` on feeds one of some places behind it."""
+        return any(start <= source < places[0] for place in places for source in self.sources[place])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """The places of a line from `start` to right before `stop`."""
+
+    line: Line
+    start: int
+    stop: int
+
+    def boxes(self) -> Sequence[FlowBox]:
+        """The boxes of the level in it."""
+        return self.line.boxes[self.start : self.stop]
+
+    def places(self) -> Sequence[int]:
+        """All its places."""
+        return range(self.start, self.stop)
+
+
+def small(box: FlowBox) -> bool:
+    """Whether a box may be a state that something begins with: a few ops, and no weights."""
+    return box.ops < FEWEST_OPS and not box.feeders and not box.members
+
+
+def same_inside(box: FlowBox, other: FlowBox) -> bool:
+    """Return whether two boxes have equal content, whatever feeds them."""
+    return box.symbol == other.symbol or (box.inside is not None and box.inside == other.inside)
 
 
 @dataclass(slots=True, eq=False)
@@ -13,7 +102,8 @@ class Element:
 
     `cut` counts the lines that cross behind it; `fork` says that it is a stretch of several boxes, `side` that it hangs
     on what comes before it, `source` that nothing does. `held` are the symbols of the boxes of a level in it, in the
-    order of the flow; `shortcut` says that the last of them also takes what all of them are given.
+    order of the flow; `shortcut` says that the last of them also takes what all of them are given. `place` is where the
+    boxes stand, None where that does not matter.
     """
 
     box: FlowBox
@@ -26,11 +116,20 @@ class Element:
     held: tuple[int, ...] = ()
     shortcut: bool = False
     source: bool = False
+    place: Stretch | None = None
 
     @property
     def plain(self) -> bool:
         """Neither stack nor stage."""
         return not self.stage and not self.box.stack
+
+
+def around(elements: Sequence[Element]) -> Stretch | None:
+    """The stretch from the first to the last of some elements, where the places of all are known."""
+    first, last = elements[0].place, elements[-1].place
+    if first is None or last is None or any(element.place is None for element in elements):
+        return None
+    return Stretch(first.line, first.start, last.stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +148,80 @@ class Repetition:
     def turns(self) -> list[tuple[int, int]]:
         """Where each repetition starts and stops."""
         return [(start, start + self.period) for start in range(self.start, self.stop, self.period)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """What belongs to a repeat beside it: from element `start` on a repetition at the places `before`, with `strays`
+    among them, and one at the places `behind` up to element `stop`."""
+
+    start: int
+    strays: Sequence[int]
+    before: Sequence[int]
+    behind: Sequence[int]
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """How many repetitions these are."""
+        return bool(self.before) + bool(self.behind)
+
+
+def ends_of(sequence: Sequence[Element], repeat: Repetition) -> Ends:
+    """The repetitions right before and behind those of a repeat that hold the same and are fed differently."""
+    once = around(sequence[repeat.start : repeat.start + repeat.period])
+    last = around(sequence[repeat.stop - repeat.period : repeat.stop])
+    if once is None or last is None or sum(box.ops for box in once.boxes()) < FEWEST_OPS:
+        return Ends(repeat.start, (), (), (), repeat.stop)
+    before, strays = once.line.before(once)
+    behind = last.line.behind(last)
+    # Only at the border of an element: what a region holds belongs to it.
+    start, stop = repeat.start, repeat.stop
+    if before:
+        begin = min([*before[:1], *strays[:1]])
+        while start and (place := sequence[start].place) is not None and place.start > begin:
+            start -= 1
+        before = before if begins(sequence[start], begin) else []
+    if behind:
+        while stop < len(sequence) and (place := sequence[stop].place) is not None and place.stop <= behind[-1]:
+            stop += 1
+        place = sequence[stop].place if stop < len(sequence) else None
+        behind = behind if place is not None and place.stop == behind[-1] + 1 else []
+    return Ends(
+        start if before else repeat.start, strays if before else (), before, behind, stop + 1 if behind else repeat.stop
+    )
+
+
+def begins(element: Element, place: int) -> bool:
+    """Whether an element begins at a place."""
+    return element.place is not None and element.place.start == place
+
+
+def with_ends(sequence: list[Element], done: int, repeat: Repetition) -> tuple[list[Element], list[Element], int]:
+    """The elements between `done` and a repeat, its repetitions with those beside it, and where they end."""
+    turns = sequence[repeat.start : repeat.stop]
+    ends = ends_of(sequence, repeat)
+    first, last = turns[: repeat.period], turns[-repeat.period :]
+    if ends.behind:
+        turns = turns + over(last, ends.behind)
+    if not ends.before or ends.start < done:
+        return sequence[done : repeat.start], turns, ends.stop
+    line = first[0].place.line if first[0].place else None
+    strays = [Element(box, box.symbol, box.symbol) for place in ends.strays if line for box in [line.boxes[place]]]
+    return [*sequence[done : ends.start], *strays], over(first, ends.before) + turns, ends.stop
+
+
+def over(turn: Sequence[Element], places: Sequence[int]) -> list[Element]:
+    """The elements of a repetition over the boxes at other places."""
+    elements = []
+    start = 0
+    for element in turn:
+        if (place := element.place) is None:
+            return list(turn)
+        here = places[start : start + place.stop - place.start]
+        start += len(here)
+        boxes = {id(old): place.line.boxes[new] for old, new in zip(place.boxes(), here, strict=True)}
+        [box] = copied([element.box], boxes)
+        whole = Stretch(place.line, here[0], here[-1] + 1) if here[-1] - here[0] == len(here) - 1 else None
+        elements.append(replace(element, box=box, place=whole))
+    return elements

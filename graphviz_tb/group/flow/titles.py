@@ -10,7 +10,7 @@ from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.given import ALL, given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
-from graphviz_tb.group.flow.words import Vocabulary, common, lengths
+from graphviz_tb.group.flow.words import Vocabulary, common, form, lengths
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
@@ -262,6 +262,8 @@ def stack_name(names: Sequence[str]) -> str:
     ('net_[A-B]_1', 'query … key')
     >>> stack_name(["0", "1", "2"]), stack_name(["dw_1 · pw_1", "dw_2 · pw_2"])
     ('[0-2]', 'dw_[1-2] · pw_[1-2]')
+    >>> stack_name(["block_1", "block_1_2", "block_2_1"])  # Keras's counters
+    'block'
     """
     if len(set(names)) == 1:
         return names[0]
@@ -278,6 +280,9 @@ def stack_name(names: Sequence[str]) -> str:
                 if not ("".join(one[:place]).endswith("[") and "".join(one[place + 1 :]).startswith("]")):
                     words[place] = f"[{words[place]}]"  # PyTorch has brackets: Block[3]
             return "".join(words)
+    first, *others = dict.fromkeys(map(form, names))
+    if first.count("#") == first.count("_#") == 1 and not others and BETWEEN not in first:
+        return first.replace("_#", "")
     return names[0] + BETWEEN + names[-1]
 
 

@@ -17,7 +17,7 @@ BREAK = re.compile(r"[_.\-\s/:]+")  # between words
 # take the square of their number.
 MOST_WORDS = 50
 LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")  # e.g. "block2a"
-COUNTED = re.compile(r"[0-9]+|_[a-z]\Z")  # e.g. "2" and "_b" in "block_2_b"
+COUNTED = re.compile(r"[0-9]+(?:_[0-9]+)*|_[a-z]\Z")  # e.g. "2", Keras's "2_1", and "_b" in "block_2_b"
 
 
 class Vocabulary:
@@ -82,8 +82,8 @@ def lengths(words: NameWords) -> range:
 def form(name: str) -> str:
     """A name without its numbers, and without a letter that counts.
 
-    >>> form("block_2_b"), form("conv3")
-    ('block_##', 'conv#')
+    >>> form("block_2_b"), form("conv3"), form("block_2_1")
+    ('block_##', 'conv#', 'block_#')
     """
     return COUNTED.sub("#", name)
 
