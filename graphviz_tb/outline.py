@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphviz_tb.algorithms.along import along_flow, unjoined
-from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, address, child_path
+from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.summary import mistaken
 from graphviz_tb.view.first import ROOT, first_picture
 from graphviz_tb.view.node_labels import NodeLabels

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
-from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.limits import LARGEST_NAMED, MEMBERS_NAMED, STRUCTURES_TRIED
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy, RowKind
 from graphviz_tb.model.paths import address, function_of
+from graphviz_tb.model.stacks import repetitions
 
 
 @dataclass(frozen=True, slots=True)

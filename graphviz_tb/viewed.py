@@ -15,9 +15,8 @@ from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.painted import Painted
 from graphviz_tb.model.paths import address
-from graphviz_tb.model.saved_view import ByPattern, SavedView
+from graphviz_tb.model.saved_view import ByPattern, Painted, SavedView
 from graphviz_tb.model.units import counted
 from graphviz_tb.options import Options
 from graphviz_tb.search import matching, parse

@@ -22,9 +22,9 @@ from graphviz_tb.commands.views import view_for
 from graphviz_tb.formats import RENDERERS, format_of
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.options import ReportStyle
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import ReportStyle
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.options import PictureOptions
 
@@ -120,7 +120,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
 
 def style_of(word: str | None) -> ReportStyle:
     """The style of the report."""
-    from graphviz_tb.diff.styles import STYLES
+    from graphviz_tb.diff.options import STYLES
     from graphviz_tb.errors import UnknownChoice
 
     # The member of the table, not the word: only that has the type of a style.
@@ -132,7 +132,7 @@ def style_of(word: str | None) -> ReportStyle:
 
 def check_outputs(targets: tuple[str, ...]) -> None:
     """Refuse an output that cannot be, before anything is read."""
-    from graphviz_tb.diff.styles import REPORTS
+    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.errors import UnknownChoice
     from graphviz_tb.output import check_writable
 
@@ -224,15 +224,15 @@ def is_picture(target: str) -> bool:
 
 def is_report(target: str) -> bool:
     """Whether an output is the report in words."""
-    from graphviz_tb.diff.styles import REPORTS
+    from graphviz_tb.diff.options import REPORTS
 
     return Path(target).suffix.lower() in REPORTS
 
 
 def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
     """A picture, or the report in the format of the target's suffix."""
+    from graphviz_tb.diff.options import REPORTS
     from graphviz_tb.diff.report.explain import explain
-    from graphviz_tb.diff.styles import REPORTS
 
     suffix = Path(target).suffix.lower()
     if suffix in REPORTS:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphviz_tb.diff.folders import Collection, ModelPair
+    from graphviz_tb.diff.options import ReportStyle
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import ReportStyle
     from graphviz_tb.errors import TbGraphError
 
 

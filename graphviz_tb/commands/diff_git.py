@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from graphviz_tb.commands.diff_codes import SAME, TOP
 
 if TYPE_CHECKING:
+    from graphviz_tb.diff.options import ReportStyle
     from graphviz_tb.diff.result import Changes
-    from graphviz_tb.diff.styles import ReportStyle
 
 GIVEN, RENAMED = 7, 9  # arguments of an external diff, and where the file was renamed
 HASH, MODE = re.compile(r"[0-9a-f]+|\."), re.compile(r"[0-7]+|\.")  # a dot where there is no file

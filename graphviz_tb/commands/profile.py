@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from graphviz_tb import load
 from graphviz_tb.annotate.profile.tables import over_steps
-from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.session import open_model
-from graphviz_tb.commands.table import TextStyle, bar, clip, columns_of_terminal, style, table, tell, wrap
+from graphviz_tb.commands.table import (
+    TextStyle,
+    bar,
+    bar_width,
+    clip,
+    colored_bars,
+    columns_of_terminal,
+    percent,
+    style,
+    table,
+    tell,
+    wrap,
+)
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
 from graphviz_tb.model.profile import OpTime, Profile
@@ -155,4 +166,4 @@ def table_lines(rows: Sequence[OpTime], whole: float, width: int, look: TextStyl
         cells.append(
             (*times, f"{row.count:,}", one_line(row.name) or "(whole graph)", op, bar(share, bar_width(width) // 2))
         )
-    return colored(table(cells, width, (0, 1, 2, 3), (4, 5), header=True, look=look), look)
+    return colored_bars(table(cells, width, (0, 1, 2, 3), (4, 5), header=True, look=look), look)

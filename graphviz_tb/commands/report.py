@@ -6,13 +6,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from graphviz_tb.algorithms.calls import at_least
-from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.costs import CostReport, cost_report
 from graphviz_tb.commands.costs_text import cost_lines
 from graphviz_tb.commands.holdings import SourceArgument, describe_choice, entry_lines, signature_lines
 from graphviz_tb.commands.hotspots import Hotspots, hotspots
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some, table, wrap
+from graphviz_tb.commands.table import (
+    TextStyle,
+    bar,
+    bar_width,
+    clip,
+    clip_end,
+    colored_bars,
+    pad,
+    percent,
+    places,
+    some,
+    table,
+    wrap,
+)
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.limits import DEVICES_LISTED, OUTLINE_DEPTH, PARTS_OUTLINED
 from graphviz_tb.model.loaded import Entry, Signature
@@ -258,7 +270,7 @@ def bar_lines(counts: Sequence[tuple[str, int]], top: int, width: int, look: Tex
         return []
     most, size = max(count for _, count in counts), bar_width(width)
     rows = [(name, f"{count:,}", bar(count / most, size)) for name, count in counts[:top]]
-    return [*colored(table(rows, width, right=(1,)), look), *rest(len(counts) - top, width, look)]
+    return [*colored_bars(table(rows, width, right=(1,)), look), *rest(len(counts) - top, width, look)]
 
 
 def rest(more: int, width: int, look: TextStyle) -> list[str]:

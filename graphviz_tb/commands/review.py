@@ -14,7 +14,7 @@ import click
 from graphviz_tb.commands.check import assertion_options, wanted_assertions
 from graphviz_tb.commands.diff_codes import conditions
 from graphviz_tb.commands.options import reading_options, view_options
-from graphviz_tb.commands.reviewed import Reviewed
+from graphviz_tb.commands.review_words import Reviewed
 from graphviz_tb.commands.views import view_for
 from graphviz_tb.formats import RENDERERS
 

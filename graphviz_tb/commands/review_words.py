@@ -1,21 +1,24 @@
-"""What `tbgraph review` says: lines for a terminal, a comment for a pull request."""
+"""What `tbgraph review` finds of each model, and its report: lines for a terminal, a comment for a pull request."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphviz_tb.api.checked import lines, verdict
 from graphviz_tb.commands.costs_text import amount
-from graphviz_tb.commands.diff_codes import TOP
+from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 from graphviz_tb.commands.diff_folders import TABLE, row
 from graphviz_tb.diff.report.explain import escaped, headline, in_code, markdown, printable
 from graphviz_tb.limits import COMMENT
 from graphviz_tb.model.units import counted
 
 if TYPE_CHECKING:
-    from graphviz_tb.commands.reviewed import Reviewed
+    from graphviz_tb.api.checked import CheckedModel
+    from graphviz_tb.diff.result import Changes
+    from graphviz_tb.errors import TbGraphError
     from graphviz_tb.pipeline import Model
 
 WORD = {
@@ -23,6 +26,34 @@ WORD = {
     "changed": "changed",
 }  # fmt: skip
 CUT = "\n\n…\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """What became of one model since the base.
+
+    `state` is "same", "changed", "new", "removed", "unread" where `error` says why the base could not be read, or
+    "broken" where the model itself could not; `base` is the name of the base, `files` are the pictures that were
+    written.
+    """
+
+    path: str
+    base: str
+    state: str
+    model: Model | None = None
+    changes: Changes | None = None
+    checked: CheckedModel | None = None
+    error: TbGraphError | None = None
+    files: tuple[str, ...] = ()
+
+    def code(self, fail_on: str) -> int:
+        """The exit code that it calls for: what is new is no difference."""
+        failed = self.checked is not None and not self.checked
+        if self.error is not None and (fail_on != "none" or self.state == "broken"):
+            return self.error.exit_code
+        gone = self.state == "removed" and fail_on != "none"
+        differs = self.changes is not None and code_of(self.changes, fail_on) != SAME
+        return DIFFERENT if failed or gone or differs else SAME
 
 
 def text(one: Reviewed) -> str:

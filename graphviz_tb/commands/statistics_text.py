@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from graphviz_tb.commands.bars import bar_width, colored, percent
 from graphviz_tb.commands.hotspots import Hotspot, Hotspots
-from graphviz_tb.commands.table import TextStyle, bar, clip, table
+from graphviz_tb.commands.table import TextStyle, bar, bar_width, clip, colored_bars, percent, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.units import format_bytes, format_micros
 
@@ -35,7 +34,7 @@ def statistics_lines(hotspots: Hotspots | None, top: int, width: int, look: Text
             # The range over the steps is one of times; lists by memory go without.
             several = len(hotspots.steps) > 1 and write is format_micros
             table_rows = [spot_row(spot, write(spot.value), width, several) for spot in spots[:top]]
-            lines += ["", look.head(clip(title, width)), *colored(table(table_rows, width, (1, 2), (0,)), look)]
+            lines += ["", look.head(clip(title, width)), *colored_bars(table(table_rows, width, (1, 2), (0,)), look)]
     return lines
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
-from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
 from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.summary import displayed_name, mistaken
 
 BAR = 10  # places: tenths can be read off

@@ -1,11 +1,16 @@
-"""Options of a comparison: which differences count."""
+"""Options of a comparison: which differences count; the styles of its report, and the suffixes of their files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from typing import Literal, get_args
 
 from graphviz_tb.errors import UnknownChoice, WrongType, demand, spoken
+
+ReportStyle = Literal["text", "json", "markdown"]
+STYLES: tuple[ReportStyle, ...] = get_args(ReportStyle)
+REPORTS: dict[str, ReportStyle] = {".json": "json", ".md": "markdown", ".txt": "text"}
 
 
 @dataclass(frozen=True, slots=True)

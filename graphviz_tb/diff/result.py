@@ -8,7 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.comparison import Comparison
-from graphviz_tb.diff.styles import REPORTS, ReportStyle
+from graphviz_tb.diff.options import REPORTS, ReportStyle
 from graphviz_tb.errors import demand
 
 if TYPE_CHECKING:

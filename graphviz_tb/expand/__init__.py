@@ -12,11 +12,11 @@ import numpy as np
 
 from graphviz_tb.expand.annotations import ChildMark, MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
+from graphviz_tb.expand.bundling import find_metaedges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
-from graphviz_tb.expand.metaedges import find_metaedges
 from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.model.bundles import Bundles, Outputs
-from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.columns import Ints, Longs, positions
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Metaedge
+from graphviz_tb.model.paths import Path, owner_row
 from graphviz_tb.model.tensors import Carried
 
 FEW = 64  # edges for which plain loops are quicker than numpy
@@ -142,3 +144,22 @@ def shared(column: NDArray[Any]) -> list[int]:
     """The values of a column, equal ones as one object: a million of them take a quarter of the memory."""
     values: dict[int, int] = {}
     return [values.setdefault(value, value) for value in column.tolist()]
+
+
+def find_metaedges(
+    hierarchy: Hierarchy, facts: Facts, path: Path, rows: list[int]
+) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+    """All edges that group `path` owns, bundled by the children they join; and self edges as (child, count).
+
+    Before: flat edges filed by owner; `rows` are the group's children. After: one metaedge for each ordered pair, in
+    the order of first appearance.
+    """
+    owner = owner_row(hierarchy, path)
+    if owner < 0:
+        return [], []
+    edges = hierarchy.owned(owner)
+    if not len(edges):
+        return [], []
+    ends = tuple(positions(rows, column[edges]) for column in (hierarchy.edge_from, hierarchy.edge_to))
+    held = bundled(hierarchy.graph, facts, edges, ends)
+    return lines(held, 0, len(held.tensors))

@@ -13,13 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.limits import EDGES_LED
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Mark, MarkPairs
+from graphviz_tb.model.graph import Mark, MarkPairs, unique_pairs
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
 

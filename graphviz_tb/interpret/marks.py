@@ -7,12 +7,11 @@ from collections import defaultdict
 
 import numpy as np
 
-from graphviz_tb.algorithms.beside import unique_pairs
 from graphviz_tb.interpret.pytorch import mark_plumbing
 from graphviz_tb.limits import MARKS_DEEP
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.graph import Graph, Mark, MarkPairs
+from graphviz_tb.model.graph import Graph, Mark, MarkPairs, unique_pairs
 from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
 
 SUMMARY = re.compile(r".*Summary(V2)?", re.DOTALL)

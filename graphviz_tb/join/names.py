@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.join.drawn import drawn_row
 from graphviz_tb.join.tags import LookedUpTag
 from graphviz_tb.model.hierarchy import STACKS, Hierarchy
-from graphviz_tb.model.joins import FoundRows
+from graphviz_tb.model.joins import FoundRows, drawn_row
 
 
 def by_name(hierarchy: Hierarchy, tags: Sequence[LookedUpTag]) -> dict[str, FoundRows]:

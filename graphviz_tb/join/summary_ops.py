@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from graphviz_tb.join.drawn import rows_of_nodes
 from graphviz_tb.join.tags import LookedUpTag
 from graphviz_tb.join.variables import users_by_node
 from graphviz_tb.limits import CARRIERS_FOLLOWED
@@ -20,7 +19,7 @@ from graphviz_tb.model.columns import filed
 from graphviz_tb.model.graph import INPUT_ARG, Call, Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.interpretation import Part
-from graphviz_tb.model.joins import Aspect, FoundRows
+from graphviz_tb.model.joins import Aspect, FoundRows, rows_of_nodes
 from graphviz_tb.model.wiring import wiring
 from graphviz_tb.ops.inputs import summary_inputs
 from graphviz_tb.ops.roles import CONSTANTS, Role, has_role

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from graphviz_tb.join.drawn import rows_of_nodes
 from graphviz_tb.join.tags import LookedUpTag
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
-from graphviz_tb.model.joins import Aspect, FoundRows
+from graphviz_tb.model.joins import Aspect, FoundRows, rows_of_nodes
 from graphviz_tb.ops.inputs import weight_names
 
 NUMBER = re.compile(r"_\d+$")  # Keras 2 numbers the weights of a layer, TensorFlow 1 tags that are there twice

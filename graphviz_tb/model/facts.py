@@ -17,7 +17,7 @@ from graphviz_tb.model.tensors import Tensor
 if TYPE_CHECKING:
     from graphviz_tb.model.given import GivenFacts
     from graphviz_tb.model.measured_tags import LoggedValues
-    from graphviz_tb.model.painted import Painted
+    from graphviz_tb.model.saved_view import Painted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,9 +1,11 @@
-"""Numbers that JSON has no word for."""
+"""Numbers as JSON holds them."""
 
 from __future__ import annotations
 
 from math import isfinite, isnan
 from typing import Any
+
+SAFE = 2**53  # whole numbers up to here are exact as a double
 
 
 def finite(value: Any) -> Any:
@@ -19,3 +21,12 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(each) for each in value]
     return value
+
+
+def whole(number: int | None) -> int | str | None:
+    """A whole number as JSON holds it; one that a double cannot hold is a text.
+
+    >>> whole(7), whole(2**60)
+    (7, '1152921504606846976')
+    """
+    return number if number is None or -SAFE <= number <= SAFE else str(number)

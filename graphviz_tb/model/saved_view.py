@@ -1,10 +1,11 @@
-"""What a view file says: which nodes are shown how, by patterns, and options of folding and of pictures."""
+"""A view file: which nodes are shown how, by patterns, options of folding and of pictures; and its colours by row."""
 
 from __future__ import annotations
 
 from dataclasses import field
 from typing import Any
 
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
 
 Patterns = tuple[str, ...]
@@ -28,3 +29,12 @@ class SavedView:
     colors: ByPattern = ()
     titles: ByPattern = ()
     choices: tuple[tuple[str, Any], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Painted:
+    """`category` is by row, -1 for none; the patterns `names` and their colours `tones` (`#RRGGBB`) by category."""
+
+    category: Ints
+    names: tuple[str, ...]
+    tones: tuple[str, ...]

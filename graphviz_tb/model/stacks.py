@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SERIES, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SEGMENT, SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, parent_path
 
 
@@ -79,3 +79,19 @@ def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> 
     shown = around if around is not None and members.get(around) == path else path
     stack = stack_in(hierarchy, shown[-1])
     return boxes_of(hierarchy, (*shown[:-1], stack))[-1] if stack >= 0 else shown
+
+
+def repetitions(hierarchy: Hierarchy, row: int) -> int:
+    """The repetitions of a series; of a fold, what it holds."""
+    if hierarchy.kind[row] != SERIES:
+        return len(hierarchy.children(row))
+    count = 0
+    todo = [row]
+    while todo:
+        held = hierarchy.children(todo.pop())
+        ranges = (hierarchy.kind[held] == FOLD) & (hierarchy.how[held] == SEGMENT)
+        if ranges.all():
+            todo += held.tolist()
+        else:
+            count += len(held)
+    return count

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
-from graphviz_tb.diff.picture.between import EdgesBetween
 from graphviz_tb.diff.picture.both import Both
 from graphviz_tb.diff.picture.overlay import BAND, DARK, HOLDING, LIGHT, Overlay
+from graphviz_tb.diff.picture.tints import EdgesBetween
 from graphviz_tb.diff.report.explain import remarks, verdict
 from graphviz_tb.diff.report.words import SIGNS
 from graphviz_tb.limits import CHANGES_LISTED

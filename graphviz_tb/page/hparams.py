@@ -5,9 +5,9 @@ from __future__ import annotations
 from posixpath import join, normpath
 from typing import Any
 
+from graphviz_tb.model.finite import finite
 from graphviz_tb.model.hparams import HParam, HParamSetting, Interval, Metric
 from graphviz_tb.model.logged import Logged, Series
-from graphviz_tb.page.numbers import finite
 from graphviz_tb.read.logged.hparams import trials_of
 
 

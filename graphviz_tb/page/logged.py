@@ -19,6 +19,7 @@ from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.embeddings import Embedding
+from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.joins import Join
 from graphviz_tb.model.logged import Histograms, Kind, Logged, Place, Run, Series
@@ -29,7 +30,6 @@ from graphviz_tb.page.columns import packed
 from graphviz_tb.page.custom import custom_told
 from graphviz_tb.page.hparams import trials_table
 from graphviz_tb.page.joined import clouds_joined, joins_told
-from graphviz_tb.page.numbers import finite, whole
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.projector import Projector, projector_of
 from graphviz_tb.read.logged.layouts import custom_charts

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from graphviz_tb.chart.histograms import percentiles, ridges
 from graphviz_tb.log import Log
+from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.logged import Blobs, Curves, Histograms, Place, Series, TensorPoints
 from graphviz_tb.page.blobs import HEAD, UNKNOWN, kind_of, size_of
 from graphviz_tb.page.columns import Blocks
-from graphviz_tb.page.numbers import finite, whole
 
 USUAL_STEPS = 51  # histograms of a series, as TensorBoard shows them
 MOST_SAMPLES = 200  # of one point

@@ -1,12 +1,14 @@
-"""Coordinates of a level too large to be laid out: its rows one below the other."""
+"""A level too large to be laid out: its rows one below the other, and the ends of its lines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graphviz_tb.model.level import Gaps, LevelLayout
-from graphviz_tb.model.scene import Point
+from graphviz_tb.model.metagraph import EdgeKind
+from graphviz_tb.model.scene import Point, Web
 from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.model.view import View
 
 
 def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) -> LevelLayout:
@@ -40,3 +42,18 @@ def spread(skeleton: Skeleton, width: int) -> list[int]:
         number, many = (index, first) if slot.first else (index - first, len(skeleton.ports) - first)
         places.append(width * (2 * number + 1) // (2 * many))
     return places
+
+
+def webs(view: View, frame: int, boxes: Mapping[int, int], ports: Mapping[int, int]) -> list[Web]:
+    """The lines of a level by kind.
+
+    Before: `boxes` are numbers of boxes by position, `ports` those of ports by their number in the skeleton.
+    """
+    count = view.skeleton.children
+    ends_of: dict[EdgeKind, tuple[list[int], list[int]]] = {}
+    for wire in view.wires():
+        chain = view.skeleton.wires[wire].chain
+        # -1 - p: port number p.
+        for ends, item in zip(ends_of.setdefault(view.line(wire).kind, ([], [])), (chain[0], chain[-1]), strict=True):
+            ends.append(boxes[item] if item < count else -1 - ports[item - count])
+    return [Web(kind, frame, tuple(ends[0]), tuple(ends[1])) for kind, ends in ends_of.items()]

@@ -16,8 +16,8 @@ from graphviz_tb.place.core import Slot
 from graphviz_tb.place.frames import GroupLayout
 from graphviz_tb.place.groups import OpenGroup
 from graphviz_tb.place.identity import Undrawn, loop_numbers, of_loop, of_wire
+from graphviz_tb.place.rows import webs
 from graphviz_tb.place.sizes import BASELINE, moved
-from graphviz_tb.place.webs import webs
 
 AreaName = Literal["main", "in_extract", "out_extract", "functions"]
 PortKey = tuple[int, int]  # number of the group, number of the port in its skeleton

@@ -17,11 +17,8 @@ from graphviz_tb.serve.answers import Refused, refusal
 from graphviz_tb.serve.guard import App, Guard
 from graphviz_tb.serve.live import watching
 from graphviz_tb.serve.routes import (
-    custom,
-    events,
     export,
     graphs,
-    hparams,
     media,
     numbers,
     profile,
@@ -33,7 +30,7 @@ from graphviz_tb.serve.routes import (
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.settings import Settings
 
-FAMILIES = (viewer, state, series, numbers, hparams, custom, media, projector, profile, export, graphs, events)
+FAMILIES = (viewer, state, series, numbers, media, projector, profile, export, graphs)
 ROUTES = [route for family in FAMILIES for route in family.ROUTES]
 
 

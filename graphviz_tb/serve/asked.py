@@ -1,16 +1,19 @@
-"""What a request asks for: ids and numbers of its address, each checked."""
+"""What a request asks for: ids, numbers and points of its address, each checked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 from starlette.requests import Request
 
+from graphviz_tb.model.logged import Series
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.session import ServedSource
 
 MOST_SERIES = 200  # in one request
 DIGITS = 9  # of an id: no server gives more
+FAR = 1e300
 
 
 def known(request: Request, names: Iterable[str]) -> dict[str, str]:
@@ -79,3 +82,18 @@ def word(query: dict[str, str], name: str, legal: tuple[str, ...]) -> str:
     if value not in legal:
         raise Refused(400, f"{name} is one of {', '.join(legal)}")
     return value
+
+
+def point_at(series: Series, query: dict[str, str]) -> int:
+    """The last point at the step `at` of a query or before it; the last of all where it is not given.
+
+    Raises `Refused` where there is none.
+    """
+    points = series.in_order()
+    step = decimal(query, "at", FAR, -FAR, FAR) or 0.0
+    before = int(np.searchsorted(series.step[points], step, "right"))
+    if not len(points):
+        raise Refused(404, "this series has no points")
+    if not before:
+        raise Refused(404, "this series begins later", f"its first step is {series.step[points[0]]}")
+    return int(points[before - 1])

@@ -5,9 +5,11 @@ The whole graph is searched, whatever a viewer has opened. A page without a serv
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,10 @@ from numpy.typing import NDArray
 from graphviz_tb.limits import CARDS_OF_BLOCK
 from graphviz_tb.model.columns import Floats, Ints, Longs, filed
 from graphviz_tb.model.hierarchy import OP, SCOPE, RowKind, filed_children
+from graphviz_tb.page.blocks import INTS
 from graphviz_tb.page.rows import COLUMNS
 from graphviz_tb.search import Query, matching
-from graphviz_tb.serve.loading import ServedPage
-from graphviz_tb.serve.pages import unpacked
+from graphviz_tb.serve.loading import Packed, ServedPage
 
 EDGES = ("source", "target", "key", "slot", "flags", "tensor")
 CONTROL, REFERENCE = 1, 2
@@ -28,6 +30,7 @@ MEASURED = ("compute-time", "memory")
 # The colouring whose numbers are those of a quantity.
 SCHEME_OF = {"parameters": "parameters", "flops": "flops", "activation_bytes": "activations",
              "memory": "memory", "time": "compute-time"}  # fmt: skip
+KEPT = 32  # unpacked blocks
 
 
 class GraphRows:
@@ -229,3 +232,20 @@ class GraphRows:
             "reference": bool(values["flags"] & REFERENCE),
             "tensor": self.words[values["tensor"]],
         }
+
+
+@lru_cache(KEPT)
+def unpacked(block: Packed) -> Any:
+    """What a block holds: numbers, or a value of JSON."""
+    data = gzip.decompress(block.data)
+    return np.frombuffer(data, INTS) if block.kind == "ints" else json.loads(data)
+
+
+def group(page: ServedPage, key: str) -> NDArray[np.int32] | None:
+    """What one group holds, as numbers; None where it is not in the page."""
+    place = unpacked(page.blocks["levels"]).get(key)
+    if place is None:
+        return None
+    block, start, length = place
+    numbers: NDArray[np.int32] = unpacked(page.blocks[f"levels/{block}"])[start : start + length]
+    return numbers

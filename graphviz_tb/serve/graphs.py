@@ -13,9 +13,8 @@ from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.saved_view import SavedView
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
-from graphviz_tb.serve.joined import JoinedTags
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
-from graphviz_tb.serve.logged import LoggedColours
+from graphviz_tb.serve.logged import JoinedTags, LoggedColours
 from graphviz_tb.serve.work import chosen, compared, joined, listed, page
 
 MOST_UNPACKED = 2  # pages whose rows are kept as they are searched

@@ -1,9 +1,10 @@
-"""A served graph in the colours of what a run logged, at one step after the other."""
+"""A served graph in the colours of what a run logged, step by step, and the rows that tags of the log belong to."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from math import isfinite
 from threading import Lock
 from typing import Any, cast
@@ -14,21 +15,25 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.color.hues import plain
 from graphviz_tb.color.logged import ByLogged
+from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.joins import Join
 from graphviz_tb.model.measured_tags import LoggedValues, RowValue
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import BY_LOG, PictureOptions
 from graphviz_tb.page.blocks import TextTable
 from graphviz_tb.page.colours import looks, plain_fills
 from graphviz_tb.page.columns import packed
-from graphviz_tb.page.numbers import finite, whole
+from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
+from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.training import Shown, Training, shown_of
 
 MOST_STOPS = 1_000  # steps that a slider stops at
 KEPT = 8  # choices whose values of all steps are kept
 ESTIMATED, BOUND, STALE, NONFINITE, SILENT = 1, 2, 4, 8, 16  # what is to be known of a row's value
+JoinInProcess = Callable[[Sequence[str]], Job]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +133,28 @@ def measures_of(shown: Shown) -> Iterator[str]:
     for word, measure in MEASURES.items():
         if (measure.of_histograms and "histogram" in kinds) or (measure.of_scalars and "scalar" in kinds):
             yield word
+
+
+class JoinedTags:
+    """The joins of the graph of one page. `join` joins more tags in a process: the graph is read there again."""
+
+    def __init__(self, page: ServedPage, join: JoinInProcess) -> None:
+        self.page, self._join = page, join
+        self._known = {each.tag: each for each in page.joins}
+        self._task: asyncio.Task[None] | None = None
+
+    async def of(self, tags: Collection[str]) -> Mapping[str, Join]:
+        """The join of each tag. Raises `Refused` where the graph cannot be read any more."""
+        while new := [tag for tag in tags if tag not in self._known]:
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._more(new))
+                self._task.add_done_callback(lambda done: done.cancelled() or done.exception())  # whoever still waits
+            try:
+                await asyncio.shield(self._task)  # others wait for it too
+            except NotLoaded as error:
+                raise Refused(404, error.error, error.hint) from None
+        return self._known
+
+    async def _more(self, tags: Sequence[str]) -> None:
+        joins: Sequence[Join] = await self._join(tags).result(lambda *told: None)
+        self._known = {**self._known, **{each.tag: each for each in joins}}

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least, listed_functions
 from graphviz_tb.algorithms.nameless import nameless
-from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.hierarchy import FUNCTION, OP, Hierarchy
 from graphviz_tb.model.layers import Layer
@@ -17,7 +16,7 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
-from graphviz_tb.model.stacks import stack_in
+from graphviz_tb.model.stacks import repetitions, stack_in
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.view.words import as_stack

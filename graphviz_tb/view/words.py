@@ -1,10 +1,15 @@
-"""Every word about the boxes and lines of one open group."""
+"""Every word about the boxes and lines of one open group, and the line below the title of a picture."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
+from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Annotation, Bridge, Line
+from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
 from graphviz_tb.view.labels import account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
@@ -105,3 +110,23 @@ def ends(view: View, line: Line) -> tuple[str, str]:
         return view.node_labels[line.source].full, view.node_labels[line.target].full
     inside, outside = view.node_labels[line.child].full, view.names.get(line.other, NAMELESS)
     return (outside, inside) if line.inbound else (inside, outside)
+
+
+def facts_line(
+    hierarchy: Hierarchy, shown: int, summary: Callable[[int, int], str], scheme: str, left_out: int = 0
+) -> str:
+    """What is below the title of a picture that shows so many boxes: what its colouring has to say, else counts;
+    and how many ops of a saved model are bookkeeping and not in it."""
+    through = OpsThroughCalls(hierarchy)(0)
+    ops = hierarchy.ops(0) if through is None else through
+    facts = summary(ops, shown) or counts(ops, shown, scheme)
+    return f"{facts} · {thousands(left_out)} op{'s' if left_out > 1 else ''} left out" if left_out else facts
+
+
+def counts(ops: int, shown: int, scheme: str) -> str:
+    """How many ops the model has, how many nodes are shown, and how they are coloured.
+
+    >>> counts(12670, 24, "structure")
+    '12\\u2009670 ops · 24 shown · colour: structure'
+    """
+    return f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')} · {thousands(shown)} shown · colour: {scheme}"

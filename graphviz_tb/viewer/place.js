@@ -505,11 +505,11 @@ class LegendRow {
   }
 }
 class Tint {
-  constructor(colour, dashes = [], sign = "", whole = true) {
+  constructor(colour, dashes = [], sign = "", whole_ = true) {
     this.colour = colour;
     this.dashes = dashes;
     this.sign = sign;
-    this.whole = whole;
+    this.whole = whole_;
   }
 }
 class Paint {
@@ -1342,10 +1342,10 @@ class Area {
   }
 }
 class Placement {
-  constructor(corner, size, whole, beside_, places) {
+  constructor(corner, size, whole_, beside_, places) {
     this.corner = corner;
     this.size = size;
-    this.whole = whole;
+    this.whole = whole_;
     this.beside = beside_;
     this.places = places;
   }
@@ -1357,17 +1357,17 @@ class Placement {
   }
 }
 function beside_core(core, sky, blocks_, notes = []) {
-  let places, texts, rules, whole, heading, columns_, room, placement, left, top, wide, tall, half, beside_, size;
+  let places, texts, rules, whole_, heading, columns_, room, placement, left, top, wide, tall, half, beside_, size;
   places = [];
   texts = [];
   rules = [];
-  whole = core;
+  whole_ = core;
   for ([heading, columns_] of blocks_) {
     if (!py_any(columns_)) {
       continue;
     }
     room = (heading ? HEADING_ROOM : 0);
-    placement = best(whole, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
+    placement = best(whole_, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
     [[left, top], [wide, tall]] = [placement.corner, placement.size];
     py_extend(places, (() => { const out = []; for (const [x, y] of placement.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
     half = Math.floor(AWAY / 2);
@@ -1377,15 +1377,15 @@ function beside_core(core, sky, blocks_, notes = []) {
       rules.push((placement.beside ? beside_ : new Separator(left, (top - half), (left + wide), (top - half))));
     }
     sky.add_rect([(left - half), (top - half), (left + wide), (top + tall)]);
-    whole = placement.whole;
+    whole_ = placement.whole;
   }
   if (notes.length) {
     size = [py_max((() => { const out = []; for (const note_ of notes) { out.push(note_.width); } return out; })()), (notes.at(-1).y + 4)];
-    placement = py_min(placements(whole, sky, size, []), {key: (placement) => placement.cost});
+    placement = py_min(placements(whole_, sky, size, []), {key: (placement) => placement.cost});
     py_extend(texts, (() => { const out = []; for (const note_ of notes) { out.push(moved(note_, ...placement.corner)); } return out; })());
-    whole = placement.whole;
+    whole_ = placement.whole;
   }
-  return new Area([...places], [...texts], [...rules], ...whole);
+  return new Area([...places], [...texts], [...rules], ...whole_);
 }
 function best(core, sky, columns_, least_, room) {
   let possible, limit, places, wide, tall;
@@ -2051,13 +2051,13 @@ function length_of_corners(a, b) {
   return py_isqrt((256 * ((dx * dx) + (dy * dy))));
 }
 function towards(start, goal, distance) {
-  let whole, dx, dy;
-  whole = length_of_corners(start, goal);
-  if (!whole) {
+  let whole_, dx, dy;
+  whole_ = length_of_corners(start, goal);
+  if (!whole_) {
     return start;
   }
   [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
-  return [(start[0] + Math.floor((((2 * dx) * distance) + whole) / (2 * whole))), (start[1] + Math.floor((((2 * dy) * distance) + whole) / (2 * whole)))];
+  return [(start[0] + Math.floor((((2 * dx) * distance) + whole_) / (2 * whole_))), (start[1] + Math.floor((((2 * dy) * distance) + whole_) / (2 * whole_)))];
 }
 
 // place.routes
@@ -2501,6 +2501,18 @@ function spread_of_rows(skeleton, width) {
   }
   return places;
 }
+function webs(view, frame, boxes, ports) {
+  let count, ends_of, wire, chain, ends_, item;
+  count = view.skeleton.children;
+  ends_of = new Map();
+  for (wire of view.wires()) {
+    chain = view.skeleton.wires.at(wire).chain;
+    for ([ends_, item] of py_zip(py_setdefault(ends_of, view.line(wire).kind, [[], []]), [chain[0], chain.at(-1)])) {
+      ends_.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count)))));
+    }
+  }
+  return (() => { const out = []; for (const [kind, ends_] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends_[0]], [...ends_[1]])); } return out; })();
+}
 
 // place.parting
 function parted(view, gates, ports, axis) {
@@ -2786,7 +2798,7 @@ function overhang(lines_, labels, extent_, axis) {
   return [before, after];
 }
 function *candidates(points, label_) {
-  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole, x, y, side_;
+  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole_, x, y, side_;
   straight_ = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
   for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
     for ([start, stop] of straight_.slice(0, RUNS)) {
@@ -2798,8 +2810,8 @@ function *candidates(points, label_) {
       }
       off = ((beside_ + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
       lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
-      for ([part, whole] of parts(along_, need)) {
-        [x, y] = [(start[0] + Math.floor((dx * part) / whole)), (start[1] + Math.floor((dy * part) / whole))];
+      for ([part, whole_] of parts(along_, need)) {
+        [x, y] = [(start[0] + Math.floor((dx * part) / whole_)), (start[1] + Math.floor((dy * part) / whole_))];
         for (side_ of (steep ? [1, -1] : [-1, 1])) {
           yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
         }
@@ -3383,20 +3395,6 @@ function longest(paths, groups) {
   return steps;
 }
 
-// place.webs
-function webs(view, frame, boxes, ports) {
-  let count, ends_of, wire, chain, ends_, item;
-  count = view.skeleton.children;
-  ends_of = new Map();
-  for (wire of view.wires()) {
-    chain = view.skeleton.wires.at(wire).chain;
-    for ([ends_, item] of py_zip(py_setdefault(ends_of, view.line(wire).kind, [[], []]), [chain[0], chain.at(-1)])) {
-      ends_.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count)))));
-    }
-  }
-  return (() => { const out = []; for (const [kind, ends_] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends_[0]], [...ends_[1]])); } return out; })();
-}
-
 // place.sketch
 class Sketch {
   constructor(groups, frames) {
@@ -3792,11 +3790,11 @@ const THREAD = 0.6;
 const BUNDLE = 100;
 const BEAD_AWAY = 20;
 function route(line, theme, chosen, tint = null) {
-  let whole, colour, thickness, points, backwards, marks, tip_, before, grow, room, dashes, shapes_;
-  whole = (((tint != null) && tint.whole) ? tint : null);
-  colour = ((whole == null) ? edge_colour(line, theme, chosen) : whole.colour);
+  let whole_, colour, thickness, points, backwards, marks, tip_, before, grow, room, dashes, shapes_;
+  whole_ = (((tint != null) && tint.whole) ? tint : null);
+  colour = ((whole_ == null) ? edge_colour(line, theme, chosen) : whole_.colour);
   thickness = ((line.thickness + (chosen ? SELECTED_MORE : 0)) / 10);
-  thickness = ((whole && whole.sign) ? py_max([thickness, TINTED]) : thickness);
+  thickness = ((whole_ && whole_.sign) ? py_max([thickness, TINTED]) : thickness);
   points = [...straightened(line.points)];
   if ((points.length < 2)) {
     return new Group([], undefined, line.title);
@@ -3813,12 +3811,12 @@ function route(line, theme, chosen, tint = null) {
   if (line.back) {
     marks.push(chevron(points, thickness));
   }
-  dashes = py_or((whole ? whole.dashes : []), () => ((line.kind === "control") ? DASHES_of_lines : []));
-  shapes_ = ((tint && !whole) ? [band(points, thickness, tint)] : []);
+  dashes = py_or((whole_ ? whole_.dashes : []), () => ((line.kind === "control") ? DASHES_of_lines : []));
+  shapes_ = ((tint && !whole_) ? [band(points, thickness, tint)] : []);
   shapes_.push(new Curve(rounded(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes_, (() => { const out = []; for (const mark_ of marks) { out.push(new Curve(mark_, colour)); } return out; })());
-  if ((whole && whole.sign && line.arrow)) {
-    py_extend(shapes_, bead_of(line, whole, theme));
+  if ((whole_ && whole_.sign && line.arrow)) {
+    py_extend(shapes_, bead_of(line, whole_, theme));
   }
   return new Group([...shapes_], undefined, line.title);
 }
@@ -3887,7 +3885,7 @@ function _towards(start, goal, distance) {
   return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
 }
 function rounded(points) {
-  let start, stop, line, steps, index, before, corner, after, whole, room, radius, enter, leave;
+  let start, stop, line, steps, index, before, corner, after, whole_, room, radius, enter, leave;
   start = whole_corner(points);
   stop = ((points.length > (py_truth(start) ? 5 : 3)) ? whole_corner(py_reversed(points)) : null);
   line = [points[0], ...(py_truth(start) ? [start] : points.slice(1, 3)), ...points.slice(3)];
@@ -3897,11 +3895,11 @@ function rounded(points) {
   steps = [["M", line[0]]];
   for (index of py_range(1, (line.length - 1))) {
     [before, corner, after] = line.slice((index - 1), (index + 2));
-    whole = (py_and(start, () => (index === 1)) || py_and(stop, () => (index === (line.length - 2))));
+    whole_ = (py_and(start, () => (index === 1)) || py_and(stop, () => (index === (line.length - 2))));
     room = [(_length(before, corner) / ((index === 1) ? 1 : 2)), (_length(corner, after) / ((index === (line.length - 2)) ? 1 : 2))];
-    radius = (whole ? py_min(room) : py_min([RADIUS, ...room]));
+    radius = (whole_ ? py_min(room) : py_min([RADIUS, ...room]));
     [enter, leave] = [_towards(corner, before, radius), _towards(corner, after, radius)];
-    py_extend(steps, [["L", enter], (whole ? arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
+    py_extend(steps, [["L", enter], (whole_ ? arc(enter, corner, leave) : ["Q", [...corner, ...leave]])]);
   }
   return [...steps, ["L", line.at(-1)]];
 }
@@ -4566,13 +4564,13 @@ function kept(old, new_) {
   return [...(() => { const out = []; for (const part of new_.parts) { out.push(kept_in(part, old, was)); } return out; })()];
 }
 function kept_in(part, old, was) {
-  let ranks_, whole, came_from, starts, break_, before, after;
+  let ranks_, whole_, came_from, starts, break_, before, after;
   ranks_ = (() => { const out = []; for (const row of part) { out.push((() => { const out = []; for (const item of row) if (((item < old.children) && was.has(item))) { out.push(was.get(item)); } return out; })()); } return out; })();
-  whole = (() => { const out = new Set(); for (const row of ranks_) for (const [p, _] of row) { out.add(p); } return out; })();
-  if ((whole.size !== 1)) {
+  whole_ = (() => { const out = new Set(); for (const row of ranks_) for (const [p, _] of row) { out.add(p); } return out; })();
+  if ((whole_.size !== 1)) {
     return [];
   }
-  [came_from] = whole;
+  [came_from] = whole_;
   starts = [];
   for (break_ of old.breaks.at(came_from)) {
     before = py_max((() => { const out = []; for (const [r, row] of py_enumerate(ranks_)) if ((() => { for (const [_, rank_] of row) { if ((rank_ < break_)) return true; } return false; })()) { out.push(r); } return out; })(), {default: -1});

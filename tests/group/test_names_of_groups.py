@@ -7,9 +7,9 @@ import tracemalloc
 import pytest
 
 import graphviz_tb
-from graphviz_tb.algorithms.repetitions import repetitions
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import RowKind
+from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
 from tests.each import each

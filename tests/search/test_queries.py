@@ -188,7 +188,7 @@ const app = {graph, facts: {edges: async () => graph.edges}};
 
 def of_the_page(page: Any, rows: Any, queries: list[str]) -> list[Any]:
     """What the page answers."""
-    from graphviz_tb.serve.pages import unpacked
+    from graphviz_tb.serve.graph_rows import unpacked
 
     blocks = [name for name in page.blocks if name.startswith(("attributes/", "colour/")) and name.count("/") == 1]
     graph = {

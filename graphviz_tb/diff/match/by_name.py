@@ -1,11 +1,11 @@
-"""Match from the roots down: align numbered series by structure, then match nodes by name and op.
+"""Match from the roots down: align numbered series by structure, then match nodes by name and op, or by name alone.
 
 Scopes of equal content are matched at once, so that only the paths to differences are walked.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Generator, Sequence
 
 import numpy as np
@@ -181,3 +181,24 @@ def by_op(
         for leaf, node in there.items():
             tables.setdefault(words[column[node]], ({}, {}))[which][leaf] = node
     return tables
+
+
+def same_names(m: Matching) -> Findings:
+    """Match free nodes of one name in matched scopes whose op types differ."""
+    for mine, others in free_by_scope(m):
+        there = {m.b.scopes.node_leaf[new]: new for new in reversed(others)}
+        leaves = {m.a.scopes.node_leaf[old]: old for old in reversed(mine)}
+        same = [(old, there[leaf]) for leaf, old in leaves.items() if leaf in there]
+        yield nodes(same, Reason.SAME_NAME_OTHER_OP)
+
+
+def free_by_scope(m: Matching) -> list[tuple[list[int], list[int]]]:
+    """The free nodes of each pair of matched scopes, where both sides have some."""
+    free_a, free_b = m.left()
+    inside: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for node, scope in zip(free_a.tolist(), m.scope_to_b[m.a.scopes.of_node[free_a]].tolist(), strict=True):
+        if exists(scope):
+            inside[scope][0].append(node)
+    for node, scope in zip(free_b.tolist(), m.b.scopes.of_node[free_b].tolist(), strict=True):
+        inside[scope][1].append(node)
+    return [pair for _, pair in sorted(inside.items()) if pair[0] and pair[1]]

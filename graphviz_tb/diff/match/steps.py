@@ -17,8 +17,7 @@ from __future__ import annotations
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import anchors
-from graphviz_tb.diff.match.by_name import descend
-from graphviz_tb.diff.match.constants import constants
+from graphviz_tb.diff.match.by_name import descend, same_names
 from graphviz_tb.diff.match.containers import containers
 from graphviz_tb.diff.match.doubt import doubt
 from graphviz_tb.diff.match.follow import wrapped
@@ -26,7 +25,7 @@ from graphviz_tb.diff.match.found import Findings, Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import pair_functions, share_classes
 from graphviz_tb.diff.match.listed import listed
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.match.same_names import same_names
+from graphviz_tb.diff.match.spread import constants
 from graphviz_tb.diff.match.wired import by_wires
 from graphviz_tb.limits import CALL_ROUNDS
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.wording import letters
+from graphviz_tb.diff.options import STYLES, ReportStyle
 from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, following, head
-from graphviz_tb.diff.styles import STYLES, ReportStyle
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts

@@ -1,7 +1,8 @@
-"""Which embeddings a source has."""
+"""The embeddings of a source. Paths that a log names lead to files of the source, or nowhere."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -17,7 +18,6 @@ from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
 from graphviz_tb.read.checkpoint import SUFFIX, index_files, is_index, read_checkpoint
 from graphviz_tb.read.checkpoint.full_names import full_names
 from graphviz_tb.read.projector.config import NAME, read_config, tensor_name
-from graphviz_tb.read.projector.inside import FileRefused, inside
 from graphviz_tb.read.projector.values import READABLE, extent_of_text
 from graphviz_tb.read.walk import files_below
 
@@ -26,6 +26,7 @@ TENSORS, METADATA = "tensors.tsv", "metadata.tsv"  # as torch calls them
 # State of optimizers, which has the shape of a variable and is none: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")
 SLOTS = ("/Adam", "/Adam_1", "/Momentum", "/Adagrad", "/RMSProp", "/RMSProp_1", "/Adadelta", "/Ftrl", "/Ftrl_1")
+SHOWN = 120  # letters of a path in a notice
 
 
 def find_embeddings(source: Path) -> Embeddings:
@@ -210,3 +211,31 @@ def is_embedding(tensor: StoredTensor) -> bool:
         and not any(word in name for word in OPTIMIZER)
         and not name.endswith(SLOTS)
     )
+
+
+class FileRefused(Exception):
+    """A named file that is not read; `notice` says why."""
+
+    def __init__(self, code: str, message: str, where: str) -> None:
+        super().__init__(message)
+        self.notice = Notice(code, message, where)
+
+
+def inside(top: Path, folder: Path, named: bytes, where: str) -> Path:
+    """The file that `named` means in a folder of the source `top`. Raises FileRefused for anything but a file of it.
+
+    A name may come from anybody: `..`, an absolute path or a link that leads out of the source is refused.
+    """
+    word = named.decode("utf-8", "replace")
+    try:
+        path = Path(os.path.realpath(folder / os.fsdecode(named)))
+        there = path.is_file()
+    except (OSError, ValueError):  # a name that is too long, or has a zero in it
+        raise FileRefused("no-file", f"{where} names {word[:SHOWN]!r}, which no file can be called", where) from None
+    if not path.is_relative_to(os.path.realpath(top)):
+        raise FileRefused(
+            "outside", f"{where} names {word[:SHOWN]!r}, which is outside of the log: it is not read", where
+        )
+    if not there:
+        raise FileRefused("no-file", f"{where} names {word[:SHOWN]!r}, and there is no such file", where)
+    return path

@@ -13,13 +13,11 @@ from graphviz_tb.page.joined import clouds_joined, joins_told
 from graphviz_tb.render.html import document
 from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
-from graphviz_tb.serve.asked import decimal, is_number, known, session_of, whole, word
-from graphviz_tb.serve.graph_rows import GraphRows
+from graphviz_tb.serve.asked import FAR, decimal, is_number, known, session_of, whole, word
+from graphviz_tb.serve.graph_rows import GraphRows, group
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
 from graphviz_tb.serve.loading import BlockOfFile, ServedPage
 from graphviz_tb.serve.logged import AskedColours, answer
-from graphviz_tb.serve.pages import group
-from graphviz_tb.serve.points import FAR
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
 from graphviz_tb.training import Training

@@ -14,9 +14,8 @@ from graphviz_tb.model.logged import Histograms, Series
 from graphviz_tb.page.columns import packed
 from graphviz_tb.page.points import USUAL_STEPS, histogram_columns, point_of, samples_of
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, json_answer
-from graphviz_tb.serve.asked import is_number, known, numbers, session_of, word
+from graphviz_tb.serve.asked import is_number, known, numbers, point_at, session_of, word
 from graphviz_tb.serve.asked import whole as whole_number
-from graphviz_tb.serve.points import point_at
 from graphviz_tb.serve.session import ServedSource
 from graphviz_tb.serve.threads import in_thread
 
