@@ -19,7 +19,7 @@ from graphviz_tb.options import OF_LOGS, PictureOptions
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
-Made = TypeVar("Made")
+Product = TypeVar("Product")
 Render = Callable[[Subject, PictureOptions], bytes]
 Shortfalls = Callable[[Subject, PictureOptions], tuple[Notice, ...]]
 
@@ -32,7 +32,7 @@ FONTS = frozenset({"font_files"})
 PIXELS = frozenset({"scale", "width"})
 
 
-def of_drawing(make: Callable[[Drawing, PictureOptions], Made]) -> Callable[[Subject, PictureOptions], Made]:
+def of_drawing(make: Callable[[Drawing, PictureOptions], Product]) -> Callable[[Subject, PictureOptions], Product]:
     """A renderer, or its shortfalls, made of the finished drawing."""
     return lambda subject, options: make(subject.picture(options).drawing, options)
 
