@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.proto import GraphDef
-from tests.timing import slowness
+from tests.timing import within
 
 
 def word(number: int) -> str:
@@ -61,4 +61,4 @@ def test_edits_are_not_compared_with_all_others(pair: Callable[[int], tuple[Any,
     old, new = pair(count)
     start = process_time()
     assert diff(old, new)
-    assert process_time() - start < 9 * slowness()
+    assert within(process_time() - start, 9)

@@ -23,7 +23,7 @@ from graphviz_tb.read.inline import free_names
 from graphviz_tb.read.limits import check_empty
 from tests.conftest import cpu_seconds
 from tests.each import each
-from tests.timing import slowness
+from tests.timing import within
 
 METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
 
@@ -54,7 +54,7 @@ def test_an_archive_of_a_kilobyte_and_a_model_of_gigabytes(unit: bytes) -> None:
     start = time.process_time()
     with pytest.raises(TooLarge, match=r"memory|bomb"):
         read(archive(config))
-    assert time.process_time() - start < 3 * slowness()
+    assert within(time.process_time() - start, 3)
 
 
 @pytest.mark.slow
@@ -184,7 +184,7 @@ def test_inputs_of_outputs_past_every_bound() -> None:
 def test_equal_names_are_numbered_without_trying_all_numbers_again() -> None:
     start = time.process_time()
     free_names(["x"] * 20_000, {"x"})
-    assert time.process_time() - start < 2 * slowness()  # half a minute, if each name begins at 1
+    assert within(time.process_time() - start, 2)  # half a minute, if each name begins at 1
     assert list(free_names(["x", "y"], {"x", "x_1"}).values()) == ["x_2", "y"]
 
 
@@ -272,7 +272,7 @@ def test_outputs_that_only_a_number_claims() -> None:
         node.attr["num_partitions"].i = 4096
     start = time.process_time()
     assert load(graph).cost.own
-    assert time.process_time() - start < 20 * slowness()
+    assert within(time.process_time() - start, 20)
 
 
 @pytest.mark.slow
@@ -289,7 +289,7 @@ def test_sizes_of_thousands_of_dimensions() -> None:
     model = load(graph)
     assert model.cost.own
     assert model.shapes()["c", 0] is None
-    assert time.process_time() - start < 10 * slowness()
+    assert within(time.process_time() - start, 10)
 
 
 @pytest.mark.slow
@@ -303,7 +303,7 @@ def test_a_list_that_names_one_function_thousands_of_times() -> None:
         graph.node[1].attr["branches"].list.func.add(name="f")
     start = time.process_time()
     assert load(graph).cost.own
-    assert time.process_time() - start < 8 * slowness()
+    assert within(time.process_time() - start, 8)
 
 
 @pytest.mark.slow
@@ -312,7 +312,7 @@ def test_a_merge_of_thousands_of_ways_back() -> None:
     graph.node[1].input.append("m")
     start = time.process_time()
     assert load(graph).cost.own
-    assert time.process_time() - start < 5 * slowness()
+    assert within(time.process_time() - start, 5)
 
 
 @pytest.mark.slow
@@ -322,7 +322,7 @@ def test_an_op_type_of_thousands_of_words() -> None:
         graph.node.add(name=f"x{len(word)}", op=word, input=["v"])
     start = time.process_time()
     assert load(graph).cost.own
-    assert time.process_time() - start < 5 * slowness()
+    assert within(time.process_time() - start, 5)
 
 
 @pytest.mark.slow
@@ -333,4 +333,4 @@ def test_long_names_that_thousands_use() -> None:
     graph.node.add(name="M" * 300_000, op="Identity", input=["w"] * 3000)
     start = time.process_time()
     assert load(graph).hierarchy.ops(0)
-    assert time.process_time() - start < 8 * slowness()
+    assert within(time.process_time() - start, 8)
