@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import takewhile
 
 from graphviz_tb.model.hierarchy import FOLD, OP, SCOPE, SEGMENT, SERIES, Hierarchy
 from graphviz_tb.model.paths import Path, parent_path
@@ -29,9 +30,12 @@ def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:
 
 
 def boxes_of(hierarchy: Hierarchy, stack: Path) -> list[Path]:
-    """A stack and the groups around it that hold nothing else, from the inside out: all are drawn as one box."""
+    """A stack and the groups around it that hold nothing else, from the inside out: all are drawn as one box. A member
+    of another stack is none of them: it is drawn as that one."""
     found = [stack]
     while (row := int(hierarchy.parent[found[-1][-1]])) > 0 and stack_in(hierarchy, row) == stack[-1]:
+        if is_stack(hierarchy, int(hierarchy.parent[row])):
+            break
         found.append((*stack[:-1], row))
     return found
 
@@ -52,8 +56,7 @@ def usual_paths(hierarchy: Hierarchy, path: Path) -> list[Path]:
     stack = stack_in(hierarchy, path[-1])
     if stack < 0:
         return []
-    between = boxes_of(hierarchy, (*path[:-1], stack))
-    inner = between[: between.index(path)][::-1]
+    inner = [*takewhile(lambda box: box != path, boxes_of(hierarchy, (*path[:-1], stack)))][::-1]
     return [*inner, (*path[:-1], usual_member(hierarchy, stack))]
 
 

@@ -269,7 +269,7 @@ class Graph {
     const stack = this.stackIn(found);
     for (let at = stack && this.around(found); at && at[0] !== 0; at = this.around(at)) {
       const own = this.stackIn(at);
-      if (!own || !stack || this.key(own) !== this.key(stack)) break;
+      if (!own || !stack || this.key(own) !== this.key(stack) || this.stackOf(at)) break;
       found = at;
     }
     return found;

@@ -109,7 +109,7 @@ def test_fifty_open_sets_are_placed_alike(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("direction", ["BT", "LR"])
 def test_stacks_that_show_one_member_are_placed_alike(direction: str, tmp_path: Path) -> None:
     cases = []
-    for number, source in enumerate((nested_stacks(), FIXTURES / "real" / "numbered_series.pb")):
+    for number, source in enumerate((nested_stacks(), stacks_alone(), FIXTURES / "real" / "numbered_series.pb")):
         model, chance = graphviz_tb.load(source), random.Random(number)
         options = replace(model.options.picture, direction=direction)
         cases.append((model, [one_of_each(model, opened_by_chance(model, chance)) for _ in range(20)], options))
@@ -141,6 +141,14 @@ def nested_stacks() -> bytes:
         last = f"{scope}/sum"
     lines.append(f'node {{ name: "y" op: "Softmax" input: "{last}" }}')
     return "\n".join(lines).encode()
+
+
+def stacks_alone() -> bytes:
+    """Five blocks, and five cells in each: groups that hold nothing but a stack, one of them a member of another."""
+    nodes = [f"a/block_{block}/cell_{cell}" for block in range(5) for cell in range(5)]
+    return "".join(
+        f'node {{ name: "{name}/x" op: "A" }} node {{ name: "{name}/y" op: "B" input: "{name}/x" }}' for name in nodes
+    ).encode()
 
 
 def one_of_each(model: Model, opened: Paths) -> Paths:
