@@ -88,7 +88,8 @@ class Hierarchy:
     program calls the scope of a layer where the file has a counter behind it.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
-    of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted.
+    of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted; `stack_inside` what
+    `stack_in` has found, by row.
     """
 
     graph: Graph
@@ -111,6 +112,7 @@ class Hierarchy:
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
+    stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.kind)

@@ -17,10 +17,14 @@ def is_stack(hierarchy: Hierarchy, row: int) -> bool:
 
 def stack_in(hierarchy: Hierarchy, row: int) -> int:
     """The stack that a group is, or that is all it holds; -1 where it is no such group."""
-    while row > 0 and hierarchy.kind[row] in (SCOPE, FOLD):
+    known, way = hierarchy.stack_inside, []
+    while row > 0 and row not in known and hierarchy.kind[row] in (SCOPE, FOLD):
+        way.append(row)
         children = hierarchy.children(row)
         row = int(children[0]) if len(children) == 1 else -1
-    return row if row > 0 and is_stack(hierarchy, row) else -1
+    found = known[row] if row in known else row if row > 0 and is_stack(hierarchy, row) else -1
+    known.update(dict.fromkeys(way, found))
+    return found
 
 
 def stack_of(hierarchy: Hierarchy, path: Path) -> Path | None:

@@ -141,6 +141,6 @@ def test_the_name_of_a_function_is_not_written_with_each_of_its_nodes() -> None:
     assert len(text) < 230 * many  # 100,000 letters a line
     lines = text.splitlines()
     assert len(set(lines)) == many
-    assert lines[0] == f"{'f' * 99}…{'g' * 100}::n0 Relu ()"
+    assert lines[0] == f"{'f' * 100}…{'g' * 99}::n0 Relu ()"
     short = "f" * 200
     assert lines_of(library({short: ["Relu"]})) == f"{short}::n0 Relu ()\n"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphviz_tb import load
+from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paths import Path, parent_path
 from graphviz_tb.model.stacks import shown_members, stack_in, usual_member
 from graphviz_tb.pipeline import Model
@@ -73,6 +74,15 @@ def test_lines_between_members_that_are_no_neighbours_are_stubs() -> None:
     assert {line for line in found if line[2].startswith("stub")} == {
         ("sum", "<-", "stub b_1"), ("sum", "->", "stub b_7"),
     }  # fmt: skip
+
+
+def test_scopes_that_hold_one_another_are_gone_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    hierarchy = load(GraphDef(node=[{"name": "a/" * 500 + "x", "op": "Relu"}, {"name": "y", "op": "Abs"}])).hierarchy
+    asked: list[int] = []
+    children = Hierarchy.children
+    monkeypatch.setattr(Hierarchy, "children", lambda self, row: asked.append(row) or children(self, row))
+    assert {stack_in(hierarchy, row) for row in range(len(hierarchy))} == {-1}
+    assert len(asked) == len(set(asked)) == 500
 
 
 def test_the_usual_member_is_the_first_of_the_most_common_structure() -> None:

@@ -13,7 +13,6 @@ import numpy as np
 from graphviz_tb.algorithms.topological import depths
 from graphviz_tb.diff.changes.names import COUNTED
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.interpret.pytorch import is_module
 from graphviz_tb.limits import STEPS_TO_USER
@@ -76,7 +75,7 @@ class Layers:
         """Return which ops outside of layers are used by gradients alone: TensorFlow computes them for gradients."""
         side = self.side
         graph, helping = side.graph, ~self.forward
-        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~nodes_of(graph, MAIN.match)
+        alone = (~exists(self.of_row[side.scopes.of_node]) | side.constants()) & ~graph.of_types(MAIN.match)
         data = ~graph.control
         sources, first = graph.source[data].tolist(), np.searchsorted(graph.target[data], np.arange(len(side) + 1))
         # How many users each op has that are not known to serve gradients alone.
@@ -97,7 +96,7 @@ class Layers:
         """Return for each scope the layer that it is or is part of; -1 for a scope that is made of layers."""
         side, scopes = self.side, self.side.scopes
         # Prefix sums over nodes in the order of scopes: how many main ops are below each.
-        total = np.concatenate(([0], np.cumsum(nodes_of(side.graph, MAIN.match)[scopes.node_order])))
+        total = np.concatenate(([0], np.cumsum(side.graph.of_types(MAIN.match)[scopes.node_order])))
         holds = total[scopes.node_start[scopes.end]] > total[scopes.node_start[:-1]]
         parent = scopes.parent
         inner = np.fromiter((bool(INNER.match(leaf)) for leaf in scopes.leaf), bool, len(scopes))
@@ -133,7 +132,7 @@ class Layers:
     def holds_convolution(self) -> Bools:
         """Which functions hold one convolution, and no more."""
         side = self.side
-        blocks = side.block[nodes_of(side.graph, DENSE_CONVOLUTIONS.__contains__)]
+        blocks = side.block[side.graph.of_types(DENSE_CONVOLUTIONS.__contains__)]
         holds: Bools = np.bincount(blocks, minlength=len(side.graph.functions) + 1)[1:] == 1
         return holds
 

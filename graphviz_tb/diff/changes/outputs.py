@@ -10,7 +10,6 @@ from graphviz_tb.annotate import tensors
 from graphviz_tb.diff.changes.compare import is_result
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.meaning import plain_setting
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.pytorch import PORT
@@ -131,7 +130,7 @@ def ends(layers: Layers) -> list[int]:
     side = layers.side
     graph = side.graph
     is_end = layers.forward & ~exists(graph.function) & (graph.mark == Mark.NONE) & graph.kept
-    is_end &= ~nodes_of(graph, (VARIABLES | CONSTANTS | INPUTS | LOOSE).__contains__)
+    is_end &= ~graph.of_types((VARIABLES | CONSTANTS | INPUTS | LOOSE).__contains__)
     # What only control edges leave is still an end.
     is_end[graph.source[~graph.control]] = False
     nodes = np.flatnonzero(is_end).tolist()

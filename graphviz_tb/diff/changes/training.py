@@ -11,7 +11,6 @@ import numpy as np
 from graphviz_tb.algorithms.reached import spread
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change
@@ -42,7 +41,7 @@ def training(layers: Layers) -> TrainedVariables:
     side = layers.side
     if not side.graph.meaning.flow().gradient.any():
         return TrainedVariables("", frozenset())
-    updates = nodes_of(side.graph, lambda op: has_role(op, *UPDATES)) & ~layers.forward
+    updates = side.graph.of_types(lambda op: has_role(op, *UPDATES)) & ~layers.forward
     computed = from_state(side)
     words: Counter[str] = Counter()
     trained = set()

@@ -11,7 +11,6 @@ import numpy as np
 
 from graphviz_tb.diff.columns.hashing import Hashes, digest
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.limits import FLOATS_OF_SETTING, NUMBERS_OF_SETTING
 from graphviz_tb.model.columns import Bools
@@ -44,7 +43,7 @@ def settings(graph: Graph) -> Bools:
     Small, no strings; a weight is known by its lineage: of type float, it goes through a read, an identity or a cast.
     """
     counted = np.zeros(len(graph), bool)
-    nodes = np.flatnonzero(nodes_of(graph, CONSTANTS.__contains__))
+    nodes = np.flatnonzero(graph.of_types(CONSTANTS.__contains__))
     learned, seeds = _lineage(graph)
     for node in nodes.tolist():
         definition = graph.node_def(node)
@@ -62,9 +61,9 @@ def settings(graph: Graph) -> Bools:
 
 def _lineage(graph: Graph) -> tuple[Bools, Bools]:
     """Nodes that go through a read, an identity or a cast; nodes that are the seed of a stateless random op."""
-    carrier = nodes_of(graph, CARRIERS.__contains__)[graph.target]
+    carrier = graph.of_types(CARRIERS.__contains__)[graph.target]
     # StatelessRandomUniform(shape, seed), and StatelessRandomUniformV2(shape, key, counter, alg).
-    random = nodes_of(graph, lambda op: is_seed(op, 1))[graph.target]
+    random = graph.of_types(lambda op: is_seed(op, 1))[graph.target]
     learned: Bools = np.zeros(len(graph), bool)
     seeds: Bools = np.zeros(len(graph), bool)
     learned[graph.source[carrier & ~graph.control]] = True
@@ -79,7 +78,7 @@ def weights(graph: Graph) -> WeightTypes:
         for node, weight in graph.meaning.weights.items()
         if weight.shape is not None
     }
-    for node in np.flatnonzero(nodes_of(graph, READS.__contains__)).tolist():
+    for node in np.flatnonzero(graph.of_types(READS.__contains__)).tolist():
         definition = graph.node_def(node)
         if definition is None or node in known:
             continue

@@ -8,7 +8,6 @@ import numpy as np
 
 from graphviz_tb.diff.columns.callers import callers_in_main
 from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
-from graphviz_tb.diff.columns.kinds import nodes_of
 from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
@@ -249,4 +248,4 @@ class GraphColumns:
 
     def constants(self) -> Bools:
         """Which nodes are constants."""
-        return nodes_of(self.graph, CONSTANTS.__contains__)
+        return self.graph.of_types(CONSTANTS.__contains__)
