@@ -91,7 +91,9 @@ def is_deep(value: Any) -> bool:
     level: list[Any] = [[value]]
     for _ in range(CONFIG_DEPTH + 1):
         level = [each for part in level for each in parts(part) if isinstance(each, dict | list)]
-    return bool(level)
+        if not level:
+            return False
+    return True
 
 
 def parts(value: Any) -> Iterable[Any]:
