@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from paper import shapes
@@ -11,6 +13,7 @@ import graphviz_tb
 from graphviz_tb.color import SCHEMES
 from graphviz_tb.color.hues import contrast
 from graphviz_tb.model.theme import THEMES, Theme
+from graphviz_tb.pipeline import Model
 from tests.each import each
 from tests.effort import part
 
@@ -23,10 +26,15 @@ LEAST, SMALLEST = 4.5, 9
 @each("scheme", [word for word, row in SCHEMES.items() if not (row.measured or row.logged or row.given)])
 @each("graph", part(GRAPHS, 3))
 def test_every_text_can_be_read(graph: str, scheme: str, theme: str) -> None:
-    model = graphviz_tb.load(REAL / graph)
+    model = loaded(graph)
     for depth in (0, 2):
         svg = model.picture(color_by=scheme, theme=theme, depth=depth).render("svg")
         assert weak(svg) == []
+
+
+@cache
+def loaded(graph: str) -> Model:
+    return graphviz_tb.load(REAL / graph)
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -47,13 +55,15 @@ def test_every_text_can_be_read_on_colours_of_a_log(theme: str) -> None:
 
 def weak(svg: bytes) -> list[str]:
     """Texts that are too faint or too small."""
-    found, told = shapes(svg), []
-    for index, text in enumerate(found):
+    below: list[Any] = []  # the shapes drawn so far
+    told = []
+    for text in shapes(svg):
+        if not text.content:
+            below.append(text)
         if not text.content.strip():
             continue
         if text.size < SMALLEST:
             told.append(f"{text.content!r} is set at {text.size}")
-        below = [shape for shape in found[:index] if not shape.content]
         middle = (text.top + text.bottom) / 2
         for ninth in range(9):
             x = text.left + (text.right - text.left) * ninth / 8
