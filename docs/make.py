@@ -44,7 +44,7 @@ tbgraph render fixtures/real/xor.pbtxt -o graph.svg --engine dot   # needs Graph
 cat fixtures/real/gan_scopes.pb | tbgraph render - -o - --format svg > graph.svg
 """,
     "diff": """
-tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb   # what changed, the gravest first
+tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb   # all changes, the most severe first
 tbgraph diff fixtures/edits/base.train.pb fixtures/edits/inserted.train.pb -o diff.svg   # one picture of both
 tbgraph diff fixtures/edits/base.json fixtures/edits/units.json --format markdown   # for a pull request
 tbgraph diff fixtures/logdirs --run torch_pair --run torch_transformer --fail-on signature   # two runs

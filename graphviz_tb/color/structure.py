@@ -126,7 +126,7 @@ def unit(hierarchy: Hierarchy, looks: Ints, row: int) -> int:
 
 
 def looks_of(hierarchy: Hierarchy) -> Ints:
-    """The template of each row; one for layers that compute the same, though some also initialise or save.
+    """The template of each row; equal for layers with equal computation, even if some also initialise or save.
 
     In TensorFlow 1 what initialises the weights of a layer, and slots of an optimizer, are in the layer's scope.
     """

@@ -81,7 +81,7 @@ def diff(sources: tuple[str, ...], **values: Any) -> int:
     order and numbers that TensorFlow gives are no changes; a new scope, a rename, a move is one.
 
     \b
-    tbgraph diff old.pb new.pb                      # what changed, the gravest first
+    tbgraph diff old.pb new.pb                      # all changes, the most severe first
     tbgraph diff old.pb new.pb -o diff.svg          # one picture of both
     tbgraph diff old/ new/ --format markdown        # for a pull request
     tbgraph diff logdir --run a --run b --fail-on signature

@@ -55,7 +55,7 @@ def folders(
     if refused and len(refused) == sum(None not in (pair.old, pair.new) for pair in paired):
         raise refused[0]
     if not values["quiet"]:
-        # In a comment the table says it of models that are the same, or that one folder alone has.
+        # In a comment, equal models and models of one folder only are in the table alone.
         told = [*(["\n".join([*TABLE, *rows, ""])] if style == "markdown" else []), *filter(None, sections)]
         print_report("[\n" + ",\n".join(told) + "\n]\n" if style == "json" else "\n".join(told))
         tell_notices(notices)

@@ -110,7 +110,7 @@ def output_folder(output: str | None) -> Path | None:
 
 
 def free_stem(path: str, done: list[Reviewed]) -> str:
-    """What the pictures of a model are called: its path in letters that any file system takes, told apart by a number.
+    """The file name for pictures of a model: its path in letters that any file system takes, numbered if taken.
 
     >>> free_stem("model/graph.pb", []), free_stem("$(rm -r)|x", [])
     ('model_graph.pb', 'rm_-r_x')

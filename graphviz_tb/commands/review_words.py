@@ -109,7 +109,7 @@ def table_row(one: Reviewed) -> str:
 
 
 def section(one: Reviewed) -> str:
-    """What a comment says of one model."""
+    """The section of a comment about one model."""
     if one.state == "changed" and one.changes is not None:
         said = [markdown(one.changes).rstrip()]
     else:

@@ -32,8 +32,8 @@ class StackLines:
     """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual `member` has it; `loose`
     what touches members unlike that one; `place` is that of each member in the row.
 
-    `few` says of what only some members have how many of how many these are. What comes in or goes out where members
-    feed one another is none: they stand in a row, and it is what comes before or after that row.
+    `few` gives, for lines of some members only, how many of how many have them. Inputs and outputs of a row of members
+    that feed one another are not among them: they are what comes before or after that row.
     """
 
     own: dict[int, list[Crossing]]

@@ -29,7 +29,7 @@ LIBRARIES = {"tsne": "sklearn", "umap": "umap"}
 NAMES = {"pca": "PCA", "tsne": "t-SNE", "umap": "UMAP"}
 METHODS = tuple(NAMES)
 ITERATION = re.compile(r"Iteration (\d+)")
-Told = Callable[[int, int | None], None]  # rounds done, and all there are where that is known
+RoundsDone = Callable[[int, int | None], None]  # rounds done, and all there are where that is known
 
 
 def missing(method: str) -> str:
@@ -39,7 +39,7 @@ def missing(method: str) -> str:
 
 
 def lay_out(
-    values: Points, method: str, axes: int = 2, near: int | None = None, told: Told = lambda done, whole: None
+    values: Points, method: str, axes: int = 2, near: int | None = None, told: RoundsDone = lambda done, whole: None
 ) -> Projection:
     """The points on 2 or 3 axes that a method finds. `near` is the perplexity of t-SNE, or the neighbours of UMAP.
 
@@ -65,7 +65,7 @@ def chosen(values: Points, method: str) -> NDArray[np.intp]:
     return rows[even(len(rows), LAID_OUT_POINTS)]
 
 
-def positions(values: Points, method: str, axes: int, near: int | None, told: Told) -> Points:
+def positions(values: Points, method: str, axes: int, near: int | None, told: RoundsDone) -> Points:
     """Where a method puts points, all of which are finite."""
     return RUNS[method](values, SETTINGS[method](len(values), axes, near), told)
 
@@ -98,7 +98,7 @@ def reduced(values: Points) -> Points:
     return values if values.shape[1] <= MANY else pca(values, MANY).axes
 
 
-def tsne(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
+def tsne(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Points:
     """Positions by scikit-learn."""
     from sklearn.manifold import TSNE
 
@@ -108,7 +108,7 @@ def tsne(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
     return found
 
 
-def umap(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
+def umap(values: Points, settings: Mapping[str, Any], told: RoundsDone) -> Points:
     """Positions by umap-learn, which does not say how far it is."""
     from umap import UMAP
 
@@ -120,7 +120,7 @@ def umap(values: Points, settings: Mapping[str, Any], told: Told) -> Points:
 class Listener:
     """Takes what a library prints, and passes on how many rounds it has done."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: RoundsDone) -> None:
         self._told = told
 
     def write(self, text: str) -> int:
@@ -135,7 +135,7 @@ class Listener:
 
 
 @contextlib.contextmanager
-def heard(told: Told) -> Iterator[None]:
+def heard(told: RoundsDone) -> Iterator[None]:
     """Hear what is printed meanwhile; nothing of it is shown."""
     with contextlib.redirect_stdout(Listener(told)):
         yield

@@ -36,7 +36,7 @@ FROM_WEIGHTS: Mapping[str, Callable[[tuple[int, ...]], list[str]]] = {
 
 
 class LayerCalls:
-    """Says of the layers of one side how a program would make them."""
+    """The layers of one side as calls, the way a program makes them."""
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
@@ -56,7 +56,7 @@ class LayerCalls:
             if forward[node] and not unsaid[node] and graph.op_types[graph.op[node]] not in SILENT
         ]
         held: dict[int, list[int]] = {}
-        # By the last op of each: what makes a bias ready lies at the beginning of the graph.
+        # By the last op of each: ops that prepare a bias are at the beginning of the graph.
         for node in sorted(loud, key=lambda node: (-self.layers.depth[node], graph.name[node])):
             held.setdefault(self.layers.of(node), []).append(node)
         held = dict(reversed(held.items()))

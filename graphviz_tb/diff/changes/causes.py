@@ -133,8 +133,8 @@ def edits_apart(
 def edits_of_model(
     m: Matching, layers: tuple[Layers, Layers], items: list[Item], untrained: Sequence[AbstractSet[str | None]]
 ) -> tuple[list[list[Item]], list[Change], list[Change]]:
-    """The model's own differences, put together to edits: those that are causes, and the changes of those that follow
-    another edit and of those that follow from what is no longer trained."""
+    """The model's own differences, put together to edits: causes, and the changes that follow from another
+    edit or from weights that are no longer trained."""
     own: list[list[Item]] = []
     following: list[Change] = []
     frozen: list[Change] = []

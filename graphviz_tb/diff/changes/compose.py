@@ -27,7 +27,7 @@ from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
-NORMALIZATION = "Normalization"  # how the classes of layers end that are told apart by what they compute
+NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
 TRACED = re.compile(r"^__(?:inference|forward|backward)_")  # what TensorFlow puts before a traced function's name
 # Keys that name an edit, the most telling first.
 TELLING = ("dilation", "kernel", "filters", "units", "output_dim", "input_dim", "rate", "momentum", "beta")

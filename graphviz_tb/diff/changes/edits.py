@@ -36,7 +36,7 @@ def edits(m: Matching, items: Sequence[Item]) -> list[list[Item]]:
 def without_orders(
     items: Sequence[Item], group: Sequence[int], linked: Mapping[int, Sequence[int]]
 ) -> Iterable[Sequence[int]]:
-    """Yield a group as it is; of what came or went, and a new order of several layers beside it, each for itself."""
+    """Yield a group whole; split ops that came or went from a new order of several layers in the same group."""
     wired = {number for number in group if items[number].change.kind == "rewired"}
     units = [number for number in group if number not in wired]
     if not wired or {items[number].change.kind for number in units} not in ({"added"}, {"removed"}):
@@ -118,7 +118,7 @@ def replacements(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]
             for wire in item.change.detail.get("links", ()):
                 # "name:key" without the output.
                 source = str(wire["old"] or "").partition(":")[0]
-                # In a layer of its own it replaces nothing that another op in that layer does already.
+                # In a new layer, it replaces nothing that another op of that layer does already.
                 apart = source in removed and not within.isdisjoint(items[removed[source]].layers ^ item.layers)
                 if wire["input"] != "control" and source in removed and not apart:
                     yield removed[source], number
@@ -189,7 +189,7 @@ def gates(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
 
 
 def losses(m: Matching, items: Sequence[Item]) -> Iterable[tuple[int, int]]:
-    """A loss that came, or went, and what sums up losses beside it, in the same scope."""
+    """A loss that came, or went, and the ops that add up losses in the same scope."""
     first: dict[tuple[str, str], int] = {}
     scopes = [(item.change.kind, item.change.name.rpartition("/")[0]) for item in items]
     for number, item in enumerate(items):

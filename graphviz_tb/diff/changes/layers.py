@@ -178,7 +178,7 @@ class Layers:
 
 
 def holds_modules(side: GraphColumns) -> Bools:
-    """The scopes of a trace of PyTorch that are no layers: those that hold modules, and those that are none."""
+    """The scopes of a PyTorch trace that are not layers: those that hold modules, and those that are not modules."""
     scopes = side.scopes
     module = np.fromiter((is_module(last_segment(name)) for name in scopes.name), bool, len(scopes))
     holds = ~module

@@ -1,4 +1,4 @@
-"""One number of a program that stands in several places of a block: one change, with all that it is in.
+"""One number of a program that is in several places of a block: one change, with all of its places.
 
 attention/q   units 32 → 64         what is twice as much, half as much, or the root of either, at the same blocks,
 attention/mul y 0.354 → 0.25        is the same number: a head of 16 in place of 8
@@ -20,7 +20,7 @@ NEAR = 1e-3  # relative: constants are rounded to float32
 
 
 def one_number(causes: Sequence[Change]) -> list[Change]:
-    """Put changes of numbers together that stand in the same blocks and became more or less by the same factor.
+    """Merge changes of numbers that are in the same blocks and changed by the same factor.
 
     Before: one change for each edit, with its places. After: in the order of the first of each; others as they were.
     """
@@ -68,7 +68,7 @@ def factor_of(change: Change) -> float:
 
 
 def ratios(old: Any, new: Any) -> Iterator[float]:
-    """The new by the old number, of lists of those that differ; 0 for what is no number.
+    """The new number divided by the old one; for lists, of the elements that differ; 0 for other values.
 
     >>> list(ratios("32", "64")), list(ratios([0, 4], [0, 8])), list(ratios("SAME", "VALID"))
     ([2.0], [2.0], [0.0])
@@ -87,7 +87,7 @@ def ratios(old: Any, new: Any) -> Iterator[float]:
 
 
 def is_related(factor: float, other: float) -> bool:
-    """Whether two factors are of one number: the same, its inverse, or the root of one of them.
+    """Whether two factors follow from one number: equal, inverse, or one the root of the other.
 
     >>> is_related(2, 0.5), is_related(0.7071068, 2), is_related(2, 3)
     (True, True, False)
@@ -123,7 +123,7 @@ def stands_in(change: Change, around: frozenset[str]) -> bool:
 
 
 def united_change(members: Sequence[Change]) -> Change:
-    """One change, named by the first, with the others beside it."""
+    """Merge changes into one with the name of the first."""
     first, *others = members
     if not others:
         return first

@@ -33,7 +33,7 @@ def reordered(m: Matching, layers: tuple[Layers, Layers], changes: list[Change])
         (before, after), count = max(often, key=lambda pair: (pair[1], sorted(pair[0])), default=(((), ()), 0))
         if count > 1:
             told["order"] = {"old": list(before), "new": list(after), "blocks": len(blocks)}
-            # It is shown where it is told: in a block.
+            # The place of the change is a block with this order.
             inside = tuple(around for around, orders in blocks.items() if orders == (before, after))
             changes = sorted(changes, key=lambda change: not change.name.startswith(inside))
         else:

@@ -89,7 +89,7 @@ def layers_alike(m: Matching, groups: Sequence[list[Change]]) -> list[list[Chang
 
 def layer_wording(m: Matching, change: Change) -> str:
     """Return a text for a layer, or a chain of layers, that came or went, equal but for names; "" for any other change.
-    A single Keras layer is told by its configuration, anything else by the types of its ops."""
+    A single Keras layer is identified by its configuration, anything else by the types of its ops."""
     side, nodes = (m.b, change.edits.added) if change.kind == "added" else (m.a, change.edits.removed)
     detail = change.detail
     if change.kind not in ("added", "removed") or "function" in detail or detail.get("reads") or detail.get("equal"):

@@ -9,12 +9,12 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.model.change import Change, Edits
 from graphviz_tb.model.columns import Longs
 
-TOLD = ("parameters", "flops", "ops")  # the first that differs is reported, with the others as its numbers
+TOTALS = ("parameters", "flops", "ops")  # the first that differs is reported; its numbers are all of them
 
 
 def other_totals(m: Matching, numbers: NodeQuantities) -> tuple[Change, ...]:
     """The change that says which total is another, and at which nodes; none where all are equal or unknown."""
-    for word in TOLD:
+    for word in TOTALS:
         old, new = numbers.whole[word]
         if old is None or new is None or old == new:
             continue

@@ -30,8 +30,8 @@ def listed(m: Matching) -> Findings:
     if (same := by_given_names(m)) is not None:
         yield nodes(same, Reason.NAME)
         return
-    # The file lists layers by how far they are from the results: what has kept its name and its wires is itself,
-    # wherever a longer branch beside it has moved it to.
+    # The file lists layers by their distance from the results: a longer parallel branch moves a layer in this order,
+    # so that a kept name and kept wires prove more than the order.
     yield nodes(kept(m), Reason.NAME)
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
     pairs = align(

@@ -292,7 +292,7 @@ def barrier(name: str) -> bool:
 
 
 def following(change: Change) -> list[Change]:
-    """The consequences that are told: not the new names that the change itself shows, as in `silu (was gelu)`."""
+    """The consequences to report: not the new names that the change itself shows, as in `silu (was gelu)`."""
     places = {(change.old, change.new), *change.also}
     return [
         inner
