@@ -18,7 +18,7 @@ from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import FlowOrder, without_far
 from graphviz_tb.group.flow.readable import cost
 from graphviz_tb.group.flow.repeats import fold_repeats
-from graphviz_tb.group.flow.sequence import Element, Line, Stretch, same_inside
+from graphviz_tb.group.flow.sequence import BoxLine, Element, Stretch, same_inside
 from graphviz_tb.group.flow.setting import DEEPEST, PEEL, Setting
 from graphviz_tb.group.flow.sizes import cut_up, narrowed, width
 from graphviz_tb.group.flow.stages import fold_stages
@@ -251,7 +251,7 @@ def atoms(
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
     start = 0
-    along = Line([boxes[box] for box in line], [[order.place[source] for source in dag.before[box]] for box in line])
+    along = BoxLine([boxes[box] for box in line], [[order.place[source] for source in dag.before[box]] for box in line])
     for end in beside_heads(dag, order, ends):
         first = line[start]
         fork = start < end

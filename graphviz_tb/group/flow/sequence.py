@@ -12,7 +12,7 @@ STRAY = 4  # boxes before a first repetition that stand among its own: states th
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class BoxLine:
     """The boxes of a level along its flow; `sources` are the places that the inputs of each come from."""
 
     boxes: Sequence[FlowBox]
@@ -72,7 +72,7 @@ class Line:
 class Stretch:
     """The places of a line from `start` to right before `stop`."""
 
-    line: Line
+    line: BoxLine
     start: int
     stop: int
 
@@ -151,7 +151,7 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ends:
+class StretchEnds:
     """What belongs to a repeat beside it: from element `start` on a repetition at the places `before`, with `strays`
     among them, and one at the places `behind` up to element `stop`."""
 
@@ -167,12 +167,12 @@ class Ends:
         return bool(self.before) + bool(self.behind)
 
 
-def ends_of(sequence: Sequence[Element], repeat: Repetition) -> Ends:
+def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
     """The repetitions right before and behind those of a repeat that hold the same and are fed differently."""
     once = around(sequence[repeat.start : repeat.start + repeat.period])
     last = around(sequence[repeat.stop - repeat.period : repeat.stop])
     if once is None or last is None or sum(box.ops for box in once.boxes()) < FEWEST_OPS:
-        return Ends(repeat.start, (), (), (), repeat.stop)
+        return StretchEnds(repeat.start, (), (), (), repeat.stop)
     before, strays = once.line.before(once)
     behind = last.line.behind(last)
     # Only at the border of an element: what a region holds belongs to it.
@@ -187,7 +187,7 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> Ends:
             stop += 1
         place = sequence[stop].place if stop < len(sequence) else None
         behind = behind if place is not None and place.stop == behind[-1] + 1 else []
-    return Ends(
+    return StretchEnds(
         start if before else repeat.start, strays if before else (), before, behind, stop + 1 if behind else repeat.stop
     )
 
