@@ -8,7 +8,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.group.flow.words import Vocabulary
-from graphviz_tb.model.hierarchy import RowKind
+from graphviz_tb.model.hierarchy import How, RowKind
 from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.node_labels import NodeLabels
@@ -45,14 +45,27 @@ def test_a_block_that_ends_in_a_given_name_says_what_it_holds() -> None:
 
 
 def test_a_block_that_ends_in_a_name_of_its_own_is_known_by_it() -> None:
-    assert stacks(blocks("mixed{}")) == ["…mixed[0-5]"]
+    assert stacks(blocks("mixed{}")) == ["mixed[0-5]"]
 
 
 def test_blocks_whose_ops_have_no_type_are_called_by_their_end() -> None:
     graph = blocks("add_{}")
     for node in graph.node:
         node.op = ""
-    assert "…add_[0-5]" in stacks(graph)
+    assert "add_[0-5]" in stacks(graph)
+
+
+def test_a_stage_of_layers_that_were_given_a_word_and_a_number_is_a_range_of_them() -> None:
+    # Five layers alike and one of another kind, twice; `layer` is a word of types, too, but no type ends in it.
+    graph = GraphDef()
+    graph.node.add(name="in", op="Placeholder")
+    top = "in"
+    for at in range(12):
+        for op in ("MatMul", "BiasAdd", "Softmax" if at % 6 == 5 else "Relu", "Mul"):
+            top = graph.node.add(name=f"net_layer_{at}_{op.lower()}", op=op, input=[top]).name
+    hierarchy = graphviz_tb.load(graph).hierarchy
+    stages = [hierarchy.leaf(row) for row in range(len(hierarchy)) if hierarchy.how[row] == How.STAGE]
+    assert stages == ["net_layer_[0-5]", "net_layer_[6-11]"]
 
 
 def row_of_blocks(*layers: str) -> GraphDef:

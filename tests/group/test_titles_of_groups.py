@@ -161,7 +161,7 @@ def title_of(made: FlowBox, *names: str) -> str:
     ("last", "title"),
     [
         ("mine_layer_norm", "position_embeddings"),
-        ("mixed_stem_with_a_name_of_its_own", "…mixed_stem_with_a_name_of_its_own_2"),
+        ("mixed_stem_with_a_name_of_its_own", "mixed_stem_with_a_name_of_its_own_2"),
     ],
 )
 def test_a_group_is_called_after_the_layer_it_ends_in_if_that_is_more_than_a_type(last: str, title: str) -> None:
@@ -180,7 +180,7 @@ def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> No
     assert title_of(made, *names) == "cross"
 
 
-@pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "…a_y")])
+@pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "Exp · a_x")])
 def test_words_that_few_others_begin_with_are_a_name(others: int, name: str) -> None:
     names = ["a_x", "a_y", *(f"a_mine{number}" for number in range(others)), "b", "c", "mine"]
     assert title_of(group(How.REGION, rows("a_x", "a_y"), 7), *names) == name
@@ -192,7 +192,7 @@ def test_a_segment_is_called_by_its_ends() -> None:
 
 def test_a_group_is_not_called_by_some_of_its_rows_where_others_are_of_a_type_of_their_own() -> None:
     # regions ─▶ mask_conv ─▶ mask_out; no table has a type `Regions`.
-    for first, wanted in (("Regions", "…mask_out"), ("Relu", "mask")):
+    for first, wanted in (("Regions", "2 Conv2D · Regions"), ("Relu", "mask")):
         boxes, hierarchy = of_types(first, "Conv2D", "Conv2D")
         names = [first.lower(), "mask_conv", "mask_out"]
         for box, name in zip(boxes, names, strict=True):

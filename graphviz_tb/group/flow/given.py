@@ -24,6 +24,7 @@ pooling poolingd poold pool maxpool avgpool maxpoold avgpoold global maxpoolingd
 embedding lookup lstm gru rnn cell simple bidirectional time distributed
 """
 GIVEN = frozenset(["", *TYPES.split()])
+KINDS = frozenset("layer batch group unit multi head global".split())  # no name of Keras ends in one: `layer_3`
 
 
 def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
@@ -34,6 +35,8 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     >>> level = Vocabulary(["net_conv2d_1", "net_re_lu_1", "net_mixed3", "net_Log_7"])
     >>> given("net_re_lu_1", "Relu", level), given("net_mixed3", "ConcatV2", level), given("net_Log_7", "Log", level)
     (True, False, True)
+    >>> given("net_layer_3", "", level), given("net_layer_normalization_3", "", level)
+    (False, True)
     """
     words = vocabulary.words(name)
     # Words with which nearly all names begin, e.g. "net" in `net_conv2d_1`, are skipped.
@@ -41,5 +44,5 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     own = [
         word for end, word in zip(lengths(words), words, strict=True) if vocabulary.starting[words[:end]] < nearly_all
     ]
-    said = [DIGITS.sub("", word).lower() for word in own]
-    return all(word in GIVEN or word == DIGITS.sub("", type_name).lower() for word in said)
+    said = [bare for word in own if (bare := DIGITS.sub("", word).lower())]
+    return not (said and said[-1] in KINDS) and all(word in GIVEN or word == DIGITS.sub("", type_name).lower() for word in said)

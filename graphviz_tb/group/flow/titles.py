@@ -21,7 +21,7 @@ DIGITS = "0123456789"
 RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 FEW, MOST = 3, 0.8  # members that a group is called by, and how many of its ops they hold
-CUT, BETWEEN, AND = "…", " … ", " · "  # before where a group ends, between the ends of a stack, between members
+BETWEEN, AND = " … ", " · "  # between the ends of a stack, between members
 ROOM = 30  # characters: a box is hardly ever wider, and what is left out in the middle is a riddle
 TELLING, PRODUCTS = 3, 2  # op types that a title names, and how many of them may be products
 # What a part of a network is known by, said first: its products, then what distinguishes kinds of layers.
@@ -62,7 +62,8 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
             box.name = longer(box, setting)
         if box.members and not box.name:
             if box.stack or id(box) in ranges:
-                box.name = of_repetitions([end for member in box.members for end in ends(member, ranges)], told)
+                members = [end for member in box.members for end in ends(member, ranges)]
+                box.name = of_repetitions(members, setting.vocabulary, hierarchy, told)
             else:
                 box.name = title(box, setting, hierarchy, told)
         if by_people(box, setting, hierarchy, told):
@@ -76,7 +77,7 @@ def by_people(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[in
     if AND in box.name or box.how == How.INDEX:
         return False
     type_name = "" if box.members else op_type(box, hierarchy)
-    return bool(RANGE.search(box.name)) or not given(box.name.removeprefix(CUT), type_name, setting.vocabulary)
+    return bool(RANGE.search(box.name)) or not given(box.name, type_name, setting.vocabulary)
 
 
 def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
@@ -89,11 +90,14 @@ def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
     return [first] if first is last else [first, last]
 
 
-def of_repetitions(boxes: Sequence[FlowBox], told: Set[int]) -> str:
-    """Name a stack. Repetitions whose names have several forms are called by where they end, if that is one form."""
+def of_repetitions(boxes: Sequence[FlowBox], vocabulary: Vocabulary, hierarchy: Hierarchy, told: Set[int]) -> str:
+    """Name a stack. Repetitions whose names have several forms are called by the layers they end in, if those have
+    one."""
     name = stack_name([box.name for box in boxes])
-    if BETWEEN in name and all(box.members and id(box.last()) in told for box in boxes):
-        last = [CUT + box.last().name for box in boxes]
+    if BETWEEN in name and all(
+        box.members and id(box.last()) in told and ends_tellingly(box.last(), vocabulary, hierarchy) for box in boxes
+    ):
+        last = [box.last().name for box in boxes]
         ended = stack_name(last)
         if BETWEEN not in ended:
             for box, title_of_it in zip(boxes, last, strict=True):
@@ -118,21 +122,21 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
     if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
         return "_".join(words)
     if setting.vocabulary.nameless:
-        return contents(rows, hierarchy) or CUT + last.name
+        return contents(rows, hierarchy) or last.name
     own = own_words([row for row in rows if id(row) in told or of_own_type(row, hierarchy)], setting.vocabulary)
     if own or (own := of_members(box, hierarchy, told)):
         return own
     if box.how == How.SEGMENT:
         return f"{box.first().name} → {last.name}"
     telling = id(last) in told and ends_tellingly(last, setting.vocabulary, hierarchy)
-    return (not telling and contents(rows, hierarchy)) or CUT + last.name
+    return (not telling and contents(rows, hierarchy)) or last.name
 
 
 def ends_tellingly(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
-    """Whether what a group ends in says what it is: a norm, an activation or an addition does not."""
-    if op_type(last, hierarchy):
-        return True  # of small groups: what else they hold says less, and changes with each op
-    *_, word = ("", *vocabulary.words(last.name))
+    """Whether what a group ends in says what it is: an op of a layer, a norm, an activation or an addition does not."""
+    *around, word = ("", *vocabulary.words(last.name))
+    if any(around) and op_type(last, hierarchy) and hierarchy.name[last.row] not in hierarchy.graph.layers:
+        return False
     kind = uncounted(word)
     return kind not in EVERYWHERE and not NORM.fullmatch(kind) and not SIGNS.fullmatch(kind)
 
@@ -146,7 +150,7 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
     best = max(own, key=lambda words: (count[words], len(words), words), default=())
     # The model's own name, with which nearly all names of a level begin, says nothing about a part of it.
     model = sum(vocabulary.starting[best[:end]] >= ALL * vocabulary.count for end in lengths(best))
-    return (CUT if model else "") + "_".join(best[model:])
+    return "_".join(best[model:])
 
 
 def of_own_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
@@ -168,12 +172,12 @@ def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
     single = [
         end for member in members for end in (member.members[:: len(member.members) - 1] if member.stack else [member])
     ]
-    ranged = stack_name([end.name.removeprefix(CUT) for end in single])
+    ranged = stack_name([end.name for end in single])
     if RANGE.search(ranged) and BETWEEN not in ranged:
         return ranged
-    if len(members) > FEW or all(member.name.startswith(CUT) for member in members):
+    if len(members) > FEW:
         return ""
-    text = AND.join(member.name.removeprefix(CUT) for member in members)
+    text = AND.join(member.name for member in members)
     return text if len(text) <= ROOM else ""
 
 
