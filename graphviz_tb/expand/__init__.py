@@ -14,7 +14,7 @@ from graphviz_tb.expand.annotations import ChildMark, MarkFiles, handed_constant
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
 from graphviz_tb.expand.bundling import find_metaedges
 from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling
+from graphviz_tb.expand.extract import ExtractInput, called_again, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.model.columns import Bools, distinct
@@ -158,7 +158,8 @@ class Expander:
         )
 
     def _circling(self, rows: list[int], edges: list[Metaedge]) -> frozenset[int]:
-        """Return the stacks and folds on a cycle of two with a larger scope, and training groups on any cycle."""
+        """Return the stacks and folds on a cycle of two with a larger scope, training groups on any cycle, and scopes
+        that are called again and again: their calls lead through stacks back to them."""
         hierarchy = self.hierarchy
         trains = [at for at, row in enumerate(rows) if row in self._training]
         stacks = {at for at, row in enumerate(rows) if int(hierarchy.kind[row]) in STACKS}
@@ -176,6 +177,9 @@ class Expander:
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
+        if "NextIteration" not in hierarchy.graph.op_types:  # a loop of control flow v1 is a cycle that runs
+            scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE}
+            reversed_pairs |= called_again(data, stacks - reversed_pairs, scopes, reversed_pairs)
         return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:

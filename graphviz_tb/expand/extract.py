@@ -8,16 +8,20 @@ neighbour, and moving a node by hand moves no other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import field
 
+from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.reached import reached
+from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
 READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
 QUARTILES = 3  # numbers that have quartiles apart; of fewer none lies far above the others
+CALLED, ROUNDS = 2, 8  # lines into a scope that is called again; scopes of one level that are
 FEW = 8  # children of a level that keeps all control edges: so few boxes are read with every line
 
 
@@ -180,6 +184,31 @@ def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
     for source, target in data:
         after.setdefault(source, []).append(target)
     return node in reached(after.get(node, ()), after)
+
+
+def called_again(data: Iterable[tuple[int, int]], stacks: Set[int], scopes: Set[int], out: Set[int]) -> set[int]:
+    """Return the scopes that are called most often on cycles that lead through a stack, until none does; `out` are out.
+
+    >>> pairs = [(0, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 3)]
+    >>> called_again(pairs, {2}, {1}, set()), called_again(pairs, {0}, {1}, set())
+    ({1}, set())
+    """
+    called: set[int] = set()
+    for _ in range(ROUNDS):
+        pairs = [pair for pair in data if out.isdisjoint(pair) and called.isdisjoint(pair)]
+        after: list[list[int]] = [[] for _ in range(1 + max(map(max, pairs), default=-1))]
+        for source, target in pairs:
+            after[source].append(target)
+        if len(topological(after)) == len(after):
+            return called
+        component = strong_components(after)
+        entered = Counter(target for source, target in pairs if component[source] == component[target])
+        rings = {component[end] for end in entered if end in stacks}
+        hubs = [end for end, times in entered.items() if end in scopes and component[end] in rings and times >= CALLED]
+        if not hubs:
+            return called
+        called.add(max(hubs, key=lambda end: (entered[end], -end)))
+    return called
 
 
 def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphviz_tb import load
+from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.model.hierarchy import FOLD, SERIES
+from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
 
@@ -48,3 +53,44 @@ def test_the_rest_has_no_circle_and_every_line_of_the_stack_has_a_stub_at_both_e
 
 def test_tensorboard_draws_the_circle() -> None:
     assert "AddN_[0-5]" not in aside(sums(6), "tensorboard")
+
+
+def called(times: int, between: int) -> GraphDef:
+    """A scope that runs again and again, as PyTorch traces it: a chain of so many ops, the scope, and what it gives is
+    added to a state."""
+    nodes = [{"name": "x", "op": "Placeholder"}]
+    state = "x"
+    for at in range(times):
+        last = state
+        for step, op in enumerate(["Sub", "Mul", "Sqrt", "Neg"] * (between // 4)):
+            nodes.append({"name": f"net/op_{at}_{step}", "op": op, "input": [last]})
+            last = f"net/op_{at}_{step}"
+        for op in ("MatMul", "Tanh", "Softmax"):
+            nodes.append({"name": f"net/update/{op}_{at}", "op": op, "input": [last]})
+            last = f"net/update/{op}_{at}"
+        nodes.append({"name": f"net/state_{at}", "op": "AddV2", "input": [state, last]})
+        state = f"net/state_{at}"
+    nodes.append({"name": "y", "op": "Relu", "input": [state]})
+    return GraphDef(node=nodes)
+
+
+@pytest.mark.parametrize(("times", "between"), [(6, 4), (12, 4), (12, 12)])
+def test_a_scope_that_is_called_again_stands_aside_where_its_calls_lead_through_folds(times: int, between: int) -> None:
+    model = load(called(times, between))
+    hierarchy = model.hierarchy
+    assert "net/update" in {hierarchy.name[row] for row in aside_in(model, hierarchy.name.index("net"))}
+    for row in range(len(hierarchy)):
+        if hierarchy.opens(row):
+            level = model.expander.metagraph((row,))
+            after: list[list[int]] = [[] for _ in level.children]
+            for at in level.core_edges():
+                after[level.edges[at].source].append(level.edges[at].target)
+            component = strong_components(after)
+            folds = [at for at, child in enumerate(level.children) if hierarchy.kind[child] in (SERIES, FOLD)]
+            assert all(component.count(component[fold]) == 1 for fold in folds)
+
+
+def aside_in(model: Model, row: int) -> list[int]:
+    """The children of a group in its auxiliary area."""
+    level = model.expander.metagraph((row,))
+    return [level.children[at] for at in level.mask.extracted]

@@ -25,7 +25,7 @@ a flow. Nothing depends on the order of the file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,7 @@ from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.frames import fold_loops
-from graphviz_tb.group.flow.guard import without_lies
+from graphviz_tb.group.flow.guard import true_circles, without_lies
 from graphviz_tb.group.flow.indexes import fold_indexes
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
@@ -107,7 +107,9 @@ def fold_level(
     setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
-        boxes = finished(narrowed(boxes, setting, setting.most), setting)
+        called = called_again(boxes, level)
+        rest = [box for box in boxes if box not in called]
+        boxes = finished(narrowed(rest, setting, setting.most), setting) + called
     boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
     boxes = with_unlike_first(boxes, level.hierarchy, setting.most)
     if any(box.members for box in boxes):
@@ -119,6 +121,14 @@ def fold_level(
     call_reused(boxes, level.hierarchy)
     name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
+
+
+def called_again(boxes: Sequence[FlowBox], level: Siblings) -> list[FlowBox]:
+    """Return the scopes on cycles of a level: what is called again and again is no part of a stretch of the flow."""
+    place = {row: position for position, row in enumerate(level.rows)}
+    scopes = [box for box in boxes if box.scope and box.row >= 0 and not box.feeders]
+    ring = true_circles(len(place), level.edges) if scopes else []
+    return [box for box in scopes if ring[place[box.row]] >= 0]
 
 
 def shown(level: Siblings) -> list[str]:

@@ -24,6 +24,7 @@ def break_circles(level: Sorting, asked: set[int]) -> None:
         if not hubs:
             return
         level.away |= hubs
+        level.busy |= {box for box in hubs if level.boxes[box].scope}
     level.rings = rings(level)
 
 

@@ -24,7 +24,7 @@ pooling poolingd poold pool maxpool avgpool maxpoold avgpoold global maxpoolingd
 embedding lookup lstm gru rnn cell simple bidirectional time distributed
 """
 GIVEN = frozenset(["", *TYPES.split()])
-KINDS = frozenset("layer batch group unit multi head global".split())  # no name of Keras ends in one: `layer_3`
+KINDS = frozenset(["layer", "batch", "group", "unit", "multi", "head"])  # no name of Keras ends in one: `layer_3`
 
 
 def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
@@ -45,4 +45,5 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
         word for end, word in zip(lengths(words), words, strict=True) if vocabulary.starting[words[:end]] < nearly_all
     ]
     said = [bare for word in own if (bare := DIGITS.sub("", word).lower())]
-    return not (said and said[-1] in KINDS) and all(word in GIVEN or word == DIGITS.sub("", type_name).lower() for word in said)
+    kind = DIGITS.sub("", type_name).lower()
+    return not (said and said[-1] in KINDS) and all(word in GIVEN or word == kind for word in said)

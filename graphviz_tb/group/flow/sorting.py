@@ -11,7 +11,8 @@ from graphviz_tb.model.columns import Longs
 
 @dataclass(slots=True, eq=False)
 class Sorting:
-    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `stored` those of them that
+    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `busy` the
+    scopes of these that close cycles, `stored` those of them that
     only feed storage or are storage; `rings` are cycles that are left; `back` are edges that make each loop of control
     flow v1 one cycle (see `frames`)."""
 
@@ -20,6 +21,7 @@ class Sorting:
     after: list[list[int]]
     variable: Sequence[bool]
     away: set[int] = field(default_factory=set)
+    busy: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
     rings: list[list[int]] = field(default_factory=list)
     back: list[tuple[int, int]] = field(default_factory=list)
@@ -36,7 +38,11 @@ class Sorting:
         """Take out what only feeds storage, and what only feeds that; `feeding` boxes feed it, `stores` hold it."""
         # Users of each box in the flow that are not taken out yet; at 0 a box feeds storage only.
         left = [len(self.users(box)) for box in range(len(self.boxes))] if self.away else list(map(len, self.after))
-        feeds = set(feeding).union(source for box in self.away for source in self.before[box])
+        for box in {source for busy in self.busy for source in self.before[busy]}:
+            left[box] += 1
+        # A busy scope of a cycle gives back to the flow: what feeds it is flow, too.
+        ends = [box for box in self.away if box not in self.busy]
+        feeds = set(feeding).union(source for box in ends for source in self.before[box])
         todo = sorted(box for box in feeds if box not in self.away and not left[box])
         while todo:
             self.away.update(todo)
