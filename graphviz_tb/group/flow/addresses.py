@@ -16,7 +16,7 @@ Say = Callable[[FlowBox], str]
 
 SAYINGS: tuple[Say, ...] = (
     lambda box: box.name,
-    lambda box: f"{box.name} ({box.last().name})",
+    lambda box: box.name if box.last().name == box.name else f"{box.name} ({box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
 )
