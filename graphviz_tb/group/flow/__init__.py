@@ -107,7 +107,7 @@ def fold_level(
     setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
-        called = called_again(boxes, level)
+        called = called_scopes(boxes, level)
         rest = [box for box in boxes if box not in called]
         boxes = finished(narrowed(rest, setting, setting.most), setting) + called
     boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
@@ -123,7 +123,7 @@ def fold_level(
     return boxes
 
 
-def called_again(boxes: Sequence[FlowBox], level: Siblings) -> list[FlowBox]:
+def called_scopes(boxes: Sequence[FlowBox], level: Siblings) -> list[FlowBox]:
     """Return the scopes on cycles of a level: what is called again and again is no part of a stretch of the flow."""
     place = {row: position for position, row in enumerate(level.rows)}
     scopes = [box for box in boxes if box.scope and box.row >= 0 and not box.feeders]
