@@ -15,6 +15,7 @@ from graphviz_tb.arrange.laying import Laying
 from graphviz_tb.arrange.levels import arrange_levels
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import OP_SIZE
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import Path
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 SCREEN = (1440, 840)  # px that a picture is fitted to where all of it is looked at at once: a laptop's window
 SHEET = (48, 96)  # px that the margins and the title of a sheet take
 LEAST_OPEN = 2  # the whole, and the first group opened in it
-LABEL = 11  # px: the names of ops where nothing is scaled
 LEAST, SMALLER, SMALLEST = 8, 7, 6  # px: what is read without effort, with some, and at all
 
 Second = Callable[[Path], str | None]
@@ -170,8 +170,8 @@ def is_legible(scene: Scene, least: int) -> bool:
     """Whether the names of ops have so many pixels where the whole sheet is fitted to a screen."""
     # The side that fits worst decides; `scale` is px of the sheet for one of the screen.
     scale = max((scene.width + SHEET[0]) / SCREEN[0], (scene.height + SHEET[1]) / SCREEN[1])
-    # LABEL / scale >= least
-    return least * scale <= LABEL
+    # OP_SIZE / scale >= least
+    return least * scale <= OP_SIZE
 
 
 def stacks_in(scene: Scene) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.chart.measures import MEASURES, tag_values
+from graphviz_tb.color.given import WIDE
 from graphviz_tb.errors import MissingFacts, ReadError, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.join import join
 from graphviz_tb.join.values import conditions, values_at
@@ -35,7 +36,6 @@ NOUNS = {
     Aspect.LOSS: "losses",
 }
 LEARNT = frozenset((Aspect.GRADIENT, Aspect.WEIGHT))
-WIDE = 1e3  # from the least to the largest scalar: shown by orders of magnitude
 MOST_COMPARED = 32  # steps at which two runs are compared for their scale
 
 

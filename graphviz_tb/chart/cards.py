@@ -8,14 +8,13 @@ from graphviz_tb.chart.lines import CARD, ChartLine, ChartLook, card
 from graphviz_tb.chart.order import HUES, LineStyle
 from graphviz_tb.model.drawing import Curve, Drawing, Group, Label, Pen, Section
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import OP_SIZE, clean, elide, width
 from graphviz_tb.model.theme import Theme
 
 MARGIN, GAP = 24, 16  # px around the sheet and between cards
 COLUMNS = 3  # cards side by side, at most
 HEADING = 40  # px that the title takes
 ENTRY, SAMPLE, MOST_LABEL = 20, 22, 240  # px: a row of the legend, a sample of a line, the longest name of a run
-LEGEND_SIZE = 11  # px
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +58,13 @@ def _legend(styles: Mapping[str, LineStyle], room: int, theme: Theme) -> tuple[t
     entries: list[Group] = []
     x = y = 0
     for run, style in styles.items():
-        name = elide(clean(run) or ".", MOST_LABEL, LEGEND_SIZE)
-        long = SAMPLE + 6 + width(name, LEGEND_SIZE)
+        name = elide(clean(run) or ".", MOST_LABEL, OP_SIZE)
+        long = SAMPLE + 6 + width(name, OP_SIZE)
         if x and x + long > room:
             x, y = 0, y + ENTRY
         pen = Pen(HUES[theme.name][style.hue], 2.5, style.dashes)
         line = Curve((("M", (0, 6)), ("H", (SAMPLE,))), pen=pen)
-        label = Label(name, SAMPLE + 6, 10, LEGEND_SIZE, width(name, LEGEND_SIZE), theme.text)
+        label = Label(name, SAMPLE + 6, 10, OP_SIZE, width(name, OP_SIZE), theme.text)
         entries.append(Group((line, label), None, clean(run), (("run", run),), (x, y)))
         x += long + 20
     return tuple(entries), y + ENTRY + 8 if entries else 0

@@ -11,7 +11,7 @@ from math import isfinite, log10
 from graphviz_tb.color.against import LESS, MORE
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import plain, stroke
-from graphviz_tb.color.measured import between, ink_on, unmeasured
+from graphviz_tb.color.measured import TICKS, between, ink_on, unmeasured
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -23,7 +23,6 @@ from graphviz_tb.model.units import number
 from graphviz_tb.options import BY_LOG
 
 RAMPS = {"light": ("#E5F5E0", "#A1D99B", "#41AB5D", "#00441B"), "dark": ("#12261A", "#1B5E37", "#41AB5D", "#C7E9C0")}
-TICKS = 5
 SPREAD = 1000.0  # from the least to the most of a group: its layers are said, for no one value is like them
 LEVELS = 60  # shades along the scale
 SIGNS = {Condition.NAN: "!", Condition.EXPLODED: "↑", Condition.VANISHED: "↓", Condition.ZERO: "0"}

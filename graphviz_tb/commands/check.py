@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options, together
+from graphviz_tb.model.finite import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel
     from graphviz_tb.errors import TbGraphError
 
-VERSION = 1
 # To the end of a line, where no text in quotes is open before it.
 COMMENT = re.compile(r'^(?P<kept>(?:[^"#]|"[^"]*"|(?<=\S)#)*?)(?:(?<=\s)|^)#.*$')
 PASSED, FAILED = 0, 1  # exit codes
@@ -88,9 +88,9 @@ def check(
         if as_json:
             entries.append({"label": label, **entry(checked, top)})
         elif not quiet:
-            tell([*([heading(model)] if len(models) > 1 else []), *lines(checked, top), verdict(checked)])
+            tell([*([line_above(model)] if len(models) > 1 else []), *lines(checked, top), verdict(checked)])
     if as_json:
-        tell(json_lines({"format": "tbgraph-check", "version": VERSION, "passed": passed, "models": entries}))
+        tell(json_lines({**heading("tbgraph-check"), "passed": passed, "models": entries}))
     return unread or (PASSED if passed else FAILED)
 
 
@@ -102,7 +102,7 @@ def not_read(model: str, error: TbGraphError) -> dict[str, Any]:
     return {"label": model, "passed": False, "error": error.message, "assertions": []}
 
 
-def heading(model: str) -> str:
+def line_above(model: str) -> str:
     """The line above the results of one of several models."""
     from graphviz_tb.commands.terminal import one_line
     from graphviz_tb.read.inputs import named

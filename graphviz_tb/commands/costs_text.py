@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from graphviz_tb.commands.costs import CostReport, ScopeCost
-from graphviz_tb.commands.table import TextStyle, bar, clip_end, table
+from graphviz_tb.commands.table import SHORT_BAR, TextStyle, bar, clip_end, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.costs import Cost
 from graphviz_tb.model.units import counted, format_bytes, format_count
 
-BAR = 10  # places
 LISTED = ("parameters", "flops", "activation_bytes")
 HEAD = ("", "ops", "parameters", "FLOPs", "activations", "")
 
@@ -87,5 +86,5 @@ def scope_row(scope: ScopeCost, whole: Cost) -> tuple[str, ...]:
         one_line(scope.name),
         f"{scope.ops:,}",
         *(told if (told := amount(cost, quantity)) not in ("0", "0 B") else "" for quantity in LISTED),
-        bar(share, BAR),
+        bar(share, SHORT_BAR),
     )

@@ -9,11 +9,11 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
 from graphviz_tb.commands.terminal import one_line
+from graphviz_tb.model.finite import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node
 
-VERSION = 1
 FOUND, NOTHING = 0, 1  # exit codes, as grep has them
 
 
@@ -69,7 +69,7 @@ def find(
         elif as_json:
             label = session.model.loaded.label if session.model.loaded else ""
             items = [entry(node) for node in nodes]
-            tell(json_lines({"format": "tbgraph-find", "version": VERSION, "label": label, "nodes": items}))
+            tell(json_lines({**heading("tbgraph-find"), "label": label, "nodes": items}))
         else:
             tell((one_line(node.name) for node in nodes) if names else lines(list(nodes)))
     context.exit(FOUND if len(nodes) else NOTHING)

@@ -10,6 +10,7 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options_with
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
+from graphviz_tb.model.finite import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.holdings import SourceArgument
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from graphviz_tb.model.logged import Run, Series
     from graphviz_tb.options import Options
 
-VERSION = 1  # of the JSON, as docs/json.md describes it
 EVERY = "\0"  # `--profile` without a name
 SORTS = ("file", "parameters", "flops", "activations", "name")
 
@@ -196,8 +196,7 @@ def as_values(source: SourceArgument, entries: tuple[Entry, ...], facts: GraphRe
             "notices": [asdict(notice) for notice in facts.notices],
         }
     return {
-        "format": "tbgraph-info",
-        "version": VERSION,
+        **heading("tbgraph-info"),
         "source": source.name,
         "label": facts.label if facts else source.name,
         "holds": [entry_values(entry) for entry in entries],

@@ -12,6 +12,7 @@ from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
+from graphviz_tb.model.finite import heading
 from graphviz_tb.model.joins import Join, JoinRule
 from graphviz_tb.model.units import plural
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model
 
-VERSION = 1  # of the JSON, as docs/logged.md describes it
 NODES = 3  # names that a line of text has, at most
 RULES = {
     JoinRule.SUMMARY_OP: "summary op",
@@ -48,8 +48,7 @@ def print_joins(source: str, options: Options, as_json: bool, quiet: bool) -> No
 def join_document(model: Model, joins: Sequence[Join]) -> dict[str, object]:
     """The joins for JSON."""
     return {
-        "format": "tbgraph-joins",
-        "version": VERSION,
+        **heading("tbgraph-joins"),
         "label": model.name,
         "joins": [
             {

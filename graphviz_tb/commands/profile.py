@@ -25,6 +25,7 @@ from graphviz_tb.commands.table import (
 )
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
+from graphviz_tb.model.finite import heading
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median, number
 from graphviz_tb.model.units import format_bytes, format_micros
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from graphviz_tb.options import Options
     from graphviz_tb.pipeline import Model
 
-VERSION = 1  # of the JSON, as docs/json.md describes it
 TABLES = (("Ops", "ops"), ("Op types", "types"), ("Groups", "groups"))
 SHARES = ("compute", "input", "launch", "idle")
 SAID = {
@@ -77,8 +77,7 @@ def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
     """The profiles for JSON: times in microseconds, the tables whole."""
     tables = {field: rows_of(profiles, field) for _, field in TABLES}
     return {
-        "format": "tbgraph-profile",
-        "version": VERSION,
+        **heading("tbgraph-profile"),
         "label": label,
         "steps": [step_values(each) for each in profiles],
         "compute_us_sum": number(whole_of(profiles)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
+from graphviz_tb.model.finite import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.model.embeddings import Embedding, PointColumn, Projection
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from graphviz_tb.projector import Projector
 
 METHODS = ("pca", "tsne", "umap")
-FORMAT, VERSION = "tbgraph-embeddings", 1
 
 
 @click.command(epilog="Exit codes: 0 done, 2 request, 3 file, 5 machine.")
@@ -108,7 +108,7 @@ def show(found: Sequence[Embedding], as_json: bool) -> None:
     from graphviz_tb.commands.terminal import one_line
 
     if as_json:
-        told = {"format": FORMAT, "version": VERSION, "embeddings": [entry(one) for one in found]}
+        told = {**heading("tbgraph-embeddings"), "embeddings": [entry(one) for one in found]}
         print(json.dumps(told, ensure_ascii=True, indent=1))
         return
     rows = [("folder", "tensor", "points", "dims", "from", "metadata", "images")]

@@ -25,6 +25,7 @@ PLAINER = str.maketrans(
 AT_ONCE = 1 << 20  # characters that are printed at once
 NARROWEST = 6  # a column that gives way keeps so many places
 BAR = 16  # places of a bar where there is room
+SHORT_BAR = 10  # of one in a table with many columns: tenths can be read off
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
 from graphviz_tb.limits import FUNCTIONS_LISTED
+from graphviz_tb.model.finite import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model
 
-VERSION = 1
 SCREEN, SHORTEST, LONGEST = 40, 20, 80  # lines of a screenful: where there is no terminal, and the bounds
 
 
@@ -81,7 +81,7 @@ def as_values(model: Model, depth: int | None, under: str | None, ops: bool, by_
         for branch in branches(hierarchy, root, opened, ops, by_flow)
         if not branch.loose
     ]
-    return {"format": "tbgraph-tree", "version": VERSION, "label": label_of(model), "nodes": nodes}
+    return {**heading("tbgraph-tree"), "label": label_of(model), "nodes": nodes}
 
 
 def label_of(model: Model) -> str:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
 from graphviz_tb.commands.branches import Branch, kind_of, type_counts
-from graphviz_tb.commands.table import TextStyle, bar, clip, clip_end, pad, places, some
+from graphviz_tb.commands.table import SHORT_BAR, TextStyle, bar, clip, clip_end, pad, places, some
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stacks import repetitions
 from graphviz_tb.summary import displayed_name, mistaken
 
-BAR = 10  # places: tenths can be read off
 ROOM_FOR_BARS = 40  # narrower than that, and bars are left out
 
 
@@ -136,7 +135,7 @@ class Page:
 
     def left(self) -> int:
         """How wide the part before the numbers may be."""
-        bars = BAR + 2 if self.width >= ROOM_FOR_BARS else 0
+        bars = SHORT_BAR + 2 if self.width >= ROOM_FOR_BARS else 0
         return max(1, self.width - bars - self.digits - 2)
 
     def line(self, stem: str, name: str, note: str, count: str, share: float) -> str:
@@ -149,7 +148,7 @@ class Page:
         text = f"{name}  {self.look.dim(note)}" if note else name
         used = places(stem) + places(name) + (places(note) + 2 if note else 0)
         gap = " " * max(0, self.left() - used)
-        size = BAR if self.width >= ROOM_FOR_BARS else 0
+        size = SHORT_BAR if self.width >= ROOM_FOR_BARS else 0
         if used > self.left():
             return clip_end(stem + name, self.width)
         end = f"  {pad(count, self.digits, right=True)}" + (f"  {self.look.bar(bar(share, size))}" if size else "")

@@ -19,6 +19,7 @@ from graphviz_tb.interpret.by_width import weights_by_width
 from graphviz_tb.interpret.standardised import standardised
 from graphviz_tb.limits import CARRIERS_FOLLOWED
 from graphviz_tb.model.columns import Bools, Ints, distinct
+from graphviz_tb.model.dtypes import RESOURCE
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import INPUT_ARG, Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS
@@ -39,7 +40,6 @@ CARRIERS = frozenset(
 )
 REARRANGED = CARRIERS | REARRANGES | UNIT_AXES
 FROZEN = re.compile(r".*/ReadVariableOp(_\d+)?", re.DOTALL)  # what reads a variable that became a constant
-RESOURCE = 20  # DT_RESOURCE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

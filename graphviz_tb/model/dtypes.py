@@ -50,6 +50,7 @@ SIZES = {dtype.name: dtype.size for dtype in DTYPES.values()}
 INDEXING = frozenset(
     {"int32", "int64", "bool"}
 )  # of indices, sizes and masks; smaller ones hold images, quantised values
+STRING, RESOURCE, VARIANT = 7, 20, 21  # numbers of `DataType`
 REFERENCE = 100  # added to a type's number where TensorFlow 1 hands on a variable itself (`DT_FLOAT_REF` is 101)
 
 

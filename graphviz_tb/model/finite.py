@@ -1,11 +1,24 @@
-"""Numbers as JSON holds them."""
+"""JSON as it is written: numbers that it lacks, and the version of each kind of document."""
 
 from __future__ import annotations
 
 from math import isfinite, isnan
 from typing import Any
 
+VERSIONS = {
+    "tbgraph": 1, "tbgraph-check": 1, "tbgraph-diff": 1, "tbgraph-embeddings": 1, "tbgraph-find": 1, "tbgraph-info": 1,
+    "tbgraph-joins": 1, "tbgraph-profile": 1, "tbgraph-tree": 1,
+}  # fmt: skip
 SAFE = 2**53  # whole numbers up to here are exact as a double
+
+
+def heading(document: str) -> dict[str, Any]:
+    """The keys that a document of JSON begins with: what it is, and the version of its schema, as docs/json.md has it.
+
+    >>> heading("tbgraph-tree")
+    {'format': 'tbgraph-tree', 'version': 1}
+    """
+    return {"format": document, "version": VERSIONS[document]}
 
 
 def finite(value: Any) -> Any:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from graphviz_tb.limits import INLINED_LETTERS
+from graphviz_tb.model.dtypes import RESOURCE
 from graphviz_tb.model.loaded import Signature, TensorSpec
 from graphviz_tb.ops.roles import VARIABLES
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
@@ -18,7 +19,6 @@ from graphviz_tb.read.type_names import dtype_name
 
 CALL = "StatefulPartitionedCall"
 VARIABLE = "_variable"  # attribute of a handle: the name that the program gave the variable
-RESOURCE = 20  # DT_RESOURCE
 PREFIX = "__inference_"
 TRACED = re.compile(rf"{PREFIX}(.+)_\d+", re.DOTALL | re.ASCII)  # how TensorFlow names what it traces
 UNNAMED = re.compile(r"identity(?:_(\d+))?", re.ASCII)  # results that the program gave no name

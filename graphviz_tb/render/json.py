@@ -14,7 +14,7 @@ import numpy as np
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import JSON_BYTES
 from graphviz_tb.model.columns import span
-from graphviz_tb.model.finite import finite
+from graphviz_tb.model.finite import VERSIONS, finite, heading
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
@@ -22,7 +22,6 @@ from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.paths import address
 
-VERSION = 1
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes that a document may have for each row, besides `JSON_BYTES`; a longer one is refused. The types and devices of
 # ops are repeated for each group around them, shapes for each line that carries them, which may come to gigabytes.
@@ -67,7 +66,7 @@ class JsonDocument:
     def values(self) -> JsonObject:
         """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
         groups = {key: {"edges": list(edges), **rest} for key, edges, rest in self.groups()}
-        return {"format": "tbgraph", "version": VERSION, "nodes": list(self.nodes()), "groups": groups}
+        return {**heading("tbgraph"), "nodes": list(self.nodes()), "groups": groups}
 
     def encode(self) -> bytes:
         """The document as UTF-8 text, one node and one group a line.
@@ -76,7 +75,7 @@ class JsonDocument:
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
         text = BytesIO()
-        text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSION)
+        text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSIONS["tbgraph"])
         for number, node in enumerate(self.nodes()):
             text.write(b",\n" * (number > 0) + compact(node))
             self._check(text.tell())

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graphviz_tb.model.drawing import Primitive
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import width
+from graphviz_tb.model.measure import OP_SIZE, width
 from graphviz_tb.model.paint import Fill, LegendRow, Paint, Tint
 from graphviz_tb.model.scene import Box, Route, Scene, Stub
 from graphviz_tb.model.theme import Theme
@@ -18,7 +18,6 @@ from graphviz_tb.render.texts import written
 WIDEST_COLUMN = 260  # px: little more than the widest box; longer labels are shortened
 WIDEST = 480  # where the rows are sentences
 SAMPLE, GAP = 28, 8  # px: the width of a sample, and from it to its label
-SIZE = 11  # px, of labels
 BECAME = {
     ("+", True): "new wire",
     ("−", True): "removed wire",
@@ -50,7 +49,7 @@ class LegendBlock:
     @property
     def column(self) -> int:
         """The width of one column of rows."""
-        longest = max(width(text, SIZE) for entry in self.entries for text in (entry.label, entry.more))
+        longest = max(width(text, OP_SIZE) for entry in self.entries for text in (entry.label, entry.more))
         return min(self.most, longest + SAMPLE + GAP)
 
 

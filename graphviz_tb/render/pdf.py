@@ -21,11 +21,11 @@ from graphviz_tb.render.hatches import lines
 from graphviz_tb.render.joining import joined
 from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
+from graphviz_tb.render.svg import HALO
 
 POINTS = 0.75  # of a pixel
 ROUND = 0.5523  # control points of a quarter circle
 BOLD = 0.028  # of an em: the stroke that makes letters semibold
-HALO = 6  # width of the stroke around letters in a halo
 
 
 def pdf(drawing: Drawing, options: PictureOptions) -> bytes:

@@ -7,9 +7,9 @@ from dataclasses import field
 
 from graphviz_tb.model.drawing import Group, Primitive
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.measure import clean, elide, width
+from graphviz_tb.model.measure import OP_SIZE, clean, elide, width
 from graphviz_tb.model.theme import Theme
-from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, LegendBlock, LegendEntry
+from graphviz_tb.render.legend import GAP, SAMPLE, LegendBlock, LegendEntry
 from graphviz_tb.render.texts import written
 
 ROW, HEADING = 20, 22  # px: a line of the legend, and its heading
@@ -41,7 +41,7 @@ class Legend:
 
 def shapes(blocks: Sequence[LegendBlock]) -> list[Legend]:
     """The legend in several shapes, from narrow to wide; none twice."""
-    measured = [(block, block.column, width(block.heading, SIZE, True)) for block in blocks]
+    measured = [(block, block.column, width(block.heading, OP_SIZE, True)) for block in blocks]
     candidates = dict.fromkeys(shaped(measured, limit) for limit in WIDTHS)
     return [candidate for candidate in candidates if candidate.blocks]
 
@@ -88,11 +88,11 @@ def drawn(legend: Legend, theme: Theme) -> Iterator[Group]:
 
 def _row(entry: LegendEntry, origin: tuple[int, int], most: int, theme: Theme) -> Group:
     """A sample with its words."""
-    label = elide(clean(entry.label), most - SAMPLE - GAP, SIZE)
+    label = elide(clean(entry.label), most - SAMPLE - GAP, OP_SIZE)
     texts = _text(label, SAMPLE + GAP, 12, theme.text, False)
     texts += _text(entry.more, SAMPLE + GAP, 12 + MORE, theme.text, False)
     return Group((*entry.sample, *texts), at=origin)
 
 
 def _text(content: str, x: int, y: int, colour: str, semibold: bool) -> list[Primitive]:
-    return written(content, x, y, SIZE, width(content, SIZE, semibold), colour, semibold=semibold)
+    return written(content, x, y, OP_SIZE, width(content, OP_SIZE, semibold), colour, semibold=semibold)

@@ -18,10 +18,11 @@ from graphviz_tb.model.drawing import (
     Rectangle,
     Section,
 )
+from graphviz_tb.render.hatches import FAINT
 from graphviz_tb.render.markup import line, num, tooltip, value, words
 
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
-HATCH_FAINT = 0.4  # opacity of the lines of a hatch
+HATCH_FAINT = FAINT / 100  # opacity of the lines of a hatch
 Viewport = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
 HALO = 6  # three pixels on either side of a stroke
 

@@ -10,6 +10,7 @@ from graphviz_tb.model.tensors import Shape, Tensor, shape_word
 from graphviz_tb.model.units import plural
 
 LONGEST_LABEL = 120  # px beside a line: four dimensions and a type; the tooltip has the rest
+NAMES_LISTED = 40  # in a tooltip: more do not fit on a screen
 SHAPES_NAMED = 6  # in a tooltip: as many as one line of it holds
 LONGEST_NAME = 300  # characters of a name in a tooltip: scopes may be nested without end
 

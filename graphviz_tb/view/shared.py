@@ -5,14 +5,13 @@ from __future__ import annotations
 from graphviz_tb.model.measure import SMALL_SIZE, clean, elide
 from graphviz_tb.model.metagraph import Side
 from graphviz_tb.model.view import Note, View
-from graphviz_tb.view.labels import brief
+from graphviz_tb.view.labels import NAMES_LISTED, brief
 from graphviz_tb.view.stubs import called
 
 MANY = 5  # boxes that share a stub before a note says it
 LISTED = 3  # the same where the neighbour is in the auxiliary area, whose own stubs name the boxes, or where it is
 # half of the level
 LONGEST_NAME = 160  # px of a neighbour's name: a note is a separate line, with more room than a stub has
-BOXES_NAMED = 40  # in a tooltip: more do not fit on a screen
 
 
 def notes_of(view: View) -> tuple[Note, ...]:
@@ -39,5 +38,5 @@ def note(view: View, side: Side, other: int, indices: list[int], count: int) -> 
     name = elide(called(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)
     boxes = [view.node_labels[view.metagraph.annotations[index].child].label for index in indices]
     full = clean(view.names.get(other, ""))
-    account = f"{brief(full)} {'←' if side == 'out' else '→'} {', '.join(map(brief, boxes[:BOXES_NAMED]))}"
+    account = f"{brief(full)} {'←' if side == 'out' else '→'} {', '.join(map(brief, boxes[:NAMES_LISTED]))}"
     return Note(f"{who} {arrow} {name}", account, tuple(indices))

@@ -8,10 +8,9 @@ from graphviz_tb.model.measure import SMALL_SIZE, clean, elide, width
 from graphviz_tb.model.metagraph import Annotation, Side, StubKind
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.view import StubWords
-from graphviz_tb.view.labels import brief
+from graphviz_tb.view.labels import NAMES_LISTED, brief
 
 LONGEST_LABEL = 100  # px beside a stub: two of them and a box are still narrower than the widest box
-NAMES_OF_REST = 40  # names in the tooltip of the rest: more do not fit on a screen
 KIND_WORDS: dict[StubKind, str] = {
     "shortcut": "linked",
     "constant": "constant",
@@ -38,7 +37,7 @@ def stubs_at(
     stubs = [stub(index, annotation, names, labels) for index, annotation in here[:limit]]
     rest = here[limit:]
     if rest:
-        listed = ", ".join(brief(names.get(annotation.other, "")) for _, annotation in rest[:NAMES_OF_REST])
+        listed = ", ".join(brief(names.get(annotation.other, "")) for _, annotation in rest[:NAMES_LISTED])
         title = f"{len(rest)} more: {listed}"
         stubs.append(StubWords("more", f"+{len(rest)}", title, -1, False, tuple(index for index, _ in rest)))
     return tuple(stubs)

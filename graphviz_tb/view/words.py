@@ -11,11 +11,10 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Annotation, Bridge, Line
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import LevelWords, LineWords, NodeLabel, View
-from graphviz_tb.view.labels import account, brief, counted, shown
+from graphviz_tb.view.labels import NAMES_LISTED, account, brief, counted, shown
 from graphviz_tb.view.shared import notes_of
 from graphviz_tb.view.stubs import stubs_at
 
-NAMES_LISTED = 40  # in a tooltip: more do not fit on a screen
 NAMELESS = "…"
 
 

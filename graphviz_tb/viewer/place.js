@@ -513,10 +513,10 @@ class Tint {
   }
 }
 class Paint {
-  constructor(theme, scheme, heading, boxes, accounts, stubs, tints, legend_) {
+  constructor(theme, scheme, heading_, boxes, accounts, stubs, tints, legend_) {
     this.theme = theme;
     this.scheme = scheme;
-    this.heading = heading;
+    this.heading = heading_;
     this.boxes = boxes;
     this.accounts = accounts;
     this.stubs = stubs;
@@ -1357,22 +1357,22 @@ class Placement {
   }
 }
 function beside_core(core, sky, blocks_, notes = []) {
-  let places, texts, rules, whole_, heading, columns_, room, placement, left, top, wide, tall, half, beside_, size;
+  let places, texts, rules, whole_, heading_, columns_, room, placement, left, top, wide, tall, half, beside_, size;
   places = [];
   texts = [];
   rules = [];
   whole_ = core;
-  for ([heading, columns_] of blocks_) {
+  for ([heading_, columns_] of blocks_) {
     if (!py_any(columns_)) {
       continue;
     }
-    room = (heading ? HEADING_ROOM : 0);
-    placement = best(whole_, sky, columns_, hand_width(heading, HEADING_SIZE, true), room);
+    room = (heading_ ? HEADING_ROOM : 0);
+    placement = best(whole_, sky, columns_, hand_width(heading_, HEADING_SIZE, true), room);
     [[left, top], [wide, tall]] = [placement.corner, placement.size];
     py_extend(places, (() => { const out = []; for (const [x, y] of placement.places) { out.push([(left + x), ((top + room) + y)]); } return out; })());
     half = Math.floor(AWAY / 2);
-    if (heading) {
-      texts.push(_heading(heading, placement.corner));
+    if (heading_) {
+      texts.push(_heading(heading_, placement.corner));
       beside_ = new Separator((left - half), top, (left - half), (top + tall));
       rules.push((placement.beside ? beside_ : new Separator(left, (top - half), (left + wide), (top - half))));
     }
@@ -3125,9 +3125,9 @@ class Undrawn {
 
 // place.groups
 class OpenGroup {
-  constructor(view, heading, below_, outside) {
+  constructor(view, heading_, below_, outside) {
     this.view = view;
-    this.heading = heading;
+    this.heading = heading_;
     this.below = below_;
     this.outside = outside;
   }
@@ -3136,14 +3136,14 @@ class OpenGroup {
   }
 }
 function in_order_of_groups(view) {
-  let groups, todo, current, heading, outside, above, position, below_, node_labels, shown, labels, child, inner;
+  let groups, todo, current, heading_, outside, above, position, below_, node_labels, shown, labels, child, inner;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
   while (todo.length) {
-    [current, heading, outside, above, position] = py_pop(todo);
+    [current, heading_, outside, above, position] = py_pop(todo);
     above.set(position, groups.length);
     below_ = new Map();
-    groups.push(new OpenGroup(current, heading, below_, outside));
+    groups.push(new OpenGroup(current, heading_, below_, outside));
     node_labels = [...current.node_labels, ...current.functions];
     shown = new Set([...current.metagraph.core(), ...current.metagraph.mask.extracted, ...py_range(current.node_labels.length, node_labels.length)]);
     labels = (current.opened.size ? line_labels(current) : new Map());
@@ -3189,7 +3189,7 @@ class GroupLayout {
     this.rules = rules;
   }
 }
-function frame_of_frames(view, heading, below_, outside, direction) {
+function frame_of_frames(view, heading_, below_, outside, direction) {
   let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, right, top, ports;
   sizes = (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, [made_.width, made_.height]); } return out; })();
   pieces = children(view, sizes, direction);
@@ -3198,10 +3198,10 @@ function frame_of_frames(view, heading, below_, outside, direction) {
   inner = new Inner((() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.ports); } return out; })());
   core = core_of(view, pieces, lines_, said, inner, direction);
   area = area_of(view, core, said, pieces, direction);
-  bar = title_bar(view, heading, core, area, direction);
-  shift = (py_truth(heading) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
-  size = (py_truth(heading) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
-  [right, top] = (py_truth(heading) ? behind(heading[0]) : [0, 0]);
+  bar = title_bar(view, heading_, core, area, direction);
+  shift = (py_truth(heading_) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
+  size = (py_truth(heading_) ? [bar.width, ((area.height + BAR) + (2 * AROUND))] : [area.width, area.height]);
+  [right, top] = (py_truth(heading_) ? behind(heading_[0]) : [0, 0]);
   shift = [shift[0], (shift[1] + top)];
   size = [(size[0] + right), (size[1] + top)];
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
@@ -3222,10 +3222,10 @@ function aside(view) {
   let mask, count, blocks_;
   [mask, count] = [view.metagraph.mask, view.metagraph.children.length];
   blocks_ = [["", [loose(view.skeleton)]], ["Auxiliary", [[...mask.in_extract], [...mask.out_extract]]], ["Functions", [[...py_range(count, (count + view.functions.length))]]]];
-  return (() => { const out = []; for (const [heading, columns_] of blocks_) if (py_any(columns_)) { out.push([heading, columns_]); } return out; })();
+  return (() => { const out = []; for (const [heading_, columns_] of blocks_) if (py_any(columns_)) { out.push([heading_, columns_]); } return out; })();
 }
 function blocks(view, pieces) {
-  return (() => { const out = []; for (const [heading, columns_] of aside(view)) { out.push([heading, (() => { const out = []; for (const column of columns_) { out.push((() => { const out = []; for (const child of column) { out.push(_thing(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
+  return (() => { const out = []; for (const [heading_, columns_] of aside(view)) { out.push([heading_, (() => { const out = []; for (const column of columns_) { out.push((() => { const out = []; for (const child of column) { out.push(_thing(pieces.at(child))); } return out; })()); } return out; })()]); } return out; })();
 }
 function _thing(piece_) {
   return [piece_.width, piece_.height, (piece_.x + Math.floor(piece_.box[0] / 2))];
@@ -3241,14 +3241,14 @@ function noted(view) {
   indices = (() => { const out = []; for (const note_ of view.words.notes) for (const index of note_.annotations) { out.push(index); } return out; })();
   return (() => { const out = new Map(); for (const index of py_sorted(indices, {key: (index) => [annotations.at(index).child, index]})) { out.set(index, undrawn.of_annotation(index)); } return out; })();
 }
-function title_bar(view, heading, core, area, direction) {
+function title_bar(view, heading_, core, area, direction) {
   let side_, ports;
-  if ((heading == null)) {
+  if ((heading_ == null)) {
     return NO_TITLE;
   }
   side_ = top_side(direction);
   ports = py_zip(view.skeleton.ports, core.ports);
-  return title_of_titles(...heading, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
+  return title_of_titles(...heading_, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
 }
 function all_slots(view, pieces, core, area, shift) {
   let slots, position, piece_, corner, listed;
@@ -3594,6 +3594,7 @@ function alike(last, group, level, below_) {
 }
 
 // view.labels
+const NAMES_LISTED = 40;
 const LONGEST_NAME_of_labels = 300;
 function account(edge, source, target) {
   return (String(brief(source)) + " → " + String(brief(target)) + ": " + String(hand_contents(edge)));
@@ -3607,7 +3608,6 @@ function counted_of_labels(count, noun) {
 
 // view.stubs
 const LONGEST_LABEL_of_stubs = 100;
-const NAMES_OF_REST = 40;
 const KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
 function stubs_at(annotations, side_, names, labels, limit) {
   let here, stubs, rest, listed, title;
@@ -3615,7 +3615,7 @@ function stubs_at(annotations, side_, names, labels, limit) {
   stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(stub_of_stubs(index, annotation, names, labels)); } return out; })();
   rest = here.slice(limit);
   if (rest.length) {
-    listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, NAMES_OF_REST)) { out.push(brief(py_get(names, annotation.other, ""))); } return out; })());
+    listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, NAMES_LISTED)) { out.push(brief(py_get(names, annotation.other, ""))); } return out; })());
     title = (String(rest.length) + " more: " + String(listed));
     stubs.push(new StubWords("more", ("+" + String(rest.length)), title, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
   }
@@ -3645,7 +3645,6 @@ function called_of_stubs(row, names, labels) {
 const MANY_of_shared = 5;
 const LISTED = 3;
 const LONGEST_NAME_of_shared = 160;
-const BOXES_NAMED = 40;
 function notes_of(view) {
   let core, shared, inside, index, stub, away;
   core = (() => { const out = []; for (const position of view.metagraph.core()) if (!view.opened.has(position)) { out.push(position); } return out; })();
@@ -3666,12 +3665,11 @@ function note(view, side_, other, indices, count) {
   name = elide(called_of_stubs(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
   boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_clean(py_get(view.names, other, ""));
-  account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, BOXES_NAMED)))));
+  account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, NAMES_LISTED)))));
   return new Note((String(who) + " " + String(arrow) + " " + String(name)), account_, [...indices]);
 }
 
 // view.words
-const NAMES_LISTED = 40;
 const NAMELESS = "…";
 function words_of(view, limit) {
   let node_labels, notes, beside_, links_;
@@ -4165,7 +4163,6 @@ const WIDEST_COLUMN = 260;
 const WIDEST = 480;
 const SAMPLE = 28;
 const GAP_of_legend = 8;
-const SIZE = 11;
 const BECAME = new TupleMap([[["+", true], "new wire"], [["−", true], "removed wire"], [["~", true], "new and removed"], [["+", false], "partly new"], [["−", false], "partly removed"], [["~", false], "partly new, removed"]]);
 class LegendEntry {
   constructor(sample, label_, more = "") {
@@ -4175,14 +4172,14 @@ class LegendEntry {
   }
 }
 class LegendBlock {
-  constructor(heading, entries, most_ = WIDEST_COLUMN) {
-    this.heading = heading;
+  constructor(heading_, entries, most_ = WIDEST_COLUMN) {
+    this.heading = heading_;
     this.entries = entries;
     this.most = most_;
   }
   get column() {
     let longest_;
-    longest_ = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_width(text, SIZE)); } return out; })());
+    longest_ = py_max((() => { const out = []; for (const entry of this.entries) for (const text of [entry.label, entry.more]) { out.push(hand_width(text, OP_SIZE)); } return out; })());
     return Math.min(this.most, ((longest_ + SAMPLE) + GAP_of_legend));
   }
 }
@@ -4284,20 +4281,20 @@ class Legend {
 }
 function shapes(blocks_) {
   let measured, candidates_;
-  measured = (() => { const out = []; for (const block_ of blocks_) { out.push([block_, block_.column, hand_width(block_.heading, SIZE, true)]); } return out; })();
+  measured = (() => { const out = []; for (const block_ of blocks_) { out.push([block_, block_.column, hand_width(block_.heading, OP_SIZE, true)]); } return out; })();
   candidates_ = py_fromkeys(Map, (() => { const out = []; for (const limit of WIDTHS_of_rows) { out.push(shaped(measured, limit)); } return out; })());
   return (() => { const out = []; for (const candidate of candidates_.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function shaped(blocks_, limit) {
-  let placed, x, y, deep, wide, block_, column, heading, columns_, lines_, across_;
+  let placed, x, y, deep, wide, block_, column, heading_, columns_, lines_, across_;
   placed = [];
   x = 0;
   y = x;
   deep = x;
   wide = x;
-  for ([block_, column, heading] of blocks_) {
+  for ([block_, column, heading_] of blocks_) {
     [columns_, lines_] = columns_for(block_, column, limit);
-    across_ = Math.max(((columns_ * (column + APART)) - APART), heading);
+    across_ = Math.max(((columns_ * (column + APART)) - APART), heading_);
     if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
@@ -4333,13 +4330,13 @@ function *drawn_of_rows(legend_, theme) {
 }
 function _row(entry, origin, most_, theme) {
   let label_, texts;
-  label_ = elide(hand_clean(entry.label), ((most_ - SAMPLE) - GAP_of_legend), SIZE);
+  label_ = elide(hand_clean(entry.label), ((most_ - SAMPLE) - GAP_of_legend), OP_SIZE);
   texts = _text_of_rows(label_, (SAMPLE + GAP_of_legend), 12, theme.text, false);
   py_extend(texts, _text_of_rows(entry.more, (SAMPLE + GAP_of_legend), (12 + MORE), theme.text, false));
   return new Group([...entry.sample, ...texts], undefined, undefined, undefined, origin);
 }
 function _text_of_rows(content, x, y, colour, semibold) {
-  return written(content, x, y, SIZE, hand_width(content, SIZE, semibold), colour, undefined, semibold);
+  return written(content, x, y, OP_SIZE, hand_width(content, OP_SIZE, semibold), colour, undefined, semibold);
 }
 
 // render.sheet

@@ -43,13 +43,14 @@ from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
+from graphviz_tb.model.dtypes import RESOURCE, VARIANT
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.layers import LayerRole, classes_of
 from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS, VARIABLES
 
 PLACEHOLDERS = INPUTS | classes_of(LayerRole.INPUT)
 INPUT_KEYS = frozenset({"batch_shape", "batch_input_shape"})  # settings of a Keras input layer
-HANDLES = (20, 21)  # DT_RESOURCE, DT_VARIANT
+HANDLES = (RESOURCE, VARIANT)
 BATCH = "batch size"  # what another first number of a shape is called, where one of both is not known
 FOLLOWING = frozenset(
     {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}

@@ -14,6 +14,7 @@ from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.values import tidy
 from graphviz_tb.limits import FLOATS_OF_SETTING, NUMBERS_OF_SETTING
 from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.dtypes import STRING
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import TENSORS, Layer
 from graphviz_tb.model.tensors import shape_word
@@ -22,7 +23,6 @@ from graphviz_tb.ops.roles import ASSIGNS, CASTS, CONSTANTS, FRAME_ENTERS, FRAME
 
 # TensorFlow freezes a variable `w` to a `Const` w and the `Identity` w/read that has read it.
 CARRIERS = PASS_THROUGH | READS | CASTS | FRAME_ENTERS | FRAME_SWITCHES | ASSIGNS
-STRING = 7  # DataType
 FLOATS = frozenset({1, 2, 14, 19})
 # What Keras writes to build an object again: its name, its Python module, the shapes it was built with.
 NO_SETTINGS = frozenset(

@@ -11,13 +11,12 @@ from itertools import groupby
 from graphviz_tb.diff.columns.hashing import Hashes
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Aligned, Member
-from graphviz_tb.diff.match.functions import bag, dice
+from graphviz_tb.diff.match.functions import ALIKE, bag, dice
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.match.series import NameAffixes, align, between, runs_of
 from graphviz_tb.limits import PAIRS_ALIGNED
 
 Bags = Callable[[int], Counter[int]]  # the bag of a scope, counted once
-ALIKE = 0.5  # share of ops that two scopes of one series must have in common to be one, however changed
 
 
 def shared_runs(

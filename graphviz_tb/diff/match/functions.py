@@ -19,7 +19,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CALLS_DISTINGUISHED, FUNCTIONS_TRIED
 from graphviz_tb.model.paths import natural
 
-ALIKE = 0.5  # share of ops in common
+ALIKE = 0.5  # share of ops that two functions, or two scopes of one series, have in common to be one, however changed
 
 
 def body_hashes(side: GraphColumns) -> Hashes:

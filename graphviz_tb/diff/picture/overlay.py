@@ -26,6 +26,7 @@ from graphviz_tb.diff.report.words import SIGNS, between, facts, head, listed_be
 from graphviz_tb.limits import BOXES_TO_CHANGES, CHANGES_IN_LEGEND
 from graphviz_tb.model.change import Change
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.measure import OP_SIZE
 from graphviz_tb.model.paint import Fill, LegendRow, Tint, Tints
 from graphviz_tb.model.paths import Path, address
 from graphviz_tb.model.scene import Scene
@@ -33,7 +34,7 @@ from graphviz_tb.model.theme import Theme
 from graphviz_tb.model.units import counted
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.legend import GAP, SAMPLE, SIZE, WIDEST
+from graphviz_tb.render.legend import GAP, SAMPLE, WIDEST
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
@@ -123,7 +124,7 @@ class Overlay(Colouring):
 
     def row(self, change: Change, before: str = "") -> LegendRow:
         """One change on one or two lines."""
-        first, *more = wrapped(f"{before}{line(change)}", WIDEST - SAMPLE - GAP, SIZE)
+        first, *more = wrapped(f"{before}{line(change)}", WIDEST - SAMPLE - GAP, OP_SIZE)
         return LegendRow(first, self.signed(SIGNS[change.kind]), more=more[0] if more else "")
 
     def fill_unchanged(self, usual: Fill) -> Fill:

@@ -12,12 +12,12 @@ from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, follo
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
+from graphviz_tb.model.finite import heading
 from graphviz_tb.model.units import counted
 
 if TYPE_CHECKING:
     from graphviz_tb.diff.comparison import Comparison
 
-VERSION = 1
 AROUND = 400  # characters for what frames the rest: its summary, its ends, the blank lines
 CUT = "\n\n…\n"  # ends a comment that is cut
 FEW = 3  # changes that are read faster than a table of their kinds
@@ -56,8 +56,7 @@ def with_room(document: dict[str, Any]) -> dict[str, Any]:
 def document(changes: Comparison) -> dict[str, Any]:
     """The changes as plain values (docs/diff.md)."""
     return {
-        "format": "tbgraph-diff",
-        "version": VERSION,
+        **heading("tbgraph-diff"),
         "same": changes.same,
         "old": changes.old_name,
         "new": changes.new_name,

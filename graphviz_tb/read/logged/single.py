@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphviz_tb.algorithms.constants import stored
+from graphviz_tb.model.dtypes import STRING
 from graphviz_tb.model.logged import About
 from graphviz_tb.proto import Event, HistogramProto, Summary, TensorProto
 from graphviz_tb.read.logged.alike import Tag
 from graphviz_tb.read.logged.group import WAV_HEAD, Found, ValueGroup
-from graphviz_tb.read.logged.structure import STRING, Structure, ValueForm, pixels, signed, structure_of
+from graphviz_tb.read.logged.structure import Structure, ValueForm, pixels, signed, structure_of
 from graphviz_tb.read.pb import BROKEN
 from graphviz_tb.read.records import HEADER
 from graphviz_tb.read.wire import varint

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from struct import unpack
 from typing import Any, NamedTuple
 
+from graphviz_tb.model.dtypes import STRING
 from graphviz_tb.model.logged import About
+from graphviz_tb.model.tensors import MOST_DIMENSIONS
 from graphviz_tb.read.wire import BYTES, FIXED32, FIXED64, VARINT, CutError, WireField, pieces, varint
 
 ByteSpan = tuple[int, int]  # the first byte, and the one behind the last
-MOST_DIMENSIONS = 254  # of a tensor, as TensorFlow has it
-STRING = 7  # DT_STRING
 LONG, MOST_PIXELS = 10, 2**31 - 1  # letters that no size has; the greatest that a column of sizes holds
 # Fields of Event, Summary.Value and TensorProto.
 WALL, STEP, SUMMARY = 1, 2, 5

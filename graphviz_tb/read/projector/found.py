@@ -18,10 +18,9 @@ from graphviz_tb.proto import EmbeddingInfo, ProjectorConfig
 from graphviz_tb.read.checkpoint import SUFFIX, index_files, is_index, read_checkpoint
 from graphviz_tb.read.checkpoint.full_names import full_names
 from graphviz_tb.read.projector.config import NAME, read_config, tensor_name
-from graphviz_tb.read.projector.values import READABLE, extent_of_text
+from graphviz_tb.read.projector.values import READABLE, REMEMBERED, extent_of_text
 from graphviz_tb.read.walk import files_below
 
-REMEMBERED = 256  # indexes of checkpoints; a log is looked through again and again
 TENSORS, METADATA = "tensors.tsv", "metadata.tsv"  # as torch calls them
 # State of optimizers, which has the shape of a variable and is none: of tf.train.Checkpoint, and of Keras 3.
 OPTIMIZER = (".OPTIMIZER_SLOT", "optimizer/_variables/", "optimizer/_momentums/", "optimizer/_velocities/")

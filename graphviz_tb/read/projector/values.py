@@ -16,7 +16,7 @@ from graphviz_tb.read.checkpoint.values import FLOATS, stored_rows
 from graphviz_tb.read.opened import unreadable
 
 READABLE = FLOATS
-REMEMBERED = 256  # files whose lines were counted
+REMEMBERED = 256  # files whose lines were counted, indexes of checkpoints: a log is looked through again and again
 LINES = 4_096  # that are parsed at once
 
 

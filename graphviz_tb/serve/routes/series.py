@@ -17,11 +17,10 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.logged import Series
 from graphviz_tb.page.columns import packed
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer
-from graphviz_tb.serve.asked import decimal, known, numbers, session_of, whole, word
+from graphviz_tb.serve.asked import FAR, decimal, known, numbers, session_of, whole, word
 from graphviz_tb.serve.session import Drawn, ServedSource
 
 WIDEST = 16_384  # pixels
-FAR = 1e300
 PARAMETERS = ("from", "to", "axis", "px", "smooth", "restarts")
 
 
