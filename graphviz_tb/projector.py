@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from graphviz_tb.errors import ReadError, TbGraphError, UnknownNode
 from graphviz_tb.limits import EMBEDDING_DIMENSIONS, EMBEDDING_NUMBERS, EMBEDDING_POINTS, FEWEST_POINTS
 from graphviz_tb.log import Log
 from graphviz_tb.model.embeddings import Embedding, EmbeddingForm, Embeddings, PointColumn, Points
+from graphviz_tb.model.later import KeptValues
 from graphviz_tb.model.logged import Series, TensorPoints
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.sources import lasting
@@ -31,8 +30,7 @@ class Projector:
 
     def __init__(self, source: str | os.PathLike[str], log: Log | None = None) -> None:
         self.source, self.log = Path(lasting(source)), log
-        self._lock = Lock()
-        self._values: OrderedDict[tuple[str, str], tuple[Stamp, Points]] = OrderedDict()
+        self._values: KeptValues[Points] = KeptValues(KEPT)
         self._logged: dict[tuple[str, str], tuple[Stamp, Embedding | None]] = {}
         self.embeddings = Embeddings()
 
@@ -57,18 +55,12 @@ class Projector:
     def values(self, one: Embedding) -> Points:
         """The points of an embedding, as many as limits allow. Raises ReadError."""
         stamp = self.stamp(one)
-        with self._lock:
-            kept = self._values.get(one.key)
-            if kept is not None and kept[0] == stamp:
-                self._values.move_to_end(one.key)
-                return kept[1]
+        values = self._values.get(one.key, stamp)
+        if values is not None:
+            return values
         values = self._tensor(one) if one.form is EmbeddingForm.LOGGED else read_values(one)
         values.setflags(write=False)
-        with self._lock:
-            self._values[one.key] = stamp, values
-            while len(self._values) > KEPT:
-                self._values.popitem(last=False)
-        return values
+        return self._values.put(one.key, stamp, values)
 
     def columns(self, one: Embedding) -> tuple[tuple[PointColumn, ...], tuple[Notice, ...]]:
         """What is known of the points of an embedding. Raises ReadError where its points cannot be read."""

@@ -3,48 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Lock
-from typing import Generic, TypeVar
 
+from graphviz_tb.model.later import KeptValues
 from graphviz_tb.serve.threads import in_thread
-
-Value = TypeVar("Value")
-
-
-class KeptValues(Generic[Value]):
-    """Values of `room` bytes together, one for each key; those that were asked for least recently go first.
-
-    A `stamp` is all that a value depends on that changes with time: a value of another stamp is outdated.
-    """
-
-    def __init__(self, room: int, size: Callable[[Value], int]) -> None:
-        self.room, self.taken = room, 0
-        self._size = size
-        self._values: OrderedDict[Hashable, tuple[Hashable, Value]] = OrderedDict()
-        self._lock = Lock()  # threads make values
-
-    def get(self, key: Hashable, stamp: Hashable) -> Value | None:
-        """The value that was kept."""
-        with self._lock:
-            kept = self._values.get(key)
-            if kept is None or kept[0] != stamp:
-                return None
-            self._values.move_to_end(key)
-            return kept[1]
-
-    def put(self, key: Hashable, stamp: Hashable, value: Value) -> Value:
-        """Keep a value, as far as there is room."""
-        with self._lock:
-            if key in self._values:
-                self.taken -= self._size(self._values.pop(key)[1])
-            if self._size(value) <= self.room:
-                self._values[key] = stamp, value
-                self.taken += self._size(value)
-            while self.taken > self.room:
-                self.taken -= self._size(self._values.popitem(last=False)[1][1])
-        return value
 
 
 class KeptAnswers:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from math import isfinite
-from threading import Lock
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +17,7 @@ from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.joins import Join
+from graphviz_tb.model.later import KeptValues
 from graphviz_tb.model.measured_tags import LoggedValues, RowValue
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.options import BY_LOG, PictureOptions
@@ -51,19 +50,16 @@ class LoggedColours:
     """What was asked for last, measured at all steps: a slider asks for the same again and again."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Any, Shown] = OrderedDict()
-        self._lock = Lock()
+        self._kept: KeptValues[Shown] = KeptValues(KEPT)
 
     def shown(self, training: Training, of: Hashable, asked: AskedColours, run: str | None) -> Shown:
         """The values of all steps; `run` is that of the graph, `of` all that they depend on beside what is asked for.
 
         Raises `RequestError` where nothing fits.
         """
-        key = of, asked
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+        kept = self._kept.get((of, asked), None)
+        if kept is not None:
+            return kept
         options = PictureOptions(
             color_by=BY_LOG,
             logged=asked.pattern,
@@ -71,12 +67,7 @@ class LoggedColours:
             logged_run=asked.run,
             against_run=asked.against,
         )
-        made = shown_of(training, options, run)
-        with self._lock:
-            self._kept[key] = made
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return made
+        return self._kept.put((of, asked), None, shown_of(training, options, run))
 
 
 def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from graphviz_tb.errors import ReadError
+from graphviz_tb.model.later import KeptValues
 from graphviz_tb.model.loaded import Entry
 from graphviz_tb.model.profile import Profile
 from graphviz_tb.read.holding import RUN_GRAPH
 from graphviz_tb.read.log_traces import trace_files
 from graphviz_tb.read.walk import files_below
 from graphviz_tb.serve.answers import Refused
-from graphviz_tb.serve.kept import KeptValues
 from graphviz_tb.serve.loading import Job, NotLoaded
 from graphviz_tb.serve.work import traced_step
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log
+from graphviz_tb.model.later import KeptValues
 from graphviz_tb.model.logged import LogChanges, Logged, Place, Run, RunTag, Series
 from graphviz_tb.page.logged import extent, log_state, named, notice_entry, tag_entries
 from graphviz_tb.read.logged import LogReader
@@ -28,7 +29,7 @@ from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.embeddings import ServedEmbeddings
 from graphviz_tb.serve.events import Events
 from graphviz_tb.serve.graphs import Graphs
-from graphviz_tb.serve.kept import KeptAnswers, KeptValues
+from graphviz_tb.serve.kept import KeptAnswers
 from graphviz_tb.serve.profiles import ServedProfiles, TraceStamps, trace_stamps
 from graphviz_tb.serve.settings import Settings
 from graphviz_tb.serve.threads import in_thread

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphviz_tb.serve.kept import KeptAnswers, KeptValues
+from graphviz_tb.model.later import KeptValues
+from graphviz_tb.serve.kept import KeptAnswers
 from tests.serve.test_answers import ids_of
 from tests.serve.writing import Writer
 
