@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any
@@ -15,6 +15,8 @@ from graphviz_tb.model.tensors import Shape, shape_word
 TENSORS = "tensors"  # beside the values that a call is given: as which arguments it takes tensors
 LONGEST_ACCOUNT = 800  # characters of a tooltip about a layer
 Config = Mapping[str, Any]  # a layer's `get_config()`
+MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # of Keras's own classes: Keras 3, Keras 2
+MOST_INSIDE = 1000  # layers in layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +81,49 @@ class Layer:
 def is_shown(value: Any) -> bool:
     """Return whether an option is shown: it is set, and is not an object with its own configuration."""
     return value is not None and not isinstance(value, dict)
+
+
+def is_custom(json: Mapping[str, Any]) -> bool:
+    """Return whether the file says that a class is registered by a package, or comes from a module, outside of Keras.
+
+    >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
+    (False, True)
+    >>> is_custom({"class_name": "Block", "module": None}), is_custom({"class_name": "Block"})
+    (True, False)
+    """
+    names = (json.get("registered_name"), json.get("class_name"))
+    if any(isinstance(name, str) and ">" in name for name in names):
+        return True
+    module = json.get("module", "keras")
+    return not isinstance(module, str) or MODULES.isdisjoint(module.split(".", 2)[:2])
+
+
+def inside_of(config: Config) -> Iterator[Mapping[str, Any]]:
+    """The layers and cells that a layer holds in its configuration, and those in these, as JSON has them.
+
+    >>> recurrent = {"class_name": "RNN", "config": {"cell": {"class_name": "Mine"}}}
+    >>> [each["class_name"] for each in inside_of({"layer": recurrent})]
+    ['RNN', 'Mine']
+    """
+    todo = [config]
+    for _ in range(MOST_INSIDE):
+        if not todo:
+            return
+        held = todo.pop(0)
+        cells = held.get("cells")
+        for each in (held.get("layer"), held.get("cell"), *(cells if isinstance(cells, list) else ())):
+            if isinstance(each, Mapping):
+                yield each
+                todo += [each["config"]] if isinstance(each.get("config"), Mapping) else []
+
+
+def cells_of(config: Config) -> list[tuple[str, Config]]:
+    """The cells that a recurrent layer runs one after the other: the class of the layer that each alone makes, and its
+    configuration; "" for a cell of the program.
+
+    >>> cells_of({"cell": {"class_name": "GRUCell", "config": {"units": 3}}})
+    [('GRU', {'units': 3})]
+    """
+    cell = config["cell"]
+    cells = cell["config"]["cells"] if cell["class_name"] == "StackedRNNCells" and not is_custom(cell) else [cell]
+    return [("" if is_custom(each) else each["class_name"].removesuffix("Cell"), each["config"]) for each in cells]

@@ -50,6 +50,15 @@ SAMPLES: list[tuple[str, dict[str, Any], list[Dims], Dims, int]] = [
     ),
     # eight gates' products at each of six steps
     ("LSTM", {"units": 5}, [(None, 6, 3)], (None, 5), 6 * 4 * (3 * 5 + 5 * 5)),
+    ("RNN", {"cell": {"class_name": "LSTMCell", "config": {"units": 5}}}, [(1, 6, 3)], (1, 5), 6 * 4 * (3 * 5 + 5 * 5)),
+    # at each of five steps: kernels of the image and of the state, for four gates
+    (
+        "ConvLSTM2D",
+        {"filters": 4, "kernel_size": [3, 3], "return_sequences": True},
+        [(None, 5, 8, 8, 2)],
+        (None, 5, 6, 6, 4),
+        5 * 6 * 6 * 3 * 3 * (2 + 4) * 4 * 4,
+    ),
     ("Bidirectional", {"layer": {"class_name": "GRU", "config": {"units": 5}}}, [(1, 6, 3)], (1, 10), 2 * 6 * 3 * 40),
     (
         "TimeDistributed",

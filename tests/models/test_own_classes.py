@@ -101,3 +101,25 @@ def test_an_adapter_of_low_rank_counts_beside_its_kernel() -> None:
     lora = {"class_name": "Dense", "config": {"units": 10, "lora_rank": 4}}
     found = load(archive(model_with(lora)))
     assert found.cost.under(0).parameters == (24 * 24 + 24) + (24 * 10 + 10) + 4 * (24 + 10)
+
+
+@pytest.mark.parametrize("wrapper", [False, True], ids=["cell", "cell in a wrapper"])
+def test_a_layer_around_a_cell_of_the_program_keeps_what_the_archive_keeps(wrapper: bool, require: Require) -> None:
+    require("h5py")
+    cell = {"class_name": "Cell", "module": None, "registered_name": "Cell", "config": {"name": "c", "u": 5}}
+    layer: dict[str, Any] = {"class_name": "RNN", "config": {"cell": cell}}
+    if wrapper:
+        layer = {"class_name": "Bidirectional", "config": {"layer": layer}}
+    stored = weights(rnn=("scale", (24, 5)), **{"rnn/cell": ("c", (5, 5)), "dense": ("fc", (24, 24))})
+    assert load(archive(model_with(layer), stored)).cost.under(0).parameters == 24 * 24 + 24 + 24 * 5 + 5 * 5
+
+
+def test_each_cell_of_a_recurrent_layer_counts_with_what_the_one_before_gives() -> None:
+    # a GRU cell of 3 units (a bias for each kernel), then an LSTM cell of 2
+    cells = [
+        {"class_name": "GRUCell", "config": {"name": "a", "units": 3}},
+        {"class_name": "LSTMCell", "config": {"name": "b", "units": 2}},
+    ]
+    stacked = {"class_name": "StackedRNNCells", "config": {"name": "s", "cells": cells}}
+    found = load(archive(model_with({"class_name": "RNN", "config": {"cell": stacked}})))
+    assert found.cost.under(0).parameters == (24 * 24 + 24) + 3 * 3 * (24 + 3 + 2) + 4 * 2 * (3 + 2 + 1)

@@ -15,7 +15,9 @@ from graphviz_tb import Model, load
 from graphviz_tb.commands import run
 from graphviz_tb.errors import MalformedText
 from graphviz_tb.ops.layers import LAYER_CLASSES
+from graphviz_tb.read.keras.parameters import parameter_count
 from graphviz_tb.read.keras.possible import OF_EACH, SIZES
+from graphviz_tb.read.keras.shapes import output_shapes
 from graphviz_tb.read.keras_model import conceptual_graph
 from tests.each import each
 from tests.timing import within
@@ -78,6 +80,21 @@ def test_what_is_sound_is_counted_beside_what_is_not() -> None:
     assert made.costs()["m/good"].parameters == 15
     assert made.shapes()["m/good", 0] == (None, 3)
     assert ("m/bad", 0) not in made.shapes() or made.shapes()["m/bad", 0] is None
+
+
+@each("odd", [["xx"], {"a": 1}])
+def test_a_text_is_no_size_that_is_multiplied(odd: Any) -> None:
+    config = {"equation": "abcd,de->abce", "output_shape": odd}
+    assert parameter_count("EinsumDense", config, [(2**62,) * 4]) is None
+
+
+def test_a_recurrent_convolution_gives_an_image_for_each_step_or_the_last() -> None:
+    # two kernels for each of four gates, of the image (3 channels) and of the state (4), and biases
+    config = {"filters": 4, "kernel_size": [3, 3], "return_sequences": True, "return_state": True}
+    image, state = (None, 5, 6, 6, 4), (None, 6, 6, 4)
+    assert output_shapes("ConvLSTM2D", config, [(None, 5, 8, 8, 3)]) == [image, state, state]
+    assert output_shapes("ConvLSTM2D", {**config, "return_sequences": False}, [(None, 5, 8, 8, 3)])[0] == state
+    assert parameter_count("ConvLSTM2D", config, [(None, 5, 8, 8, 3)]) == 4 * (9 * 4 * (3 + 4) + 4)
 
 
 @pytest.mark.parametrize(("kind", "key"), [("Bidirectional", "layer"), ("TimeDistributed", "layer"), ("RNN", "cell")])

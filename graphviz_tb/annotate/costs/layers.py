@@ -24,7 +24,7 @@ from graphviz_tb.annotate.costs.steps import (
     product,
     sized,
 )
-from graphviz_tb.model.layers import Config, Layer, LayerCall
+from graphviz_tb.model.layers import Config, Layer, LayerCall, cells_of
 from graphviz_tb.ops.layers import LayerRole, is_layer, layer_row
 
 
@@ -328,6 +328,31 @@ def recurrent(kind: str) -> LayerCostRule:
     return steps
 
 
+def of_cell(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    """The ops of each cell, which takes what the one before gives."""
+    batch, times, width = takes[0]
+    for kind, settings in cells_of(config):
+        rule = rule_for(kind)
+        if rule is None:
+            raise LookupError(kind)
+        yield from rule(settings, [(batch, times, width)], out)
+        width = settings["units"]
+
+
+def convolutional(config: Config, takes: list[Sizes], out: Sizes) -> CostSteps:
+    """At each step of a recurrent convolution: one of the input and one of the state into four gates."""
+    _, ops = GATES["lstm"]
+    batch, times, *image = takes[0]
+    filters, state = config["filters"], (batch, *out[-len(image) :])
+    places = each(config["kernel_size"], len(image) - 1)
+    gates = (4 * batch, *state[1:])  # of formulas, which count elements, any dimension may be the longer one
+    channels = channels_of(config, (batch, *image))
+    parts = [CostStep("Conv2D", [(), (*places, wide, 4 * filters)], gates) for wide in (channels, filters)]
+    parts += [CostStep("BiasAdd", [gates], gates)] * bool(config.get("use_bias", True))
+    parts += [CostStep("AddV2", [gates], gates), *elementwise(ops, state)]
+    yield from (part._replace(times=times) for part in parts)
+
+
 def resized(usual: str) -> LayerCostRule:
     """A resized image; `usual` is the interpolation where the configuration says none."""
 
@@ -347,7 +372,18 @@ RULES: dict[str, LayerCostRule] = {
     rule.__name__: rule
     for rule in (
         *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
-        *(multi_head, grouped_heads, attention, additive_attention, matrix_product, summed, wrapped, activation),
+        *(
+            multi_head,
+            grouped_heads,
+            attention,
+            additive_attention,
+            matrix_product,
+            summed,
+            wrapped,
+            activation,
+            of_cell,
+            convolutional,
+        ),
     )
 }
 MAKERS: dict[str, Callable[[str], LayerCostRule]] = {

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from graphviz_tb.limits import MOST_OF_QUANTITY, SHAPES_TOLD
-from graphviz_tb.model.layers import Layer, LayerCall
+from graphviz_tb.model.layers import Layer, LayerCall, is_custom
 from graphviz_tb.model.tensors import Shape, shape_word
 from graphviz_tb.read.keras.arguments import call_arguments
 from graphviz_tb.read.keras.between import LayerOutputs, LayerShapes, Takes, class_of
@@ -20,7 +20,6 @@ from graphviz_tb.read.keras.tree import LayerNode as Box
 from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
 NOTHING: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
-MODULES = frozenset({"keras", "tf_keras", "tensorflow"})  # of Keras's own classes: Keras 3, Keras 2
 PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
 
@@ -134,18 +133,3 @@ def name_of_class(json: Mapping[str, Any]) -> str:
     registered = json.get("registered_name")
     name = registered if isinstance(registered, str) and registered else class_of(json)
     return name.rpartition(">")[2]
-
-
-def is_custom(json: Mapping[str, Any]) -> bool:
-    """Return whether the file says that a class is registered by a package, or comes from a module, outside of Keras.
-
-    >>> is_custom({"class_name": "Dense", "module": "keras.layers"}), is_custom({"class_name": "lm>Block"})
-    (False, True)
-    >>> is_custom({"class_name": "Block", "module": None}), is_custom({"class_name": "Block"})
-    (True, False)
-    """
-    names = (json.get("registered_name"), class_of(json))
-    if any(isinstance(name, str) and ">" in name for name in names):
-        return True
-    module = json.get("module", "keras")
-    return not isinstance(module, str) or MODULES.isdisjoint(module.split(".", 2)[:2])

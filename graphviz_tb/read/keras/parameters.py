@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
-from graphviz_tb.model.layers import Config
+from graphviz_tb.model.layers import Config, cells_of
 from graphviz_tb.model.tensors import Shape
 from graphviz_tb.ops.layers import layer_row
 from graphviz_tb.read.keras.possible import IMPOSSIBLE, possible_count, sound
@@ -52,7 +52,8 @@ def non_trainable_count(kind: str, config: Config, inputs: Sequence[Shape], para
 
 def known(size: int | None) -> int:
     """A dimension that the weights need."""
-    if size is None:
+    # A text times a number is a longer text, which may not fit into memory.
+    if not isinstance(size, int):
         raise ValueError("a dimension that the weights need is unknown")
     return size
 
@@ -182,8 +183,22 @@ def inside_steps(config: Config, inputs: list[KerasDims]) -> int | None:
 
 
 def of_cell(config: Config, inputs: list[KerasDims]) -> int | None:
-    cell = config["cell"]
-    return parameter_count(cell["class_name"].removesuffix("Cell"), cell["config"], inputs)
+    """What the cells of a recurrent layer keep, each of which takes what the one before gives."""
+    total, batch, steps, width = 0, *inputs[0][:2], inputs[0][-1]
+    for kind, settings in cells_of(config):
+        count = parameter_count(kind, settings, [(batch, steps, width)])
+        if count is None:
+            return None
+        total, width = total + count, settings["units"]
+    return total
+
+
+def convolutional(config: Config, inputs: list[KerasDims]) -> int:
+    """Two kernels, of the input and of the state, for each of the four gates of a recurrent convolution."""
+    batch, _, *rest = inputs[0]
+    places, channels = kernel(config, [(batch, *rest)])
+    filters = config["filters"]
+    return int(4 * places * filters * (channels + filters) + bias(config, 4 * filters))
 
 
 def both_ways(config: Config, inputs: list[KerasDims]) -> int | None:
@@ -288,7 +303,7 @@ RULES: Mapping[str, ParameterRule] = {
                 grouped_heads,
             ),
             *(layer_normalization, rms_normalization, normalization, of_cell, both_ways, at_each_step, multi_head),
-            *(prelu, layer_scale, attention, additive_attention, spectral),
+            *(prelu, layer_scale, attention, additive_attention, spectral, convolutional),
         )
     },
 }

@@ -184,7 +184,20 @@ def long_short(config: Config, inputs: list[KerasDims]) -> list[Shape]:
 
 def _units(config: Config) -> int:
     cell = config.get("cell")
-    return int(cell["config"]["units"] if isinstance(cell, Mapping) else config["units"])
+    while isinstance(cell, Mapping):
+        inner = cell["config"].get("cells")
+        if not inner:
+            return int(cell["config"]["units"])
+        cell = inner[-1]  # what the last of several gives
+    return int(config["units"])
+
+
+def convolutional(config: Config, inputs: list[KerasDims]) -> list[Shape]:
+    """Of a recurrent convolution: an image for each step, or the last; its states."""
+    batch, steps, *rest = inputs[0]
+    last = convolution(config, [(batch, *rest)])[0] or ()
+    out: list[Shape] = [(batch, steps, *last[1:]) if config.get("return_sequences") else last]
+    return out + [last] * (2 if config.get("return_state") else 0)
 
 
 def both_ways(config: Config, inputs: list[KerasDims]) -> list[Shape]:
@@ -242,6 +255,6 @@ RULES: dict[str, LayerShapeRule] = {
     for rule in (
         *(given, same, merged, convolution, depthwise, transposed, pooling, global_pooling, padded, cropped, upsampled),
         *(resized, flattened, reshaped, permuted, repeated, called, joined, dotted, dense, einsum, embedded, encoded),
-        *(attention_heads, attention, recurrent, long_short, both_ways, at_each_step, wrapped),
+        *(attention_heads, attention, recurrent, long_short, convolutional, both_ways, at_each_step, wrapped),
     )
 }
