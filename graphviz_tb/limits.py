@@ -306,6 +306,7 @@ RANKS_APART = Limit(2, "page", "levels", "in each other whose series may be ungr
 RANKS_APART_OF_LARGE = Limit(1, "page", "levels", "the same in a large graph", "stay series")
 ROWS_OF_LARGE = Limit(40_000, "page", "rows", "of a graph that is large for a page", "fewer levels ungrouped")
 MEMBERS_APART = Limit(1_000, "page", "members", "of a level's series together that may be ungrouped", "stay series")
+GROUPS_APART = Limit(1_000, "page", "groups", "inside stacks that may be ungrouped, together", "others stay stacks")
 LETTERS_APART = Limit(100 << 20, "page", "letters", "of all names of which second hierarchies are made", "stay series")
 ROWS_OF_STEPS = Limit(2_000_000, "page", "rows",
     "of traced steps in a page: for each step those of the graph, 1,000, and 3 for each box inside calls",

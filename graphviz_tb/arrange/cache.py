@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from graphviz_tb.arrange.around import PortConstraints
@@ -39,7 +39,7 @@ class Arrangements:
         if key not in self._known:
             return None
         skeleton, old = self._known[key]
-        return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)))
+        return skeleton if old == rows else renamed(skeleton, dict(zip(old, rows, strict=True)).__getitem__)
 
     def keep(self, key: CacheKey, rows: tuple[int, ...], skeleton: Skeleton) -> None:
         """Remember a skeleton; the oldest is forgotten past `REMEMBERED_LEVELS`."""
@@ -50,10 +50,10 @@ class Arrangements:
         self.bends += len(skeleton.waypoint)
 
 
-def renamed(skeleton: Skeleton, name: Mapping[int, int]) -> Skeleton:
+def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
     """Return the skeleton of an equal metagraph, its ports leading to that one's rows by `name`."""
     ports = tuple(
-        PortSlot(slot.first, tuple([(name[row], inbound) for row, inbound in slot.others])) for slot in skeleton.ports
+        PortSlot(slot.first, tuple([(name(row), inbound) for row, inbound in slot.others])) for slot in skeleton.ports
     )
     return replace(skeleton, ports=ports)
 

@@ -265,17 +265,21 @@ def nothing() -> Crossings:
     return Crossings(none, none, none, np.zeros(0, bool), none)
 
 
+def in_a_row(a: Crossings, b: Crossings) -> Crossings:
+    """Both, one after the other."""
+    return Crossings(
+        np.concatenate((a.edge, b.edge)),
+        np.concatenate((a.inner, b.inner)),
+        np.concatenate((a.other, b.other)),
+        np.concatenate((a.inbound, b.inbound)),
+        np.concatenate((a.slot, b.slot)),
+    )
+
+
 def join(a: Crossings, b: Crossings) -> Crossings:
     """Both, in the order of the flat edges."""
-    edge = np.concatenate((a.edge, b.edge))
-    order = np.argsort(edge, kind="stable")
-    return Crossings(
-        edge[order],
-        np.concatenate((a.inner, b.inner))[order],
-        np.concatenate((a.other, b.other))[order],
-        np.concatenate((a.inbound, b.inbound))[order],
-        np.concatenate((a.slot, b.slot))[order],
-    )
+    both = in_a_row(a, b)
+    return both.pick(np.argsort(both.edge, kind="stable"))
 
 
 def find_bridges(

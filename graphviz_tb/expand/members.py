@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 
 import numpy as np
 
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.alike import Alike
-from graphviz_tb.expand.bridges import Crossings, EdgeFiles, Handed, find_bridges, join, nothing, sorted_once
+from graphviz_tb.expand.bridges import Crossings, EdgeFiles, Handed, find_bridges, in_a_row, join, nothing, sorted_once
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
@@ -24,6 +25,9 @@ from graphviz_tb.options import ExpandOptions
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
 ByEnds = dict[CrossingEnds, Crossing]
+FewLine = tuple[
+    int, int, bool, tuple[int, int]
+]  # the row inside, the row outside, whether inbound, how many of how many
 MemberShares = dict[CrossingEnds, tuple[int, int]]
 
 
@@ -58,6 +62,7 @@ class MemberExpander(Expander):
         self.alike = Alike(plain.hierarchy)
         self._lines: dict[Path, StackLines] = {}
         self._shown: dict[Path, Handed] = {}
+        self._few: dict[tuple[Path, Path], list[FewLine]] = {}
         self._ways: dict[tuple[Path, bool], list[int]] = {}  # `_chained`, once for each stack
 
     @cached_property
@@ -109,16 +114,29 @@ class MemberExpander(Expander):
         """Bridges with how many members of the stacks around have them, where these are only some."""
         few: MemberShares = {}
         for stack, member in self._stacks(path):
-            for (other, inbound, inner), share in self._lines[stack].few.items():
-                found = self.alike.row(self._lines[stack].member, member[-1], inner)
-                if found is not None and path[-1] < found < self.hierarchy.end[path[-1]]:
-                    few[other, inbound, rows[bisect_right(rows, found) - 1]] = share
+            if (stack, member) not in self._few:
+                self._few[stack, member] = self._few_of(stack, member)
+            shares = self._few[stack, member]
+            first = bisect_right(shares, path[-1], key=itemgetter(0))
+            stop = bisect_left(shares, int(self.hierarchy.end[path[-1]]), key=itemgetter(0))
+            for found, other, inbound, share in shares[first:stop]:
+                few[other, inbound, rows[bisect_right(rows, found) - 1]] = share
         return [
             replace(bridge, members=few[key])
             if (key := (bridge.other, bridge.inbound, rows[bridge.child])) in few
             else bridge
             for bridge in bridges
         ]
+
+    def _few_of(self, stack: Path, member: Path) -> list[FewLine]:
+        """The lines that only some members of a stack have, at the rows of one of them; the first of it first."""
+        lines = self._lines[stack]
+        found: list[FewLine] = []
+        for (other, inbound, inner), share in lines.few.items():
+            row = self.alike.row(lines.member, member[-1], inner)
+            if row is not None:
+                found.append((row, other, inbound, share))
+        return sorted(found, key=itemgetter(0))
 
     @cached_property
     def _files(self) -> EdgeFiles:
@@ -132,6 +150,11 @@ class MemberExpander(Expander):
             if path[:length] not in files.calls:
                 files.calls[path[:length]] = self._in_body(path[:length])
         return self._in_body(path)
+
+    def shown_as(self, member: Path) -> Crossings:
+        """What crosses the border of a member of a stack that shows it alone."""
+        self._across(member)
+        return self._shown[member].edges
 
     def _in_body(self, path: Path) -> Crossings:
         """The same for a group of a body; what crosses the borders of calls around it is known."""
@@ -161,7 +184,8 @@ class MemberExpander(Expander):
         if path == member:
             return here
         top, foot = member[-1], int(hierarchy.end[member[-1]])
-        return join(own.pick((own.other >= top) & (own.other < foot)), here)
+        # Lines inside the member first: in all members they come in one order.
+        return in_a_row(own.pick((own.other >= top) & (own.other < foot)), here)
 
     def _whole(self, path: Path) -> Crossings:
         """What crosses the border of a group in the file."""
@@ -194,7 +218,10 @@ class MemberExpander(Expander):
                 if found is not None:
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
         between = self._far(stack, row, lines.place)
-        return columns([*held.values(), *between])
+        if around is None:
+            return columns(sorted([*held.values(), *between]))
+        top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_confined`
+        return columns(sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line)))
 
     def _lines_of(self, stack: Path, around: Path | None) -> StackLines:
         """What crosses the border of a stack, by member and mapped onto the usual one."""
@@ -257,9 +284,9 @@ def rows_of(across: Crossings) -> Iterable[Crossing]:
 
 
 def columns(rows: list[Crossing]) -> Crossings:
-    """Crossings as columns, in the order of their edges."""
+    """Crossings as columns."""
     if not rows:
         return nothing()
-    edge, inner, other, inbound, slot = zip(*sorted(rows), strict=True)
+    edge, inner, other, inbound, slot = zip(*rows, strict=True)
     edges, inside, outside, slots = (np.array(column, np.int32) for column in (edge, inner, other, slot))
     return Crossings(edges, inside, outside, np.array(inbound, bool), slots)

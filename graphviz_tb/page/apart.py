@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,24 +19,34 @@ from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.group import regrouping
-from graphviz_tb.limits import LETTERS_APART, MEMBERS_APART, RANKS_APART, RANKS_APART_OF_LARGE, ROWS_OF_LARGE
+from graphviz_tb.limits import (
+    GROUPS_APART,
+    LETTERS_APART,
+    MEMBERS_APART,
+    RANKS_APART,
+    RANKS_APART_OF_LARGE,
+    ROWS_OF_LARGE,
+)
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import SERIES, Hierarchy
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.skeleton import Skeleton
-from graphviz_tb.page.held import Held
+from graphviz_tb.model.stacks import is_stack, stack_of
+from graphviz_tb.page.copied import CopiedLevels, Levels, level_of, moved, put_copies
+from graphviz_tb.page.held import Held, key_of
 from graphviz_tb.page.walk import Arrange, Away, all_in_main
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
-Usual = Mapping[Path, tuple[Metagraph, Skeleton]]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
 
-def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange, alone: bool = False) -> dict[int, int]:
+def put_apart(
+    model: OpenableModel, held: Held, usual: Levels, copied: CopiedLevels, arrange: Arrange, alone: bool = False
+) -> dict[int, int]:
     """Put in all levels that differ where series are apart; the rank of each level that has such series, by row.
 
     The key of such a level is `PATH~RANKS`, with a `+` behind it where everything is in the main graph. `alone`: stacks
@@ -61,7 +71,7 @@ def put_apart(model: OpenableModel, held: Held, usual: Usual, arrange: Arrange, 
         # A separate hierarchy for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
-        ApartWalk(model, hierarchy, to, arrange, usual, seen, alone).put(held, starts, f"~{mask}")
+        ApartWalk(model, hierarchy, to, arrange, usual, copied, seen, alone).put(held, starts, f"~{mask}")
         if held.full:
             break
     return rank
@@ -77,16 +87,22 @@ def single_series(hierarchy: Hierarchy) -> list[int]:
 
 def series_by_level(hierarchy: Hierarchy, series: list[int], names: Collection[str]) -> dict[int, list[int]]:
     """The series that can come apart, by the level that they are on: those of some names, where all that are on one
-    level have few enough members together."""
+    level have few enough members together, and where stacks hold few enough groups.
+
+    Members of a stack have lines of their own then: all that they hold is written once more.
+    """
     by_level: dict[int, list[int]] = {}
     for row in series:
         if hierarchy.name[row] in names:
             by_level.setdefault(int(hierarchy.parent[row]), []).append(row)
-    return {
-        level: rows
-        for level, rows in by_level.items()
-        if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS_APART
-    }
+    found: dict[int, list[int]] = {}
+    groups, inside = np.concatenate(([0], np.cumsum(hierarchy.node < 0))), 0
+    for level, rows in sorted(by_level.items()):
+        stacks = [row for row in rows if is_stack(hierarchy, row)]
+        held = sum(int(groups[hierarchy.end[row]] - groups[row]) for row in stacks)
+        if sum(len(hierarchy.children(row)) for row in rows) <= MEMBERS_APART and inside + held <= GROUPS_APART:
+            found[level], inside = rows, inside + held
+    return found
 
 
 def ranks(hierarchy: Hierarchy, levels: Mapping[int, object]) -> dict[int, int]:
@@ -138,65 +154,120 @@ def groups_of(hierarchy: Hierarchy) -> list[tuple[int, tuple[int, int, str]]]:
 class ApartWalk:
     """A hierarchy with some series apart, gone through from the outside in.
 
-    `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart.
+    `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart, `copied`
+    those that it leaves out: they are left out here, too, where they are copies still.
     """
 
     model: OpenableModel
     hierarchy: Hierarchy
     to: Ints
     arrange: Arrange
-    usual: Usual
+    usual: Levels
+    copied: CopiedLevels
     seen_usually: dict[Path, Neighbours]
     alone: bool
     expander: Expander = field(init=False)
+    here: CopiedLevels = field(init=False)
+    rows: list[int] = field(init=False)
+    back: dict[int, int] = field(init=False)
     known: dict[Path, Laid] = field(default_factory=dict)
     seen: dict[Path, Neighbours] = field(default_factory=dict)
+    still: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         plain = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
         self.expander = MemberExpander(plain) if self.alone else plain
+        self.here = CopiedLevels(self.expander)
+        self.rows = self.to.tolist()
+        self.back = {row: place for place, row in enumerate(self.rows) if row >= 0}
 
     def put(self, held: Held, starts: list[int], mark: str) -> None:
         """Add the levels from some rows of the page inwards, as far as they differ from those it has."""
-        back = {row: place for place, row in enumerate(self.to.tolist()) if row >= 0}
-        queue: deque[Path] = deque((back[row],) for row in starts)
+        queue: deque[Path] = deque((self.back[row],) for row in starts)
         away: list[Away] = []
+        levels: Levels = {}
+        main: Levels = {}
         while queue and not held.full:
             path = queue.popleft()
+            if (copy := self.copied.around(self.there(path))) is not None and self.is_copy(copy.member):
+                continue
             if (laid := self.laid(held, path)) is None:
                 break
             level, skeleton, outside = laid
             # The same as without: nothing inside can differ either.
-            if not self.put_one(held, path, level, skeleton, mark):
+            if not self.put_one(held, path, level, skeleton, mark, levels):
                 continue
             if level.mask.extracted and not skeleton.plain:
                 away.append((path, level, outside))
             for row in level.children:
                 child = child_path(self.hierarchy, path, row)
-                if self.hierarchy.opens(row) and self.key(child) in held.index and self.sees_others(path, child):
+                if self.hierarchy.opens(row) and self.in_page(held, child) and self.sees_others(path, child):
                     queue.append(child)
+        touched = self.copied.touched(levels)
+        copies = [member for member in touched if self.is_copy(member)]
+        put_copies(held, self.copied, copies, levels, mark)
+        self.put_unlike(held, [member for member in touched if member not in copies], levels, mark)
         for path, level, skeleton in all_in_main(self.expander, away, self.arrange):
-            self.put_one(held, path, level, skeleton, f"{mark}+")
+            self.put_one(held, path, level, skeleton, f"{mark}+", main)
+        put_copies(held, self.copied, copies, main, f"{mark}+")
 
-    def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str) -> bool:
-        """Put one level in by the rows of the page; whether it differs."""
-        key, name = self.key(path), self.to.__getitem__
-        there = tuple(int(name(row)) for row in path)
-        return held.put(f"{key}{mark}", there, moved(level, name), renamed(skeleton, name), unlike=key)
+    def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str, levels: Levels) -> bool:
+        """Put one level in by the rows of the page, into `levels` too; whether it differs."""
+        key, there = self.key(path), self.there(path)
+        named = moved((level, skeleton), self.rows.__getitem__)
+        usual = level_of(self.copied, self.usual, there) if key not in held.index else None
+        if usual is not None and held.alike(there, named, usual):
+            return False
+        if not held.put(f"{key}{mark}", there, *named, unlike=key):
+            return False
+        levels[there] = named
+        return True
+
+    def there(self, path: Path) -> Path:
+        """A path by the rows of the page."""
+        return tuple(self.rows[row] for row in path)
+
+    def in_page(self, held: Held, path: Path) -> bool:
+        """Whether the page has what a group holds."""
+        there = self.there(path)
+        return key_of(there if len(there) > 1 else (self.copied.written(there[0]),)) in held.index
+
+    def is_copy(self, member: int) -> bool:
+        """Whether a copy that the page leaves out is one here, too."""
+        if member not in self.still:
+            row = self.back.get(member, 0)
+            self.here.members((int(self.hierarchy.parent[row]),) if row else ())
+            found = self.here.copies.get(row)
+            self.still[member] = found is not None and found.usual == self.back.get(self.copied.copies[member].usual)
+        return self.still[member]
+
+    def put_unlike(self, held: Held, members: list[int], levels: Levels, mark: str) -> None:
+        """Put in the usual levels of members that are no copies here, where that of which they were differs now."""
+        for member in members:
+            copy = self.copied.copies[member]
+            for path in self.copied.groups(member):
+                own = (path[0] - copy.usual + member,)
+                if level_of(self.copied, levels, path) is None or f"{key_of(own)}{mark}" in held.index:
+                    continue
+                usual = level_of(self.copied, self.usual, own)
+                if usual is not None:
+                    held.put(f"{key_of(own)}{mark}", own, *usual)
 
     def sees_others(self, path: Path, child: Path) -> bool:
         """Whether a child of a level has other neighbours than it has in the page: what it holds differs only then."""
         base = self.model.hierarchy
-        there = tuple(int(self.to[row]) for row in child)
+        there = self.there(child)
         around = parent_path(base, there)
-        if self.expander.box_of(child) != child:  # it has what all members together have
+        # As a member of a stack, here or in the page, it has what all members together have.
+        if self.expander.box_of(child) != child or (self.alone and stack_of(base, there) is not None):
             return True
-        if around is None or around not in self.usual:
+        usual = level_of(self.copied, self.usual, around) if around is not None else None
+        if around is None or usual is None:
             return True
         if path not in self.seen:
-            self.seen[path] = neighbours(*self.known[path][:2], self.to.__getitem__)
+            self.seen[path] = neighbours(*self.known[path][:2], self.rows.__getitem__)
         if around not in self.seen_usually:
-            self.seen_usually[around] = neighbours(*self.usual[around], int)
+            self.seen_usually[around] = neighbours(*usual, int)
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
     def laid(self, held: Held, path: Path) -> Laid | None:
@@ -227,7 +298,7 @@ class ApartWalk:
 
     def key(self, path: Path) -> str:
         """The key of a level in the page."""
-        return ".".join(str(int(self.to[row])) for row in path)
+        return key_of(self.there(path))
 
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
@@ -247,24 +318,3 @@ def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int])
         order = [(int(name(row)), inbound, at) for at, (row, inbound) in enumerate(outside.order)]
         by_child.setdefault(rows[position], set()).update(order)
     return by_child
-
-
-def moved(level: Metagraph, name: Callable[[int], int]) -> Metagraph:
-    """A level by other numbers of rows."""
-    return replace(
-        level,
-        row=int(name(level.row)),
-        children=tuple(int(name(row)) for row in level.children),
-        functions=tuple(int(name(row)) for row in level.functions),
-        bridges=tuple(replace(line, other=int(name(line.other))) for line in level.bridges),
-        annotations=tuple(replace(line, other=int(name(line.other))) for line in level.annotations),
-    )
-
-
-def renamed(skeleton: Skeleton, name: Callable[[int], int]) -> Skeleton:
-    """An order of drawing by other numbers of rows."""
-    ports = tuple(
-        replace(slot, others=tuple((int(name(row)), inbound) for row, inbound in slot.others))
-        for slot in skeleton.ports
-    )
-    return replace(skeleton, ports=ports)

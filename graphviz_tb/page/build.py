@@ -17,9 +17,7 @@ from graphviz_tb.layout import opened_by
 from graphviz_tb.limits import ROWS_OF_STEPS
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.measure import _advance, joins
-from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, child_path
-from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stacks import stack_in, usual_member
 from graphviz_tb.model.stats import Stats
 from graphviz_tb.model.theme import THEMES
@@ -27,7 +25,8 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.page import cards, colours, rows
 from graphviz_tb.page.apart import put_apart
 from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
-from graphviz_tb.page.held import Held
+from graphviz_tb.page.copied import CopiedLevels, Levels, put_copies
+from graphviz_tb.page.held import Held, key_of
 from graphviz_tb.page.laying import LayingPage
 from graphviz_tb.page.logged import log_of, log_part, no_log
 from graphviz_tb.page.profile import ProfilePart, profile_part
@@ -79,12 +78,13 @@ def profiles_of(model: OpenableModel, room: int) -> ProfilePart:
 @dataclass(frozen=True)
 class Extra:
     """Additions to a page: colourings by name, fields of the head, the first picture, and the blocks of these, made
-    of the table of texts and of the levels that the page has."""
+    of the table of texts and of the levels that the page has. `each`: copies have levels of their own."""
 
     schemes: tuple[str, ...] = ()
     head: Mapping[str, Any] = field(default_factory=dict)
     first: PictureStages | None = None
     blocks: Callable[[TextTable, Iterable[Path]], Iterable[DataBlock]] = lambda table, levels: ()
+    each: bool = False
 
 
 def data(
@@ -97,7 +97,8 @@ def data(
     alone = members_alone(hierarchy, opened, options) is not None
     held = Held(hierarchy, table, limit, alone)
     lay = LayingPage(ArrangeOptions(options.engine, wrap=options.wrap), model.arrangements, held)
-    levels, inside, apart = put_levels(model, lay, opened, held, whole=bool(extra.schemes), alone=alone)
+    copied = CopiedLevels(model.members if alone and not extra.each else model.expander)
+    levels, inside, apart = put_levels(model, lay, opened, held, copied, whole=bool(extra.schemes), alone=alone)
     index, runs = held.index, held.blocks()
     facts = model.facts if extra.schemes else model.facts_of(options)
     shades = [] if extra.schemes else list(colours.colourings(hierarchy, facts, inside, table, options.stats))
@@ -121,7 +122,7 @@ def data(
     # From here on no text may be added to the table: attributes have texts of their own.
     texts = table.listed()
     head["advances"] = advances(texts)
-    first, last = [words("words", texts), columns], [*shades, *stepwise, edges]
+    first, last = [words("words", texts), columns, ints("copies", copied.listed())], [*shades, *stepwise, edges]
     room = limit - SHELL - weight(first) - weight(last)
     attributes = list(cards.about(hierarchy, model.facts))
     # Levels first; what only cards say has half of the room if it needs it, and what levels leave.
@@ -129,7 +130,7 @@ def data(
     attributes = fitting(attributes, room - weight(runs))
     kept = {key: place for key, place in index.items() if place[0] < len(runs)}
     # In the main graph and in functions: keys inside calls have a dot.
-    head["left"] = sum(str(row) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
+    head["left"] = sum(str(copied.written(row)) not in kept for row in range(1, len(hierarchy)) if hierarchy.opens(row))
     return head, [*first, words("levels", kept), *runs, *last, *attributes]
 
 
@@ -150,7 +151,13 @@ def put_steps(
 
 
 def put_levels(
-    model: OpenableModel, lay: LayingPage, opened: Collection[Path], held: Held, whole: bool, alone: bool
+    model: OpenableModel,
+    lay: LayingPage,
+    opened: Collection[Path],
+    held: Held,
+    copied: CopiedLevels,
+    whole: bool,
+    alone: bool,
 ) -> tuple[list[Path], list[Path], dict[int, int]]:
     """Lay out all levels that a reader can come to, and put them in: as they are, with everything in the main graph,
     and, unless series stay `whole`, with series apart. `alone`: stacks show one member.
@@ -160,13 +167,14 @@ def put_levels(
     hierarchy = model.hierarchy
     inside: list[Path] = []
     away: list[Away] = []
-    usual: dict[Path, tuple[Metagraph, Skeleton]] = {}
+    usual: Levels = {}
+    main: Levels = {}
     with model.report.stage("expand"):
         levels = model.members if alone else model.expander
         levels.expect_all()
     with model.report.stage("arrange"):
-        for path, level, skeleton, outside in walk(levels, lay, frozenset(opened)):
-            held.put(".".join(map(str, path)), path, level, skeleton)
+        for path, level, skeleton, outside in walk(levels, lay, copied, frozenset(opened)):
+            held.put(key_of(path), path, level, skeleton)
             usual[path] = level, skeleton
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
@@ -174,12 +182,15 @@ def put_levels(
                 away.append((path, level, outside))
             if held.full:  # now: the whole is there, however large it is
                 break
+        put_copies(held, copied, copied.copies, usual, "")
         # Levels with everything in the main graph come after all others, and are the first to be left out.
         for path, level, skeleton in all_in_main(levels, away, lay):
             if held.full:
                 break
-            held.put(".".join(map(str, path)) + "+", path, level, skeleton)
-        return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, lay, alone)
+            held.put(f"{key_of(path)}+", path, level, skeleton)
+            main[path] = level, skeleton
+        put_copies(held, copied, copied.copies, main, "+")
+        return list(usual), inside, {} if whole or held.full else put_apart(model, held, usual, copied, lay, alone)
 
 
 def head_of(model: OpenableModel, options: PictureOptions, table: TextTable) -> dict[str, Any]:

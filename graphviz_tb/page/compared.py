@@ -26,6 +26,7 @@ from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.build import Extra, data
 from graphviz_tb.page.cards import listed
 from graphviz_tb.page.colours import named
+from graphviz_tb.page.held import key_of
 from graphviz_tb.page.listing import Listing
 from graphviz_tb.render.html import document
 
@@ -50,7 +51,10 @@ def changes_data(both: Both, options: PictureOptions | None = None) -> tuple[dic
     return data(
         model,
         replace(first.options, color_by="diff"),
-        Extra(("diff",), head_of(model, changes, painters), first, lambda *made: shades(model, painters, *made)),
+        # Lines of copies may have become another thing than those of the usual member.
+        Extra(
+            ("diff",), head_of(model, changes, painters), first, lambda *made: shades(model, painters, *made), each=True
+        ),
     )
 
 
@@ -97,7 +101,7 @@ def shades(
     for path in levels:
         bits = list(level_bits(model.metagraph(path), became, between))
         if any(each not in (0, KEPT) for each in bits):  # most levels have no change, and are not listed
-            index[".".join(map(str, path))] = len(numbers)
+            index[key_of(path)] = len(numbers)
             numbers += bits
     yield words("changes/index", index)
     yield ints("changes/bits", numbers)

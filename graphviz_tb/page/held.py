@@ -12,7 +12,7 @@ from graphviz_tb.model.metagraph import Bridge, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.page.blocks import INTS, DataBlock, TextTable
-from graphviz_tb.page.levels import LineTable, PageLevel, level
+from graphviz_tb.page.levels import LabelNumbers, LineTable, PageLevel, label_numbers, level
 from graphviz_tb.view.node_labels import NodeLabels
 
 CHUNK = 1 << 14  # whole numbers in a block of levels, about
@@ -38,6 +38,7 @@ class Held:
         self._table, self._limit = table, limit
         self._node_labels = NodeLabels(hierarchy, lambda path: None, placed=False, alone=alone)
         self._say = LineTable(table)
+        self._words: dict[Path, LabelNumbers] = {}
         self._known: dict[bytes, BlockSlice] = {}  # by the digest of a level: the levels themselves take a gigabyte
         self._blocks: list[DataBlock] = []
         self._numbers = bytearray()  # of the block that is being filled, `SIZE` bytes each
@@ -68,6 +69,15 @@ class Held:
         self.index[key] = place
         return True
 
+    def alike(self, path: Path, one: tuple[Metagraph, Skeleton], other: tuple[Metagraph, Skeleton]) -> bool:
+        """Whether two levels of one group would be written alike."""
+        self.count(one[0])
+        return bytes(self._as_numbers(path, *one)) == bytes(self._as_numbers(path, *other))
+
+    def words(self, row: int) -> LabelNumbers:
+        """The words of the box of a row outside of calls, as numbers."""
+        return self._label((row,))
+
     def blocks(self) -> list[DataBlock]:
         """All blocks."""
         return [*self._blocks, self._block()]
@@ -75,9 +85,14 @@ class Held:
     def _as_numbers(self, path: Path, metagraph: Metagraph, skeleton: Skeleton) -> memoryview:
         children: Sequence[Path] = [child_path(self.hierarchy, path, row) for row in metagraph.children]
         listed = [*children, *((row,) for row in metagraph.functions)]
-        held = PageLevel(metagraph, skeleton, [self._node_labels.node_label(child) for child in listed])
+        held = PageLevel(metagraph, skeleton, [self._label(path) for path in listed])
         # As bytes, and a copy only where numbers are not little-endian already: a level can take a hundred megabytes.
-        return np.frombuffer(level(held, self._table, self._say), np.intc).astype(INTS, copy=False).data.cast("B")
+        return np.frombuffer(level(held, self._say), np.intc).astype(INTS, copy=False).data.cast("B")
+
+    def _label(self, path: Path) -> LabelNumbers:
+        if path not in self._words:
+            self._words[path] = label_numbers(self._node_labels.node_label(path), self._table)
+        return self._words[path]
 
     def _block(self) -> DataBlock:
         return DataBlock(f"levels/{len(self._blocks)}", "ints", self._numbers)
@@ -90,3 +105,12 @@ class Held:
         place = len(self._blocks), len(self._numbers) // SIZE, len(numbers) // SIZE
         self._numbers += numbers
         return place
+
+
+def key_of(path: Path) -> str:
+    """The key of a level in a page.
+
+    >>> key_of((3, 17))
+    '3.17'
+    """
+    return ".".join(map(str, path))

@@ -22,26 +22,32 @@ from graphviz_tb.view.labels import contents, shown
 KINDS = ("scope", "op", "series", "fold", "call", "function")
 AT_ONCE = 1 << 12  # rows that are turned into columns
 IntArray: TypeAlias = "array[int]"  # of the type "i": a list of as many whole numbers takes eight times as much memory
+LabelNumbers: TypeAlias = "tuple[int, int, int, int, int]"
 SIDES, STUBS = ("in", "out"), ("shortcut", "constant", "summary", "weight")
 
 
 @dataclass(frozen=True, slots=True)
 class PageLevel:
-    """A level in memory: its metagraph, its skeleton, and a label for each child and for each function listed."""
+    """A level in memory: its metagraph, its skeleton, and the label of each child and of each function listed."""
 
     metagraph: Metagraph
     skeleton: Skeleton
-    node_labels: Sequence[NodeLabel]
+    node_labels: Sequence[LabelNumbers]
 
 
-def level(held: PageLevel, words: TextTable, say: LineTable) -> IntArray:
+def label_numbers(node: NodeLabel, words: TextTable) -> LabelNumbers:
+    """The label of a box as numbers: its texts, and its kind as bits."""
+    return words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)
+
+
+def level(held: PageLevel, say: LineTable) -> IntArray:
     """One level."""
     graph = held.metagraph
     out = array("i", [graph.row])
     out.extend(prefixed(graph.children))
     out.extend(prefixed(graph.functions))
     for node in held.node_labels:
-        out.extend((words(node.label), words(node.second), words(node.badge), words(node.about), flags(node)))
+        out.extend(node)
     put_rows(out, edges(graph.edges, say))
     put_rows(out, bridges(graph.bridges, say))
     for mask in (graph.mask, graph.automatic):

@@ -13,6 +13,7 @@ from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, child_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stacks import stack_in
+from graphviz_tb.page.copied import CopiedLevels
 
 Arrange = Callable[[Metagraph, PortConstraints], Skeleton]
 Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary area
@@ -21,13 +22,14 @@ Away = tuple[Path, Metagraph, PortConstraints]  # a level that has an auxiliary 
 def walk(
     levels: Expander,
     arrange: Arrange,
+    copied: CopiedLevels,
     first: Container[Path] = (),
 ) -> Iterator[tuple[Path, Metagraph, Skeleton, PortConstraints]]:
     """The `first` groups with all around them, then the others breadth first: what is left out of a page that gets
     too large is what lies deepest.
 
-    After: every group outside calls; inside calls, functions in themselves `FUNCTION_IN_ITSELF` times, up to
-    `GROUPS_INSIDE_CALLS`.
+    After: every group outside calls but those of copies; inside calls, functions in themselves `FUNCTION_IN_ITSELF`
+    times, up to `GROUPS_INSIDE_CALLS`.
     """
     hierarchy, none = levels.hierarchy, PortConstraints()
     stacks: dict[Path, PortConstraints] = {}  # how the lines of groups lie that are drawn as stacks
@@ -45,9 +47,10 @@ def walk(
             stacks[path] = outside
         opening = {position for position, row in enumerate(level.children) if hierarchy.opens(row)}
         found = around_children(level, skeleton, opening) if opening else {}
+        copies = copied.members(path, first)
         for position in sorted(opening):
             child = child_path(hierarchy, path, level.children[position])
-            if nested(child):
+            if nested(child) or child[-1] in copies:
                 continue
             inside += len(child) > 1
             if len(child) == 1 or inside <= GROUPS_INSIDE_CALLS:

@@ -242,10 +242,33 @@ def unpacked(block: Packed) -> Any:
 
 
 def group(page: ServedPage, key: str) -> NDArray[np.int32] | None:
-    """What one group holds, as numbers; None where it is not in the page."""
-    place = unpacked(page.blocks["levels"]).get(key)
+    """What one group holds, as numbers; None where it is not in the page.
+
+    Of a copy in a stack, the numbers of the usual member: block `copies` says which rows it has in place of others.
+    """
+    place = place_of(page, key)
     if place is None:
         return None
     block, start, length = place
     numbers: NDArray[np.int32] = unpacked(page.blocks[f"levels/{block}"])[start : start + length]
     return numbers
+
+
+def place_of(page: ServedPage, key: str) -> list[int] | None:
+    """The block, the start and the length of a level; None where it is not in the page."""
+    place: list[int] | None = unpacked(page.blocks["levels"]).get(key)
+    if place is None and key.isdigit() and (usual := usual_of(page, int(key))) is not None:
+        return place_of(page, str(usual))
+    return place
+
+
+def usual_of(page: ServedPage, row: int) -> int | None:
+    """The row of the usual member for one of a copy; None where it is in no copy."""
+    numbers, ends = unpacked(page.blocks["copies"]), unpacked(page.blocks["rows"])[2 * page.head["rows"] :]
+    at = 0
+    while at < len(numbers):
+        member, usual, marks = numbers[at : at + 3].tolist()
+        if member <= row < ends[member]:
+            return int(row - member + usual)
+        at += 3 + 2 * marks
+    return None

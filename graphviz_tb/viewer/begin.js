@@ -3,9 +3,10 @@
 /** The graph of a head and its blocks. @param {Head} head @param {Blocks} blocks */
 async function graphOf(head, blocks) {
   layout.setAdvances(head.advances);
-  const [words, columns, levels] = await Promise.all([blocks.get("words"), blocks.get("rows"), blocks.get("levels")]);
+  const first = ["words", "rows", "levels", "copies"];
+  const [words, columns, levels, copies] = await Promise.all(first.map((name) => blocks.get(name)));
   head.levels = levels;
-  return new Graph(head, blocks, words, columns);
+  return new Graph(head, blocks, words, columns, copies);
 }
 
 /** The page of a graph. @param {Graph} graph @param {Head} head */

@@ -31,7 +31,7 @@ class Compared extends Colouring {
   of({ path, kind, index }) {
     const level = this.graph.level(path);
     const held = level && this.graph.place(path);
-    const start = held ? this.index_[held[0]] : undefined;
+    const start = held ? this.index_[held.written] : undefined;
     if (start === undefined) return STAYED;
     const { edges, bridges } = level.metagraph;
     const from = kind === "edge" ? 0 : kind === "bridge" ? edges.length : edges.length + bridges.length;

@@ -12,10 +12,11 @@ const LONE = /^\\*$/; // a name by itself that is guarded: nothing, or all backs
 const SUMMARY = 2; // a mark: 1 is a constant, 3 a weight
 
 /** @typedef {number[]} Path */
+/** @typedef {{member: number, usual: number, marks: Map<number, number>}} Copy a member of a stack that holds what the usual one does: rows inside are as many further on as the member is, and it has marks in place of others */
 
 class Graph {
-  /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns */
-  constructor(head, blocks, words, columns) {
+  /** @param {Head} head @param {Blocks} blocks @param {string[]} words @param {Int32Array} columns @param {Int32Array} copies */
+  constructor(head, blocks, words, columns, copies) {
     this.head = head;
     this.blocks = blocks;
     this.words = words;
@@ -54,6 +55,8 @@ class Graph {
     this.stacks = new Map(head.stacks);
     /** @type {Map<number, number>} groups that hold nothing but a stack, each with that */
     this.boxes = new Map(head.boxes);
+    /** @type {Map<number, Copy>} members of stacks whose levels are those of another */
+    this.copied = new Map(readCopies(new Reader(copies, 0)).map((copy) => [copy.member, copy]));
   }
 
   // names and paths
@@ -324,20 +327,32 @@ class Graph {
     return bits ? `~${bits}` : "";
   }
 
-  /** Where a level lies: a function in itself too often is drawn as one of the last that the file holds.
-   * @param {Path} path @returns {[string, number[]] | null} */
-  place(path) {
-    let at = path;
-    const other = this.apart.size ? this.key(path) + this.ranks(path) : "";
-    if (other in this.head.levels) return [other, this.head.levels[other]];
-    for (;;) {
-      const key = this.key(at);
-      const found = this.head.levels[key];
-      if (found) return [key, found];
-      const cut = shortcut(at);
-      if (!cut) return null;
-      at = cut;
+  /** The copies that a path lies in, the outermost first: where that has a stack inside, those of the usual member.
+   * @param {Path} path @returns {Copy[]} */
+  copies(path) {
+    if (path.length > 1 || !this.copied.size) return [];
+    for (let row = path[0]; row > 0; row = this.parent[row]) {
+      const copy = this.copied.get(row);
+      if (copy) return [copy, ...this.copies([path[0] + copy.usual - copy.member])];
     }
+    return [];
+  }
+
+  /** Where a level lies: a member of a stack may be a copy of another, and a function in itself too often is drawn as
+   * one of the last that the file holds. `key` is its own, `written` that of the level that lies there.
+   * @param {Path} path @returns {{key: string, written: string, at: number[], copies: Copy[]} | null} */
+  place(path) {
+    const copies = this.copies(path);
+    for (const ranks of this.apart.size ? [this.ranks(path), ""] : [""]) {
+      for (let row = path[0], depth = 0; depth <= copies.length; depth++) {
+        const written = this.key([row, ...path.slice(1)]) + ranks;
+        const at = this.head.levels[written];
+        if (at) return { key: this.key(path) + ranks, written, at, copies: copies.slice(0, depth) };
+        if (depth < copies.length) row += copies[depth].usual - copies[depth].member;
+      }
+    }
+    const cut = shortcut(path);
+    return cut && this.place(cut);
   }
 
   /** Whether the file holds what a group holds. @param {Path} path */
@@ -347,37 +362,41 @@ class Graph {
 
   /** Make levels ready to be drawn. @param {Path[]} paths */
   async prepare(paths) {
-    const names = new Set();
+    const wanted = new Map();
     for (const path of paths) {
       const found = this.place(path);
-      if (!found || this.levels.has(found[0])) continue;
-      names.add(`levels/${found[1][0]}`);
-      const second = this.head.levels[`${found[0]}+`];
-      if (second) names.add(`levels/${second[0]}`);
+      if (!found) continue;
+      for (const end of ["", "+"]) {
+        const at = this.head.levels[found.written + end];
+        if (at && !this.levels.has(found.key + end)) wanted.set(found.key + end, { at, copies: found.copies });
+      }
     }
+    const names = new Set([...wanted.values()].map(({ at }) => `levels/${at[0]}`));
     /** @type {Map<string, Int32Array>} */
     const blocks = new Map();
     await Promise.all([...names].map(async (name) => blocks.set(name, await this.blocks.get(name))));
-    for (const path of paths) {
-      const found = this.place(path);
-      if (!found || this.levels.has(found[0])) continue;
-      const [block, start] = found[1];
-      this.levels.set(found[0], readLevel(this.words, new Reader(blocks.get(`levels/${block}`), start)));
-      const second = this.head.levels[`${found[0]}+`];
-      if (second) this.levels.set(`${found[0]}+`, readLevel(this.words, new Reader(blocks.get(`levels/${second[0]}`), second[1])));
+    for (const [key, { at, copies }] of wanted) {
+      const from = new Reader(blocks.get(`levels/${at[0]}`), at[1]);
+      this.levels.set(key, readLevel(this.words, from, this.naming(copies)));
     }
+  }
+
+  /** The rows of a copy by those of the level that is written. @param {Copy[]} copies @returns {(row: number) => number} */
+  naming(copies) {
+    const steps = [...copies].reverse();
+    return (row) => steps.reduce((at, copy) => (at >= copy.usual && at < this.end[copy.usual] ? at + copy.member - copy.usual : (copy.marks.get(at) ?? at)), row);
   }
 
   /** The same level with everything in the main graph, where it has an auxiliary area. @param {Path} path */
   second(path) {
     const found = this.place(path);
-    return found && this.levels.get(`${found[0]}+`);
+    return found && this.levels.get(`${found.key}+`);
   }
 
   /** A level that was made ready. @param {Path} path */
   level(path) {
     const found = this.place(path);
-    return found && this.levels.get(found[0]);
+    return found && this.levels.get(found.key);
   }
 }
 

@@ -35,11 +35,22 @@ class Reader {
   }
 }
 
-/** A level as Python wrote it. @param {string[]} words @param {Reader} from */
-function readLevel(words, from) {
+/** The copies of a page. @param {Reader} from @returns {Copy[]} */
+function readCopies(from) {
+  const found = [];
+  while (from.at < from.numbers.length) {
+    const [member, usual, count] = [from.next(), from.next(), from.next()];
+    const marks = new Map(Array.from({ length: count }, () => [from.next(), from.next()]));
+    found.push({ member, usual, marks });
+  }
+  return found;
+}
+
+/** A level as Python wrote it, its rows by other numbers. @param {string[]} words @param {Reader} from @param {(row: number) => number} name */
+function readLevel(words, from, name) {
   const word = (/** @type {number} */ at) => words[at];
-  const row = from.next();
-  const children = from.list();
+  const row = name(from.next());
+  const children = from.list().map(name);
   const functions = from.list();
   const nodeLabels = [];
   for (let at = 0; at < children.length + functions.length; at++) {
@@ -61,22 +72,22 @@ function readLevel(words, from) {
     said(Object.assign(new layout.Metaedge(source, target, tensors, control, reference), { back: !!back }), rest),
   );
   const bridges = from.rows(11).map(([child, other, seen, tensors, control, reference, some, members, ...rest]) =>
-    said(Object.assign(new layout.Bridge(child, other, !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members] }), rest),
+    said(Object.assign(new layout.Bridge(child, name(other), !!(seen & 1), tensors, control, reference, !!(seen & 2)), { members: [some, members] }), rest),
   );
   const masks = [0, 1].map(() => new layout.Mask(from.list(), from.list(), new Set(from.list())));
   const notes = from
     .rows(4)
-    .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], other, STUBS[flags >> 2], count, !!(flags & 2)));
+    .map(([child, other, flags, count]) => new layout.Annotation(child, SIDES[flags & 1], name(other), STUBS[flags >> 2], count, !!(flags & 2)));
   const loops = from.rows(2);
   const metagraph = new layout.Metagraph(row, children, [], edges, bridges, masks[0], masks[1], notes, functions, loops);
-  return { metagraph, skeleton: readSkeleton(from, children.length), node_labels: nodeLabels };
+  return { metagraph, skeleton: readSkeleton(from, children.length, name), node_labels: nodeLabels };
 }
 
-/** An order of drawing. @param {Reader} from @param {number} children */
-function readSkeleton(from, children) {
+/** An order of drawing. @param {Reader} from @param {number} children @param {(row: number) => number} name */
+function readSkeleton(from, children, name) {
   const ports = [];
   for (let left = from.next(); left > 0; left--) {
-    ports.push(new layout.PortSlot(!!from.next(), from.rows(2).map(([row, inbound]) => [row, !!inbound])));
+    ports.push(new layout.PortSlot(!!from.next(), from.rows(2).map(([row, inbound]) => [name(row), !!inbound])));
   }
   const wires = from.rows(3).map(([edge, bridge, turned]) => new layout.Wire(edge, bridge, [], !!turned));
   for (const wire of wires) wire.chain = from.list();

@@ -12,7 +12,7 @@ async function main() {
     const held = new Blocks(blocks.map((one) => ({ ...one, read: () => one.data })));
     layout.setAdvances(head.advances);
     head.levels = await held.get("levels");
-    const graph = new Graph(head, held, await held.get("words"), await held.get("rows"));
+    const graph = new Graph(head, held, await held.get("words"), await held.get("rows"), await held.get("copies"));
     const [views, frames] = [new Views(graph), new layout.FrameCache()]; // kept from one picture to the next, as in the page
     for (const { paths, apart, aux } of open) {
       graph.apart = new Map(apart.map((row) => [String(row), [row]]));

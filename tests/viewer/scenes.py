@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,10 @@ def scenes(
     folder: Path,
     apart: list[list[Apart]] | None = None,
     aux: list[list[Paths]] | None = None,
+    each: bool = False,
 ) -> list[dict[str, Any]]:
     """The scenes of the open sets of each model, in order, as plain values; for each open set, `apart` has a list, and
-    `aux` the nodes that were put away by hand."""
+    `aux` the nodes that were put away by hand. `each`: from pages that write the levels of copies too."""
     cases = []
     for number, (model, sets, options) in enumerate(models):
         beside = apart[number] if apart else [[]] * len(sets)
@@ -40,7 +41,7 @@ def scenes(
         open_sets = [
             {"paths": paths, "apart": rows, "aux": away} for paths, rows, away in zip(sets, beside, moved, strict=True)
         ]
-        head, blocks = data(model, options, Extra() if apart else BARE)
+        head, blocks = data(model, options, replace(Extra() if apart else BARE, each=each))
         held = [{"name": one.name, "kind": one.kind, "digest": one.digest(), "data": one.packed} for one in blocks]
         cases.append({"head": head, "blocks": held, "open": open_sets, "options": asdict(options)})
     (folder / "script.js").write_text(script(), encoding="utf-8")

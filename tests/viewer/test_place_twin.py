@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from scenes import Paths, scenes
@@ -24,6 +25,8 @@ from graphviz_tb.model.stacks import stack_of
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.page.apart import put_apart, same_rows
 from graphviz_tb.page.blocks import TextTable
+from graphviz_tb.page.build import data
+from graphviz_tb.page.copied import CopiedLevels
 from graphviz_tb.page.held import Held
 from graphviz_tb.page.walk import nested
 from graphviz_tb.pipeline import Model
@@ -163,6 +166,75 @@ def one_of_each(model: Model, opened: Paths) -> Paths:
     return kept
 
 
+def copies_of_blocks() -> bytes:
+    """Eight blocks in a row, each with a chain of five cells, three numbered ops and a weight from elsewhere; the ops
+    of some blocks are called otherwise."""
+    lines = ['node { name: "x" op: "Placeholder" }', 'node { name: "mask" op: "Placeholder" }']
+    last = "x"
+    for block in range(8):
+        scope, numbers = f"net/block_{block}", range(3) if block < 5 else range(7, 10)
+        lines.append(f'node {{ name: "weights/w_{block}" op: "Const" }}')
+        lines.append(f'node {{ name: "{scope}/in" op: "MatMul" input: "{last}" input: "weights/w_{block}" }}')
+        last = f"{scope}/in"
+        for cell in range(5):
+            for op, kind in (("a", "Mul"), ("b", "Relu")):
+                more = 'input: "mask"' if op == "a" else ""
+                lines.append(f'node {{ name: "{scope}/cell_{cell}/{op}" op: "{kind}" input: "{last}" {more} }}')
+                last = f"{scope}/cell_{cell}/{op}"
+        for number in numbers:
+            lines.append(f'node {{ name: "{scope}/top/n_{number}" op: "Tanh" input: "{last}" }}')
+            last = f"{scope}/top/n_{number}"
+        lines.append(f'node {{ name: "{scope}/top/out" op: "Sigmoid" input: "{last}" }}')
+        last = f"{scope}/top/out"
+    lines.append(f'node {{ name: "net/y" op: "Softmax" input: "{last}" }}')
+    return "\n".join(lines).encode()
+
+
+def any_member(model: Model, chance: random.Random) -> Paths:
+    """An open set with most groups, and one member by chance of each stack."""
+    opened: Paths = []
+    front: Paths = [(0,)]
+    while front:
+        path = front.pop()
+        inner = groups(model, path)
+        inner = [chance.choice(inner)] if inner and stack_of(model.hierarchy, inner[0]) else inner
+        front += [child for child in inner if chance.random() < 0.9]
+        opened += [path] if path != (0,) else []
+    return opened
+
+
+def test_copies_in_a_stack_are_placed_alike(tmp_path: Path) -> None:
+    model, chance = graphviz_tb.load(copies_of_blocks()), random.Random(8)
+    _, blocks = data(model, model.options.picture)
+    copies = next(block for block in blocks if block.name == "copies")
+    assert len(copies.data) > 4 * 20, "the members that the test is about"
+    sets = [any_member(model, chance) for _ in range(40)]
+    for opened, one in zip(sets, scenes([(model, sets, model.options.picture)], tmp_path), strict=True):
+        assert plain(scene_of(model, opened, model.options.picture)) == one, opened
+
+
+def test_copies_are_placed_as_where_their_levels_are_written_whatever_comes_apart(tmp_path: Path) -> None:
+    model, chance = graphviz_tb.load(copies_of_blocks()), random.Random(9)
+    hierarchy = model.hierarchy
+    levels = sorted({int(hierarchy.parent[row]) for row in np.flatnonzero(hierarchy.kind == RowKind.SERIES).tolist()})
+    apart = [chance.sample(levels, number % 4) for number in range(60)]
+    sets = [any_member(model, chance) for _ in apart]
+    cases = [(model, sets, model.options.picture)]
+    assert scenes(cases, tmp_path, [apart]) == scenes(cases, tmp_path, [apart], each=True)
+
+
+def test_members_of_a_stack_that_came_apart_have_their_own_lines(tmp_path: Path) -> None:
+    model, chance = graphviz_tb.load(copies_of_blocks()), random.Random(10)
+    net = model.hierarchy.name.index("net")
+    whole = graphviz_tb.load(copies_of_blocks(), ungroup=series_on(model, [net]))
+    sets = [with_all_around(whole, any_member(whole, chance), model, [net]) for _ in range(20)]
+    rows = [[in_page(model, whole, path) for path in opened] for opened in sets]
+    found = scenes([(model, rows, model.options.picture)], tmp_path, [[[net]] * len(sets)])
+    for opened, one in zip(sets, found, strict=True):
+        scene = scene_of(whole, opened, model.options.picture)
+        assert without_rows(plain(scene)) == without_rows(one), opened
+
+
 def test_columns_of_a_long_chain_are_placed_alike(tmp_path: Path) -> None:
     nodes = [
         f'node {{ name: "a{at}" op: "Op{at % 7}" input: "a{at - 1}" input: "a{at - at % 4}" }}' for at in range(60)
@@ -239,7 +311,8 @@ WHOLE = "a closed box counts its parts with the series whole, though they came a
 def test_series_come_apart_as_python_ungroups_them(name: str, tmp_path: Path) -> None:
     model, chance = graphviz_tb.load(FIXTURES / "real" / name), random.Random(name)
     held = Held(model.hierarchy, TextTable(), 1 << 30)
-    levels = sorted(put_apart(model, held, {}, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
+    copied = CopiedLevels(model.expander)
+    levels = sorted(put_apart(model, held, {}, copied, lambda level, turned: arrange(level, ArrangeOptions(), turned)))
     assert levels
     cases = []
     for number in range(10):

@@ -1,0 +1,129 @@
+"""Members of a stack that show, row for row, what its usual member does: a page writes their levels once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.expand.annotations import MarkFiles
+from graphviz_tb.expand.members import MemberExpander
+from graphviz_tb.model.columns import Ints, Longs, span
+from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.stacks import is_stack, usual_member
+from graphviz_tb.model.tensors import Tensor
+
+Columns = tuple[NDArray[Any], ...]
+OUTSIDE = 1 << 32  # added to the rows outside of a member: those inside are counted from the member on
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A member of a stack that shows what the `usual` one does: rows inside are as many further on as the member is,
+    and `marks` are those outside that it has in place of others."""
+
+    member: int
+    usual: int
+    marks: Mapping[int, int]
+
+
+class Copies:
+    """The copies among the members of stacks that show one member; compared when asked for.
+
+    A copy holds the same rows, edges, marks and tensors in the same order, and the same lines lead out of it: all its
+    levels are those of the usual member, with other numbers for some rows. Members with calls are none.
+    """
+
+    def __init__(self, levels: MemberExpander) -> None:
+        hierarchy = levels.hierarchy
+        self._levels, self._hierarchy = levels, hierarchy
+        self._marks = MarkFiles(hierarchy)
+        self._calls = np.array(sorted(hierarchy.calls), np.int64)
+        hidden = levels.hidden if levels.hidden is not None else np.zeros(len(hierarchy), bool)
+        # What `Expander` asks of a row beside its structure.
+        self._rows = (hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, levels._sinks, levels._left_over)
+        self._numbers: dict[Tensor, int] = {}
+
+    def of(self, stack: int) -> list[Copy]:
+        """The copies in a stack of the main graph, or of a function; none in a row that is no stack."""
+        hierarchy = self._hierarchy
+        if not is_stack(hierarchy, stack):
+            return []
+        usual, members = usual_member(hierarchy, stack), hierarchy.children(stack).tolist()
+        first, found = None, []
+        for member in members:
+            if member == usual or not self._levels.alike.copies(usual, member) or self._opens_calls(member):
+                continue
+            first = first or self._columns(stack, usual)
+            marks = self._marks_of(usual, member)
+            if marks is not None and all(map(np.array_equal, first, self._columns(stack, member))):
+                found.append(Copy(member, usual, marks))
+        return found
+
+    def _opens_calls(self, member: int) -> bool:
+        first, stop = span(self._calls, member, int(self._hierarchy.end[member]))
+        return first < stop
+
+    def _columns(self, stack: int, member: int) -> Columns:
+        """All that the levels of a member depend on beside its structure and marks, by places from the member on."""
+        stop = int(self._hierarchy.end[member])
+        rows = tuple(column[member:stop] for column in self._rows)
+        return *rows, *self._edges(stack, member, stop)
+
+    def _edges(self, stack: int, member: int, stop: int) -> Columns:
+        """The edges that touch a member, as they are bundled: their ends, outputs and tensors."""
+        hierarchy, graph = self._hierarchy, self._hierarchy.graph
+        inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
+        across = self._levels.shown_as((member,))
+        edge = np.concatenate((inner, across.edge))
+        source, target = (hierarchy.row_of_node[ends[inner]] for ends in (graph.source, graph.target))
+        # A line to another member leads to no copy of itself in the next.
+        between = (across.other > stack) & (across.other < hierarchy.end[stack])
+        other = across.other + np.where(between, member * OUTSIDE, OUTSIDE)
+        ends = (
+            np.concatenate((source - member, across.inner - member)),
+            np.concatenate((target - member, other)),
+            np.concatenate((np.zeros(len(inner), bool), across.inbound)),
+        )
+        lines = np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound))
+        return *ends, graph.control[edge], graph.reference[edge], self._outputs(edge, lines), self._tensors(edge)
+
+    def _outputs(self, edge: Ints, lines: Longs) -> Longs:
+        """Which edges of one line carry the same output, by numbers in the order of first appearance."""
+        numbers: dict[tuple[int, int, int], int] = {}
+        graph = self._hierarchy.graph
+        carried = zip(lines.tolist(), graph.source[edge].tolist(), graph.key[edge].tolist(), strict=True)
+        return np.array([numbers.setdefault(each, len(numbers)) for each in carried], np.int64)
+
+    def _tensors(self, edge: Ints) -> Longs:
+        """The tensor of each edge as a number, equal ones as one; -1 for control edges."""
+        graph, tensor, numbers = self._hierarchy.graph, self._levels.facts.tensor, self._numbers
+        data = ~graph.control[edge]
+        found = np.full(len(edge), -1, np.int64)
+        pairs = zip(graph.source[edge[data]].tolist(), graph.key[edge[data]].tolist(), strict=True)
+        found[data] = [numbers.setdefault(tensor(node, key), len(numbers)) for node, key in pairs]
+        return found
+
+    def _marks_of(self, usual: int, member: int) -> dict[int, int] | None:
+        """The marks outside of a member that are beside its ops, each by that of the usual one; None where they do not
+        correspond."""
+        (ours, *first), (theirs, *second) = self._beside(usual), self._beside(member)
+        if not all(map(np.array_equal, first, second)):
+            return None
+        stop = int(self._hierarchy.end[usual])
+        pairs = dict(zip(ours.tolist(), theirs.tolist(), strict=True))
+        corresponding = list(pairs.values()) == list(dict.fromkeys(theirs.tolist()))
+        inside = {mark: other for mark, other in pairs.items() if usual <= mark < stop}
+        if not corresponding or any(other - member != mark - usual for mark, other in inside.items()):
+            return None
+        return {mark: other for mark, other in pairs.items() if mark != other and mark not in inside}
+
+    def _beside(self, member: int) -> Columns:
+        """The marks beside the ops of a member, and all that is drawn of them."""
+        hierarchy, beside = self._hierarchy, self._hierarchy.graph.beside
+        at = self._marks.order[self._marks.start[member] : self._marks.start[hierarchy.end[member]]]
+        mark = beside.mark[at]
+        hosts = hierarchy.row_of_node[beside.host[at]] - member
+        return hierarchy.row_of_node[mark], hosts, hierarchy.graph.mark[mark], beside.inward[at], beside.edges[at]

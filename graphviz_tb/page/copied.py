@@ -1,0 +1,120 @@
+"""Members of stacks whose levels a page does not write: they are those of the usual member, with other rows."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
+from dataclasses import replace
+
+from graphviz_tb.arrange.cache import renamed
+from graphviz_tb.expand import Expander
+from graphviz_tb.expand.copies import Copies, Copy
+from graphviz_tb.expand.members import MemberExpander
+from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.paths import Path
+from graphviz_tb.model.skeleton import Skeleton
+from graphviz_tb.page.held import Held, key_of
+
+Level = tuple[Metagraph, Skeleton]
+Levels = dict[Path, Level]
+
+
+class CopiedLevels:
+    """The copies that a walk through the levels of a page leaves out, by member, in the order of the walk."""
+
+    def __init__(self, levels: Expander) -> None:
+        self.hierarchy = levels.hierarchy
+        self.copies: dict[int, Copy] = {}
+        self._find = Copies(levels) if isinstance(levels, MemberExpander) else None
+        self._unlike: dict[int, frozenset[int]] = {}
+
+    def members(self, path: Path, first: Container[Path] = ()) -> Collection[int]:
+        """The members of a stack that are left out: all copies but those that the `first` picture opens."""
+        if self._find is None or len(path) > 1:
+            return ()
+        copies = {copy.member: copy for copy in self._find.of(path[0]) if (copy.member,) not in first}
+        self.copies.update(copies)
+        return copies
+
+    def around(self, path: Path) -> Copy | None:
+        """The copy that a group is, or lies in; None where its level is written by itself."""
+        row = path[0] if len(path) == 1 and self.copies else 0
+        while row > 0 and row not in self.copies:
+            row = int(self.hierarchy.parent[row])
+        return self.copies.get(row)
+
+    def written(self, row: int) -> int:
+        """The row of the level that is that of a row with other rows; the row itself outside of copies."""
+        while (copy := self.around((row,))) is not None:
+            row += copy.usual - copy.member
+        return row
+
+    def unlike(self, copy: Copy, held: Held) -> frozenset[int]:
+        """The rows of the usual member whose boxes have other words than those of the copy."""
+        if copy.member not in self._unlike:
+            away = copy.member - copy.usual
+            rows = range(copy.usual + 1, int(self.hierarchy.end[copy.usual]))
+            boxes = [row for row in rows if not self.hierarchy.mark[row]]
+            self._unlike[copy.member] = frozenset(row for row in boxes if held.words(row) != held.words(row + away))
+        return self._unlike[copy.member]
+
+    def touched(self, levels: Levels) -> list[int]:
+        """The copies of members with one of some levels inside."""
+        rows = sorted(path[0] for path in levels if len(path) == 1)
+        ends = self.hierarchy.end
+        spans = ((member, copy.usual, int(ends[copy.usual])) for member, copy in self.copies.items())
+        return [member for member, first, stop in spans if bisect_left(rows, first) < bisect_left(rows, stop)]
+
+    def groups(self, member: int) -> Iterator[Path]:
+        """The groups of the usual member that a copy has."""
+        usual = self.copies[member].usual
+        return ((row,) for row in range(usual, int(self.hierarchy.end[usual])) if self.hierarchy.opens(row))
+
+    def naming(self, copy: Copy) -> Callable[[int], int]:
+        """The rows of a copy by those of the usual member."""
+        away, first, stop = copy.member - copy.usual, copy.usual, int(self.hierarchy.end[copy.usual])
+        return lambda row: row + away if first <= row < stop else copy.marks.get(row, row)
+
+    def listed(self) -> Iterator[int]:
+        """For each copy the member, the usual one, and its marks in place of others: how many, and pairs of rows."""
+        for copy in self.copies.values():
+            yield from (copy.member, copy.usual, len(copy.marks))
+            for pair in copy.marks.items():
+                yield from pair
+
+
+def put_copies(held: Held, copied: CopiedLevels, members: Iterable[int], levels: Levels, end: str) -> None:
+    """Put in the levels of copies that have boxes with other words. `levels` are those that were put in, with keys that
+    end in `end`."""
+    for member in members:
+        unlike = copied.unlike(copied.copies[member], held)
+        for path in copied.groups(member) if unlike else ():
+            if held.full:
+                return
+            level = level_of(copied, levels, path)
+            if level is not None and not unlike.isdisjoint(level[0].children):
+                metagraph, skeleton = moved(level, copied.naming(copied.copies[member]))
+                own = (metagraph.row,)
+                held.put(key_of(own) + end, own, metagraph, skeleton)
+
+
+def level_of(copied: CopiedLevels, levels: Levels, path: Path) -> Level | None:
+    """The level of a group, by that of what it is a copy of; None where that is not among `levels`."""
+    if path in levels or (copy := copied.around(path)) is None:
+        return levels.get(path)
+    level = level_of(copied, levels, (path[0] - copy.member + copy.usual,))
+    return moved(level, copied.naming(copy)) if level is not None else None
+
+
+def moved(level: Level, name: Callable[[int], int]) -> Level:
+    """A level, and its order of drawing, by other numbers of rows."""
+    metagraph, skeleton = level
+    named = replace(
+        metagraph,
+        row=name(metagraph.row),
+        children=tuple(map(name, metagraph.children)),
+        functions=tuple(map(name, metagraph.functions)),
+        bridges=tuple(replace(line, other=name(line.other)) for line in metagraph.bridges),
+        annotations=tuple(replace(line, other=name(line.other)) for line in metagraph.annotations),
+    )
+    return named, renamed(skeleton, name)
