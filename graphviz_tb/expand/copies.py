@@ -15,7 +15,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.stacks import is_stack, usual_member
 from graphviz_tb.model.tensors import Tensor
 
-Columns = tuple[NDArray[Any], ...]
+MemberColumns = tuple[NDArray[Any], ...]
 OUTSIDE = 1 << 32  # added to the rows outside of a member: those inside are counted from the member on
 
 
@@ -66,13 +66,13 @@ class Copies:
         first, stop = span(self._calls, member, int(self._hierarchy.end[member]))
         return first < stop
 
-    def _columns(self, stack: int, member: int) -> Columns:
+    def _columns(self, stack: int, member: int) -> MemberColumns:
         """All that the levels of a member depend on beside its structure and marks, by places from the member on."""
         stop = int(self._hierarchy.end[member])
         rows = tuple(column[member:stop] for column in self._rows)
         return *rows, *self._edges(stack, member, stop)
 
-    def _edges(self, stack: int, member: int, stop: int) -> Columns:
+    def _edges(self, stack: int, member: int, stop: int) -> MemberColumns:
         """The edges that touch a member, as they are bundled: their ends, outputs and tensors."""
         hierarchy, graph = self._hierarchy, self._hierarchy.graph
         inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
@@ -120,7 +120,7 @@ class Copies:
             return None
         return {mark: other for mark, other in pairs.items() if mark != other and mark not in inside}
 
-    def _beside(self, member: int) -> Columns:
+    def _beside(self, member: int) -> MemberColumns:
         """The marks beside the ops of a member, and all that is drawn of them."""
         hierarchy, beside = self._hierarchy, self._hierarchy.graph.beside
         at = self._marks.order[self._marks.start[member] : self._marks.start[hierarchy.end[member]]]

@@ -25,9 +25,8 @@ from graphviz_tb.options import ExpandOptions
 Crossing = tuple[int, int, int, bool, int]  # the columns of `Crossings`
 CrossingEnds = tuple[int, bool, int]  # the row outside, whether inbound, and the row inside
 ByEnds = dict[CrossingEnds, Crossing]
-FewLine = tuple[
-    int, int, bool, tuple[int, int]
-]  # the row inside, the row outside, whether inbound, how many of how many
+# The row inside, the row outside, whether inbound, how many of how many.
+FewLine = tuple[int, int, bool, tuple[int, int]]
 MemberShares = dict[CrossingEnds, tuple[int, int]]
 
 
