@@ -1,10 +1,12 @@
 """Index arithmetic: the masks, positions and shapes that a program works out from sizes, from constants and from whole
-numbers that it is given, and hands on as whole numbers or truth values.
+numbers that it is given, and hands on as whole numbers or truth values; or as floating numbers, where they come from
+truth values, or count positions and are added.
 
     x ─▶ Shape ─▶ StridedSlice ─▶ Range ─▶ GreaterEqual ─▶ BroadcastTo ─▶ SelectV2
                                                              padding_mask ─▲     ▲─ scores
 
 All but `SelectV2` is. What is worked out from weights or floating numbers is none, though whole: a class, an expert.
+Floating numbers made of whole ones that are given are none either: ages, or the time of a step of diffusion.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from graphviz_tb.interpret.origins import argument_of
 from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
 from graphviz_tb.model.dtypes import INDEXING, dtype_name
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.outputs import op_def
-from graphviz_tb.ops.roles import CONSTANTS, LISTS, SIZES, Role, has_role
+from graphviz_tb.ops.outputs import gives_truth, op_def
+from graphviz_tb.ops.roles import ADDS, CONSTANTS, LISTS, RANGES, SIZES, Role, has_role
 
 STATE = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
 FLOW = (
@@ -36,7 +38,21 @@ def index_arithmetic(graph: Graph) -> Bools:
     given[target] = False
     works = ~brought(graph, source, target, given) & ~given & (graph.mark == 0) & ~graph.meaning.flow().behind
     held = works[source]
-    return freeze(handed_on(graph, works, source[held], target[held]))
+    floating = masks_and_positions(graph, works, given, source, target)
+    return freeze(handed_on(graph, works, floating, source[held], target[held]))
+
+
+def masks_and_positions(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
+    """Which of some ops work with truth values; or count positions, from no other whole numbers, that are only added to
+    others: frequencies are not."""
+    inner = works[target] & ~graph.of_types(SIZES.__contains__)[target]
+    values, other = np.zeros(len(graph), bool), np.zeros(len(graph), bool)
+    values[target[inner & given[source] & ~graph.of_types(CONSTANTS.__contains__)[source]]] = True
+    other[source[works[source] & ~works[target] & ~graph.of_types(ADDS.__contains__)[target]]] = True
+    start, stop = source[inner & works[source]], target[inner & works[source]]
+    counted = spread(works & graph.of_types(RANGES.__contains__), start, stop)
+    counted &= ~spread(values, start, stop) & ~spread(other, stop, start)
+    return counted | spread(works & graph.of_types(gives_truth), start, stop)
 
 
 def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
@@ -53,8 +69,9 @@ def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     return spread(start, source[past_sizes], target[past_sizes])
 
 
-def handed_on(graph: Graph, works: Bools, source: Ints, target: Ints) -> Bools:
-    """Which of some ops hand on whole numbers alone: to data, to those of them that do not, and as results.
+def handed_on(graph: Graph, works: Bools, floating: Bools, source: Ints, target: Ints) -> Bools:
+    """Which of some ops hand on whole numbers alone, or are `floating`: to data, to those of them that do not, and as
+    results.
 
     Before: the edges from these ops.
     """
@@ -65,7 +82,7 @@ def handed_on(graph: Graph, works: Bools, source: Ints, target: Ints) -> Bools:
     todo = [*distinct(source[~works[target]]).tolist(), *np.flatnonzero(works & ~used).tolist()]
     while todo:
         node = todo.pop()
-        if left[node] and not gives_whole(graph, node):
+        if left[node] and not (floating[node] and used[node]) and not gives_whole(graph, node):
             left[node] = False
             todo += sources[first[node] : first[node + 1]]
     return left

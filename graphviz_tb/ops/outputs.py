@@ -55,6 +55,12 @@ def op_def(op: str) -> OpDef | None:
     )
 
 
+def gives_truth(op: str) -> bool:
+    """Whether an op gives truth values whatever it is given."""
+    known = op_def(op)
+    return known is not None and any(output.dtype == "bool" for output in known.outputs)
+
+
 def shape_attribute(op: str) -> str:
     """The attribute that states the shape of an op's one output, or holds the tensor that it gives; "" for none.
 

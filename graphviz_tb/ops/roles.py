@@ -78,6 +78,7 @@ class Role(StrEnum):
     GRADIENT = "gradient"
     SIZE = "size"
     COUNT = "count"
+    ADD = "add"
     RANGE = "range"
     SELECT = "select"
     INDEX = "index"
@@ -199,6 +200,8 @@ SIZES = TYPES[Role.SIZE]
 """Give the shape, rank or number of elements of an input."""
 COUNTS = TYPES[Role.COUNT]
 """Arithmetic by which programs compute sizes: a whole number among their inputs is one."""
+ADDS = TYPES[Role.ADD]
+"""Add two tensors."""
 INDEXES = TYPES[Role.INDEX]
 """What else takes part in computing sizes, where it is done with whole numbers."""
 RANGES = TYPES[Role.RANGE]

@@ -136,3 +136,66 @@ def test_positions_are_counted() -> None:
         *((f"act{at}", "Relu", {"T": FLOAT}, (f"act{at - 1}" if at else "taken",)) for at in range(6)),
     )
     assert groups(table) == {"positions": 4}
+
+
+# A mask that is added: nothing where it holds, a large negative number elsewhere.
+ADDED: Nodes = (
+    *CAUSAL[:8],
+    ("least", "Const", {"dtype": FLOAT}, ()),
+    ("scores", "MatMul", {"T": FLOAT}, ("x", "x")),
+    ("kept", "Cast", {"SrcT": BOOL, "DstT": FLOAT}, ("causal",)),
+    ("lost", "Mul", {"T": FLOAT}, ("kept", "least")),
+    ("masked", "AddV2", {"T": FLOAT}, ("scores", "lost")),
+    ("out", "Softmax", {"T": FLOAT}, ("masked",)),
+    *((f"act{at}", "Relu", {"T": FLOAT}, (f"act{at - 1}" if at else "out",)) for at in range(3)),
+)
+# Slopes that count positions, and are added.
+SLOPES: Nodes = (
+    *CAUSAL[:1],
+    *CAUSAL[2:7],
+    ("apart", "Sub", {"T": FLOAT}, ("column", "real")),
+    ("scores", "MatMul", {"T": FLOAT}, ("x", "x")),
+    ("leaning", "AddV2", {"T": FLOAT}, ("scores", "apart")),
+    *((f"act{at}", "Relu", {"T": FLOAT}, (f"act{at - 1}" if at else "leaning",)) for at in range(6)),
+)
+CHOSEN: Nodes = (
+    *CAUSAL[:8],
+    ("least", "Const", {"dtype": FLOAT}, ()),
+    ("lost", "SelectV2", {"T": FLOAT}, ("causal", "least", "least")),
+    *ADDED[9:10],
+    *ADDED[12:],
+)
+
+
+def test_a_mask_of_floating_numbers_is_a_mask_and_counted_ones_are_positions() -> None:
+    assert groups(ADDED) == {"mask": 8}
+    assert groups(CHOSEN) == {"mask": 7}
+    assert groups(SLOPES) == {"positions": 6}
+
+
+def test_floating_numbers_made_of_given_ones_are_data_though_they_are_counted_too() -> None:
+    # t ─▶ Cast ─▶ Mul ─▶ Sin: the time of a step of diffusion, at frequencies that are counted
+    nodes: Nodes = (
+        ("t", "Placeholder", {"dtype": INT32}, ()),
+        ("steps", "Range", {"Tidx": INT32}, ("first", "last", "one")),
+        *((name, "Const", {"dtype": INT32}, ()) for name in ("first", "last", "one")),
+        ("rates", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("steps",)),
+        ("time", "Cast", {"SrcT": INT32, "DstT": FLOAT}, ("t",)),
+        ("phase", "Mul", {"T": FLOAT}, ("time", "rates")),
+        ("sine", "Sin", {"T": FLOAT}, ("phase",)),
+        ("x", "Placeholder", {"dtype": FLOAT}, ()),
+        ("out", "MatMul", {"T": FLOAT}, ("sine", "x")),
+    )
+    assert "sine" not in indexes(nodes)
+    assert "phase" not in indexes(nodes)
+
+
+def test_zeros_of_a_shape_are_data() -> None:
+    nodes: Nodes = (
+        *CAUSAL[:1],
+        *CAUSAL[2:4],
+        ("none", "Const", {"dtype": FLOAT}, ()),
+        ("zeros", "Fill", {"T": FLOAT, "index_type": INT32}, ("length", "none")),
+        ("out", "AddV2", {"T": FLOAT}, ("x", "zeros")),
+    )
+    assert indexes(nodes) == {"shape", "length"}

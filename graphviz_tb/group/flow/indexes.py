@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Set
 
+from graphviz_tb.algorithms.output_dtypes import all_dtypes
 from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, group
 from graphviz_tb.group.flow.dag import Dag, contract, part
 from graphviz_tb.group.flow.order import order_of
 from graphviz_tb.group.flow.tokens import tokens
+from graphviz_tb.model.dtypes import INDEXING
 from graphviz_tb.model.hierarchy import Hierarchy, How
-from graphviz_tb.ops.outputs import op_def
+from graphviz_tb.ops.outputs import gives_truth
 from graphviz_tb.ops.roles import RANGES, SELECTS, SIZES
 
 ROOM = 8  # boxes of a level that a reader takes in as they are
@@ -62,20 +64,21 @@ def users_of(dag: Dag, inside: list[bool]) -> list[frozenset[int]]:
 def name_of(boxes: list[FlowBox], hierarchy: Hierarchy) -> str:
     """What index arithmetic works out, by its ops.
 
-    Truth values are a mask, unless they only choose between numbers; what counts gives positions, what reckons with
-    sizes a shape, anything else indices.
+    Truth values are a mask, unless they only choose between whole numbers; what counts gives positions, what reckons
+    with sizes a shape, anything else indices.
     """
     graph = hierarchy.graph
     nodes = [node for box in boxes for node in hierarchy.node[box.row : hierarchy.end[box.row]].tolist() if node >= 0]
     types = {graph.op_types[op] for op in graph.op[nodes].tolist()}
-    if SELECTS.isdisjoint(types) and any(gives_truth(op) for op in types):
+    chosen = [node for node in nodes if graph.op_types[graph.op[node]] in SELECTS]
+    if any(map(gives_truth, types)) and not any(chooses_whole(hierarchy, node) for node in chosen):
         return "mask"
     if not RANGES.isdisjoint(types):
         return "positions"
     return "indices" if SIZES.isdisjoint(types) else "shape"
 
 
-def gives_truth(op: str) -> bool:
-    """Whether an op gives truth values whatever it is given."""
-    known = op_def(op)
-    return known is not None and any(output.dtype == "bool" for output in known.outputs)
+def chooses_whole(hierarchy: Hierarchy, node: int) -> bool:
+    """Whether an op chooses between whole numbers."""
+    definition = hierarchy.graph.node_def(node)
+    return definition is None or INDEXING.issuperset(all_dtypes(definition))
