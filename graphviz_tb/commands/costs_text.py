@@ -20,7 +20,7 @@ def cost_lines(report: CostReport | None, top: int, width: int, look: TextStyle)
     rows = [
         ("parameters", amount(whole, "parameters"), parameters_note(whole)),
         ("FLOPs", amount(whole, "flops"), flops_note(report)),
-        ("activations", amount(whole, "activation_bytes"), "outputs of all ops together"),
+        ("activations", amount(whole, "activation_bytes"), activations_note(report)),
         *(("  " + role, amount(cost, "flops"), "FLOPs") for role, cost in several_roles(report).items()),
     ]
     lines = table([row for row in rows if row[1] != "0"], width, gives=(1, 2))
@@ -62,14 +62,25 @@ def flops_note(report: CostReport) -> str:
     whole = report.whole
     batch = f"batch {report.batch}"
     notes = [f"{format_count(whole.macs)} multiply-adds, {batch}" if whole.macs or not whole.unshaped else batch]
-    if whole.unshaped:
-        have = "has" if whole.unshaped == 1 else "have"
-        notes.append(f"{whole.unshaped:,} of {max(report.ops, whole.unshaped):,} ops {have} no known shape")
+    if whole.unshaped and whole.lacks("flops"):
+        notes.append(unshaped_note(report))
     if whole.uncounted > whole.unshaped:
         notes.append(f"{counted(whole.uncounted, 'op')} not counted")
     if whole.partial and not whole.unshaped:
         notes.append(f"{counted(whole.partial, 'op')} counted in part")
     return "; ".join(notes)
+
+
+def activations_note(report: CostReport) -> str:
+    """What is added up; of how many ops no shape is known, where that leaves the FLOPs whole."""
+    apart = report.whole.unshaped and not report.whole.lacks("flops")
+    return f"outputs of all ops together; {unshaped_note(report)}" if apart else "outputs of all ops together"
+
+
+def unshaped_note(report: CostReport) -> str:
+    """Of how many ops no shape is known."""
+    unshaped = report.whole.unshaped
+    return f"{unshaped:,} of {max(report.ops, unshaped):,} ops {'has' if unshaped == 1 else 'have'} no known shape"
 
 
 def several_roles(report: CostReport) -> dict[str, Cost]:

@@ -295,3 +295,26 @@ def test_what_a_function_computes_for_nobody_costs_nothing() -> None:
     call = node("call", "PartitionedCall", "x", "w", f={"func": {"name": "f"}}, **types)
     found = model(placeholder("x", 4, 16), weights("w", 16, 16), call, node("after", "Relu", "call"), library=[body])
     assert found.cost.under(0).macs == 4 * 16 * 16
+
+
+def test_ops_without_a_shape_are_named_where_they_leave_something_out() -> None:
+    # x · w, repeated nobody knows how often: all operations are counted, not all bytes
+    nodes = (placeholder("x", 4, 16), weights("w", 16, 16), node("y", "MatMul", "x", "w"), placeholder("to"))
+    found = model(*nodes, node("z", "Tile", "y", "to"))
+    report = cost_report(found.hierarchy, found.cost)
+    assert report is not None
+    flops, activations = (
+        next(line for line in cost_lines(report, 10, 120, TextStyle()) if line.startswith(f"  {name}"))
+        for name in ("FLOPs", "activations")
+    )
+    assert "at least" not in flops
+    assert "no known shape" not in flops
+    assert "at least" in activations
+    assert "no known shape" in activations
+
+
+@each("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
+def test_a_batch_norm_has_a_known_shape_but_for_what_its_kernel_keeps(op: str) -> None:
+    channels = (placeholder(name, 3) for name in "abcd")
+    found = model(placeholder("x", 2, 8, 8, 3), *channels, node("y", op, "x", *"abcd"))
+    assert found.costs()["y"].unshaped == 0

@@ -154,7 +154,8 @@ def fused_bn(op: Op) -> RuleResult:
     y: Dims = shape
     if len(shape) > channel_axis:
         y = (*shape[:channel_axis], channels, *shape[channel_axis + 1 :])
-    return [y, (channels,), (channels,), (channels,), (channels,), None]
+    kept: RuleResult = [None] if op.definition.op.endswith("V3") else []
+    return [y, (channels,), (channels,), (channels,), (channels,), *kept]
 
 
 def input_gradient(op: Op) -> RuleResult:
