@@ -20,7 +20,7 @@ TITLE_SIZE, FACTS_SIZE, TITLE_ROW = 16, 11, 48  # px: two lines of text, and the
 LEGEND_GAP = 24  # px between the drawing and its legend
 LEAST_WIDTH = 240  # px: a shorter title is a riddle
 MOST_TITLE = 480  # pixels that a title, or the facts below it, may widen the picture to
-SCREEN = 1375  # px that a picture may be high, and 8/5 of it wide: names of 11 px are 8 px yet on a screen of 1000 px
+SCREEN = 1155  # px that a picture may be high, and 12/7 of it wide: names of 11 px are 8 px yet in a window of 840 px
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Sheet:
     @property
     def cost(self) -> int:
         """The area of the sheet, and that of the screen that it fits on."""
-        screen = max(5 * self.width // 8, self.height, SCREEN)
-        return self.width * self.height + 8 * screen * screen // 5
+        screen = max(7 * self.width // 12, self.height, SCREEN)
+        return self.width * self.height + 12 * screen * screen // 7
 
 
 def sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> Sheet:

@@ -4347,7 +4347,7 @@ const TITLE_ROW = 48;
 const LEGEND_GAP = 24;
 const LEAST_WIDTH = 240;
 const MOST_TITLE = 480;
-const SCREEN_of_sheet = 1375;
+const SCREEN_of_sheet = 1155;
 class Sheet {
   constructor(width, height_, scene, legend_ = null, at = [0, 0]) {
     this.width = width;
@@ -4358,8 +4358,8 @@ class Sheet {
   }
   get cost() {
     let screen;
-    screen = Math.max(Math.floor((5 * this.width) / 8), this.height, SCREEN_of_sheet);
-    return ((this.width * this.height) + Math.floor(((8 * screen) * screen) / 5));
+    screen = Math.max(Math.floor((7 * this.width) / 12), this.height, SCREEN_of_sheet);
+    return ((this.width * this.height) + Math.floor(((12 * screen) * screen) / 7));
   }
 }
 function sheet(scene, blocks_, caption) {

@@ -147,6 +147,23 @@ def test_the_first_layer_belongs_to_its_series_where_it_computes_what_all_others
     ]
 
 
+def test_the_first_layer_is_one_of_those_that_read_its_bias_without_names_too() -> None:
+    net = Network()
+    x, bias = net.op("GatherV2", "embed", net.op("Placeholder", "ids")), ""
+    for at in range(6):
+        norm = net.op("Rsqrt", f"{at}/norm", x)
+        query, key = net.dense(norm, f"{at}/query", "Neg"), net.dense(norm, f"{at}/key", "Neg")
+        inner = net.op("BatchMatMulV2", f"{at}/product", query, key)
+        if not at:
+            table = net.op("GatherV2", "table", net.op("Range", "range", net.op("Shape", "shape", x)))
+            bias = net.op("Transpose", "bias", table)
+        scores = net.op("Softmax", f"{at}/softmax", net.op("AddV2", f"{at}/plus", inner, bias))
+        x = net.op("AddV2", f"{at}/sum", x, net.dense(scores, f"{at}/out", "Neg"))
+        x = net.op("AddV2", f"{at}/sum2", x, net.dense(net.op("Rsqrt", f"{at}/norm2", x), f"{at}/inner"))
+    net.op("Identity", "last", x)
+    assert heights(net.model("numbers")) == [6]
+
+
 def test_a_first_layer_of_another_kind_stays_apart() -> None:
     assert heights(encoder(8, "other").model()) == [7]
 
