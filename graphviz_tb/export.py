@@ -36,14 +36,14 @@ def as_csv(chosen: Iterable[Series]) -> Iterator[str]:
 def _columns(series: Series, start: int) -> list[list[Any]]:
     """Some points: steps, times, values, whether they are superseded."""
     part = slice(start, start + AT_ONCE)
-    walls, values = (list(map(written, column[part].tolist())) for column in (series.wall, series.value))
+    walls, values = (list(map(exact_number, column[part].tolist())) for column in (series.wall, series.value))
     return [series.step[part].tolist(), walls, values, list(map(int, series.superseded[part].tolist()))]
 
 
-def written(number: float) -> str:
+def exact_number(number: float) -> str:
     """A number as it is exact.
 
-    >>> written(0.1), written(float("-inf"))
+    >>> exact_number(0.1), exact_number(float("-inf"))
     ('0.1', '-Infinity')
     """
     text = repr(float(number))
@@ -72,4 +72,4 @@ def as_json(chosen: Iterable[Series]) -> Iterator[str]:
 
 def as_value(number: float) -> float | str:
     """A number as JSON holds it: what is not finite is a text."""
-    return number if number - number == 0 else written(number)
+    return number if number - number == 0 else exact_number(number)

@@ -22,7 +22,7 @@ from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.loaded import Loaded
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.model.paths import Path, is_place, joined
+from graphviz_tb.model.paths import Path, is_place, joined_address
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.subject import Encoded, PictureStages
 from graphviz_tb.model.tensors import Shape
@@ -176,7 +176,7 @@ class OpenableModel(ExploredModel):
         def name(text: str) -> str:
             row = self.names.in_main(text)
             if row < 0:
-                raise UnknownNode.among(text, (joined([name]) for name in self.names.index(0)))
+                raise UnknownNode.among(text, (joined_address([name]) for name in self.names.index(0)))
             return self.hierarchy.name[row]
 
         return replace(options, main=tuple(map(name, options.main)), aux=tuple(map(name, options.aux)))

@@ -226,7 +226,7 @@ class Shown:
             return scale_of(self.tags, self.log, row.signed)
         values = [each.value for at in self.stops() for each in self.rows(at).values()]
         if self.other:
-            high = max((size_of(value, self.log) for value in values), default=0.0) or 1.0
+            high = max((distance(value, self.log) for value in values), default=0.0) or 1.0
             return -high, high
         sizes = [value for value in values if isfinite(value) and value > 0] or [1.0]
         return min(sizes), max(sizes)
@@ -298,7 +298,7 @@ def compared(value: float, before: float, log: bool) -> float:
     return value / before if before else float("nan")
 
 
-def size_of(value: float, log: bool) -> float:
+def distance(value: float, log: bool) -> float:
     """How far a value is from no difference."""
     if not isfinite(value) or (log and value <= 0):
         return 0.0

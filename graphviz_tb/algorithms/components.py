@@ -55,7 +55,7 @@ def root(head: list[int] | MutableMapping[int, int], node: int) -> int:
     return node
 
 
-def join(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
+def unite(head: list[int] | MutableMapping[int, int], first: int, second: int) -> None:
     """Make one set of the sets of two nodes; the least node represents it, whatever the order of the pairs."""
     first, second = root(head, first), root(head, second)
     if first < second:

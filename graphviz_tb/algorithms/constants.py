@@ -64,7 +64,7 @@ def stored(tensor: TensorProto, most: int | None = None) -> np.ndarray | None:
     return listed.astype(dtype.form)
 
 
-def filled(elements: np.ndarray, count: int) -> np.ndarray:
+def repeated_to(elements: np.ndarray, count: int) -> np.ndarray:
     """So many elements: TensorFlow writes a tensor of equal ones as one, the last repeats to the end."""
     if len(elements) >= count:
         return elements

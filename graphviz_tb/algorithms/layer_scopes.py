@@ -36,7 +36,7 @@ def layers_of_scopes(names: Iterable[str], layers: Iterable[str]) -> dict[str, s
         if path in layers and scope:
             layer_of[scope] = path
         matched = match(scopes.get(scope, ()), models.get(path, ()))
-        waiting += [(joined(scope, inner), joined(path, name)) for inner, name in reversed(matched.items())]
+        waiting += [(path_below(scope, inner), path_below(path, name)) for inner, name in reversed(matched.items())]
     return layer_of
 
 
@@ -45,7 +45,7 @@ def may_be_layer(name: str) -> bool:
     return name.count("/") < LAYER_DEPTH and not name.startswith("/")
 
 
-def joined(around: str, name: str) -> str:
+def path_below(around: str, name: str) -> str:
     return f"{around}/{name}" if around else name
 
 
@@ -84,14 +84,14 @@ def roots(scopes: ScopeMembers, models: ScopeMembers) -> Iterator[tuple[str, str
         for around in waiting:
             inside = [name for name in scopes.get(around, ()) if not NOT_FORWARD.fullmatch(name)]
             own = [
-                joined(around, name)
+                path_below(around, name)
                 for name in match(inside, [model])
-                if match(scopes.get(joined(around, name), ()), models.get(model, ()))
+                if match(scopes.get(path_below(around, name), ()), models.get(model, ()))
             ]
             yield from ((scope, model) for scope in own)
             matched |= bool(own)
             if not matched:
-                waiting += [joined(around, name) for name in inside]
+                waiting += [path_below(around, name) for name in inside]
         if not matched:
             yield "", model
 

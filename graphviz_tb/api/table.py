@@ -38,7 +38,7 @@ def inputs(model: Folded) -> NodeList:
     held = meaning.variable | (meaning.origin >= 0) | np.isin(meaning.part(), (Part.UPDATE, Part.BOOKKEEPING))
     held[graph.source[meaning.stores[graph.target]]] = True  # the name of a checkpoint
     held |= serving(graph, held)
-    return NodeList(model, rows_of(hierarchy, fed & ~held))
+    return NodeList(model, node_rows(hierarchy, fed & ~held))
 
 
 def outputs(model: Folded) -> NodeList:
@@ -57,10 +57,10 @@ def outputs(model: Folded) -> NodeList:
     takers &= ~graph.of_types(lambda op: has_role(op, Role.SUMMARY, Role.SUMMARY_MERGE))
     taken = np.zeros(len(graph), bool)
     taken[graph.source[takers[graph.target] & data]] = True
-    return NodeList(model, rows_of(hierarchy, ours & ~taken))
+    return NodeList(model, node_rows(hierarchy, ours & ~taken))
 
 
-def rows_of(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
+def node_rows(hierarchy: Hierarchy, nodes: Bools) -> list[int]:
     """The rows of some nodes, in the order of the file."""
     rows = hierarchy.row_of_node[np.flatnonzero(nodes)]
     found: list[int] = rows[rows >= 0].tolist()

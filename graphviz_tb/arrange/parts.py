@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphviz_tb.algorithms.components import join, root
+from graphviz_tb.algorithms.components import root, unite
 from graphviz_tb.arrange.part import Component
 from graphviz_tb.model.frozen import dataclass
 
@@ -33,7 +33,7 @@ def pieces(
     hung = [*first, *last]  # all ports
     # All ports are joined, as they are on one frame.
     for source, target in [*arcs, *((hung[0], other) for other in hung[1:])]:
-        join(head, source, target)
+        unite(head, source, target)
     members: dict[int, list[int]] = {root(head, hung[0]): []} if hung else {}  # entered first, so that it comes first
     for item in items:
         members.setdefault(root(head, item), []).append(item)

@@ -71,7 +71,7 @@ class Plot:
 
 def card(title: str, lines: Sequence[ChartLine], look: ChartLook, theme: Theme, at: tuple[float, float]) -> Group:
     """One chart as a group of shapes, its corner at `at`."""
-    xs = [along(line, look.axis) for line in lines]
+    xs = [axis_positions(line, look.axis) for line in lines]
     shown = [_smoothed(line, look.smooth) for line in lines]
     plot = _plot(xs, shown, look)
     shapes = [
@@ -106,7 +106,7 @@ def _smoothed(line: ChartLine, weight: float) -> Floats:
     return out
 
 
-def along(line: ChartLine, kind: AxisKind) -> Floats:
+def axis_positions(line: ChartLine, kind: AxisKind) -> Floats:
     """The position of each point: its step, its wall time, or the time since the first one of the line in seconds."""
     if kind == "step":
         return line.step.astype(np.float64)

@@ -29,7 +29,7 @@ class ThinnedSlices:
     hit: Bools
 
 
-def rows_of(timeline: Timeline) -> Longs:
+def slice_rows(timeline: Timeline) -> Longs:
     """The row of each slice: lanes one after the other, each with its levels."""
     first = np.cumsum([0, *(lane.levels for lane in timeline.lanes)], dtype=np.int64)  # of each lane
     rows: Longs = first[timeline.lane] + timeline.level
@@ -45,7 +45,7 @@ def thinned(timeline: Timeline, first: int, last: int, pixels: int, marked: Bool
     place = in_view(timeline, first, last)
     start, duration = timeline.start[place], timeline.duration[place]
     column = max(1, (last - first) // max(1, pixels))  # nanoseconds
-    begins = runs_of_narrow(rows_of(timeline)[place], start, duration, column)
+    begins = runs_of_narrow(slice_rows(timeline)[place], start, duration, column)
     if not len(begins):
         return ThinnedSlices(place, start, duration, np.zeros(0, np.int32), duration, np.zeros(0, bool))
     ends = np.append(begins[1:], len(place))

@@ -9,7 +9,7 @@ from typing import Self
 
 from graphviz_tb.color.colouring import ByNumber, Colouring, ColourValues
 from graphviz_tb.color.hues import contrast, stroke
-from graphviz_tb.color.measured import BLACK, WHITE, MeasuredColouring, between, faint_lines, needed, unmeasured
+from graphviz_tb.color.measured import BLACK, WHITE, MeasuredColouring, faint_lines, needed, tone_between, unmeasured
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
@@ -100,7 +100,7 @@ class Against(ByNumber):
         """The colour of a difference."""
         ramp = (MORE if change > 0 else LESS)[self.theme.name]
         # By the root, as in `measured`: a few ops differ by most, and the others are to be seen too.
-        tone = between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
+        tone = tone_between(ramp, sqrt(min(1.0, abs(change) / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from graphviz_tb.color.hues import plain
+from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, RowTree
 from graphviz_tb.model.paint import Fill, LegendRow, Tints
 from graphviz_tb.model.paths import Path
@@ -31,7 +31,7 @@ class Colouring:
 
     def fill(self, path: Path) -> Fill:
         """Return the fill of the box at `path`: neutral, white for ops and for stacks of ops."""
-        return plain(self.theme, is_op(self.hierarchy, path[-1]))
+        return plain_fill(self.theme, is_op(self.hierarchy, path[-1]))
 
     def alike(self, row: int) -> Hashable:
         """Return a key that is equal for rows with the same fill and words; one of them is asked for all."""

@@ -10,8 +10,8 @@ from typing import Self
 import numpy as np
 
 from graphviz_tb.color.colouring import ByNumber, ColourValues
-from graphviz_tb.color.hues import contrast, plain, stroke
-from graphviz_tb.color.measured import BLACK, TICKS, WHITE, between
+from graphviz_tb.color.hues import contrast, plain_fill, stroke
+from graphviz_tb.color.measured import BLACK, TICKS, WHITE, tone_between
 from graphviz_tb.color.memory import RAMPS
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.limits import TYPES_IN_LEGEND
@@ -52,7 +52,7 @@ class ByCost(ByNumber):
 
     def unknown(self, row: int) -> Fill:
         """A row that costs nothing: white."""
-        return plain(self.theme, True)
+        return plain_fill(self.theme, True)
 
     def to_one(self) -> Self:
         """Return a copy whose scale goes from 0 to 1."""
@@ -83,7 +83,7 @@ class ByCost(ByNumber):
         """The colour of a value."""
         ramp = RAMPS[self.theme.name]
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
-        tone = between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
+        tone = tone_between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
@@ -109,7 +109,9 @@ class ByCost(ByNumber):
             named = ", ".join(list(self.costs.uncounted)[:TYPES_IN_LEGEND])
             more = ", …" if len(self.costs.uncounted) > TYPES_IN_LEGEND else ""
             rows.append(
-                LegendRow(f"{thousands(uncounted)} ops not counted ({named}{more})", plain(self.theme, True), "rest")
+                LegendRow(
+                    f"{thousands(uncounted)} ops not counted ({named}{more})", plain_fill(self.theme, True), "rest"
+                )
             )
         return rows
 

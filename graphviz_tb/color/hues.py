@@ -32,7 +32,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def plain(theme: Theme, op: bool) -> Fill:
+def plain_fill(theme: Theme, op: bool) -> Fill:
     """Return the fill of a box without a colour: neutral, white for an op."""
     fill = theme.op if op else theme.neutral
     second = theme.secondary if op else theme.quiet

@@ -10,8 +10,8 @@ from math import isfinite, log10
 
 from graphviz_tb.color.against import LESS, MORE
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import plain, stroke
-from graphviz_tb.color.measured import TICKS, between, ink_on, unmeasured
+from graphviz_tb.color.hues import plain_fill, stroke
+from graphviz_tb.color.measured import TICKS, ink_on, tone_between, unmeasured
 from graphviz_tb.errors import MissingFacts
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import Hierarchy
@@ -56,7 +56,7 @@ class ByLogged(Colouring):
         row = path[-1]
         value = self.values.rows.get(row)
         if value is None:
-            return self.silent(row) if row in self.values.silent else plain(self.theme, is_op(self.hierarchy, row))
+            return self.silent(row) if row in self.values.silent else plain_fill(self.theme, is_op(self.hierarchy, row))
         if value.condition and (value.hit == value.layers or not isfinite(value.value)):
             return self.alarm(value.condition)
         shade = self.shade(value.value)
@@ -91,8 +91,8 @@ class ByLogged(Colouring):
         share = self.share(value)
         name = self.theme.name
         if self.values.signed:
-            return self.toned(between((MORE if share > 0 else LESS)[name], round(abs(share) * LEVELS) / LEVELS))
-        return self.toned(between(RAMPS[name], round(share * LEVELS) / LEVELS))
+            return self.toned(tone_between((MORE if share > 0 else LESS)[name], round(abs(share) * LEVELS) / LEVELS))
+        return self.toned(tone_between(RAMPS[name], round(share * LEVELS) / LEVELS))
 
     def share(self, value: float) -> float:
         """Return the place of a value on the scale: from 0 to 1, or from -1 where it is signed."""
@@ -188,7 +188,7 @@ class ByLogged(Colouring):
             rows.append(LegendRow(f"not logged by step {self.values.at}", self.silent(silent[0])))
         if any(not value.exact for value in values):
             about = "estimated from buckets" if self.values.bound == "≈" else "the bucket that holds zero"
-            rows.append(LegendRow(f"{self.values.bound} {about}", plain(self.theme, True), "rest"))
+            rows.append(LegendRow(f"{self.values.bound} {about}", plain_fill(self.theme, True), "rest"))
         return rows
 
 

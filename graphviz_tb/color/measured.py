@@ -76,7 +76,7 @@ class MeasuredColouring(ByNumber):
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
         # On a straight scale nearly all ops would be white: times and sizes differ by orders of magnitude.
-        tone = between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
+        tone = tone_between(self.ramp, sqrt(min(1.0, value / self.top)) if self.top > 0 else 0.0)
         ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
         return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
 
@@ -139,10 +139,10 @@ def faint(route: Route, theme: Theme) -> str:
     return mixed(usual, theme.background, FADED)
 
 
-def between(ramp: tuple[str, ...], share: float) -> str:
+def tone_between(ramp: tuple[str, ...], share: float) -> str:
     """The colour at `share` (0 to 1) of the way along evenly spaced colours.
 
-    >>> between(("#000000", "#FFFFFF"), 0.5), between(("#000000", "#808080", "#FFFFFF"), 1.0)
+    >>> tone_between(("#000000", "#FFFFFF"), 0.5), tone_between(("#000000", "#808080", "#FFFFFF"), 1.0)
     ('#808080', '#FFFFFF')
     """
     position = share * (len(ramp) - 1)

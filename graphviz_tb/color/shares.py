@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import hued, legend_limit, plain, ranked
+from graphviz_tb.color.hues import hued, legend_limit, plain_fill, ranked
 from graphviz_tb.limits import BANDS, CATEGORY_NAME
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import OP, Hierarchy
@@ -112,7 +112,7 @@ class Shares(Colouring):
         known = sorted(category for category in categories if category >= 0)
         kept, rest = legend_limit(len(known))
         rows = [LegendRow(self.names[category], self.colour(category)) for category in known[:kept]]
-        neutral = plain(self.theme, op=False)
+        neutral = plain_fill(self.theme, op=False)
         if rest:
             rows.append(LegendRow(f"+{rest} more", neutral, "rest"))
         return [*rows, LegendRow(self.nothing, neutral)] if -1 in categories else rows

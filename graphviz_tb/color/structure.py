@@ -12,7 +12,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.layer_rows import layer_rows
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import hued, legend_limit, letters, plain
+from graphviz_tb.color.hues import hued, legend_limit, letters, plain_fill
 from graphviz_tb.model.columns import Ints, Longs, distinct, freeze, scramble
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
@@ -70,11 +70,11 @@ class StructureColouring(Colouring):
             for _, template in known[:kept]
         ]
         if rest:
-            rows.append(LegendRow(f"+{rest} more", plain(self.theme, op=False), "rest"))
+            rows.append(LegendRow(f"+{rest} more", plain_fill(self.theme, op=False), "rest"))
         return rows
 
 
-def alike(hierarchy: Hierarchy, row: int) -> str:
+def legend_name(hierarchy: Hierarchy, row: int) -> str:
     """Describe the groups of a template in the legend: like the first of them, or "slots" of an optimizer."""
     leaf = hierarchy.leaf(row)
     return f"slots of {COUNTER.sub('', leaf)}" if is_slot(hierarchy.graph, hierarchy.name[row]) else f"like {leaf}"
@@ -97,7 +97,7 @@ def distinguished(hierarchy: Hierarchy, first: dict[int, int]) -> dict[int, str]
 
     alike_to: dict[str, list[int]] = {}
     for template, row in first.items():
-        alike_to.setdefault(alike(hierarchy, row), []).append(template)
+        alike_to.setdefault(legend_name(hierarchy, row), []).append(template)
     words: dict[int, str] = {}
     for word, templates in alike_to.items():
         # Size first, then place; a way is good if it tells all of them apart, else they are numbered.

@@ -183,7 +183,7 @@ def type_counts(hierarchy: Hierarchy, rows: Iterable[int]) -> list[tuple[str, in
     return Counter(graph.op_types[graph.op[hierarchy.node[row]]] for row in rows).most_common()
 
 
-def kind_of(hierarchy: Hierarchy, row: int) -> str:
+def row_kind(hierarchy: Hierarchy, row: int) -> str:
     """The word that JSON has for a row."""
     return "call" if row in hierarchy.calls else KINDS[RowKind(hierarchy.kind[row])]
 
@@ -197,7 +197,7 @@ def values(hierarchy: Hierarchy, branch: Branch, through: OpsThroughCalls) -> di
         "id": row,
         "name": hierarchy.name[row],
         **({"address": where} if where != hierarchy.name[row] else {}),
-        "kind": kind_of(hierarchy, row),
+        "kind": row_kind(hierarchy, row),
         "parent": parent if parent >= 0 else None,
         "depth": branch.depth,
         "op": graph.op_types[graph.op[node]] if node >= 0 else None,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.axes import Axis, axis, duration, moment
 from graphviz_tb.chart.decimate import decimated
 from graphviz_tb.chart.smooth import smoothed
-from graphviz_tb.commands.table import TextStyle, clip, clip_end, pad, places
+from graphviz_tb.commands.table import TextStyle, clip, clip_end, pad, shown_width
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.logged import Doubles, Series
 from graphviz_tb.model.units import number
@@ -71,13 +71,15 @@ def picture(
     x = axis(np.concatenate([each.x for each in curves]))
     across = max(NARROWEST, width - LABEL - 2)
     braille = can_write(chr(EMPTY + 1))
-    grids = [drawn(each, x, y, across, height) for each in curves]
+    grids = [braille_signs(each, x, y, across, height) for each in curves]
     top = [number(y.high), *[""] * (height - 2), number(y.low)]
     for row, label in enumerate(top):
         line = "".join(sign([grid[row, column] for grid in grids], braille, look) for column in range(across))
         yield clip_plain(f"{pad(label, LABEL, right=True)} ┤{line}", width, look)
     left, right = label_of(x.low, kind, x), label_of(x.high, kind, x)
-    yield clip_end(f"{' ' * (LABEL + 2)}{left}{' ' * max(1, across - places(left) - places(right))}{right}", width)
+    yield clip_end(
+        f"{' ' * (LABEL + 2)}{left}{' ' * max(1, across - shown_width(left) - shown_width(right))}{right}", width
+    )
     if len(curves) > 1:
         yield legend(curves, braille, width, look)
 
@@ -94,7 +96,7 @@ def label_of(value: float, kind: str, x: Axis) -> str:
     return duration(value) if kind == "relative" else number(value)
 
 
-def drawn(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
+def braille_signs(curve: DrawnSeries, x: Axis, y: Axis, width: int, height: int) -> NDArray[np.int64]:
     """The dots of a curve as numbers of braille signs, [height, width]; 0 where there are none."""
     grid = np.zeros((height, width), np.int64)
     columns, rows = 2 * width, 4 * height
@@ -141,7 +143,7 @@ def legend(curves: Sequence[DrawnSeries], braille: bool, width: int, look: TextS
     for index, each in enumerate(curves):
         name = one_line(each.run)
         text = f"{PLAIN[index % len(PLAIN)]} {name}" if not braille else f"━ {name}"
-        room -= places(text) + 2
+        room -= shown_width(text) + 2
         if room < 0:
             parts.append("…")
             break

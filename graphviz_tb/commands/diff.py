@@ -151,7 +151,7 @@ def check_picture(values: dict[str, Any]) -> None:
 
     asked = [name for name in (*OF_PICTURES, "view", "hide") if values[name] not in (None, ())]
     drawn = [format_of(target) for target in values["outputs"] if not is_report(target)]
-    chosen(values)
+    options_of_picture(values)
     if asked and not drawn:
         raise RequestError(f"--{asked[0]} changes nothing: no picture is written", hint="write one: -o diff.svg")
     check_used(asked, drawn, {name: f"--{name}" for name in asked})
@@ -211,7 +211,7 @@ def write_outputs(changes: Changes, values: dict[str, Any], view: SavedView | No
     from graphviz_tb.diff.picture.both import Both
     from graphviz_tb.output import write_all
 
-    both, options = Both(changes, view), chosen(values, view)
+    both, options = Both(changes, view), options_of_picture(values, view)
     write_all([(target, encoded(both, target, options)) for target in values["outputs"]])
     if not values["quiet"] and any(is_picture(target) for target in values["outputs"]):
         tell_notices(both.picture(options).notices)
@@ -244,7 +244,7 @@ def encoded(both: Both, target: str, options: PictureOptions) -> bytes:
     return both.picture(options).render(format_of(target))
 
 
-def chosen(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
+def options_of_picture(values: dict[str, Any], view: SavedView | None = None) -> PictureOptions:
     """The options of the picture, words that do not exist refused."""
     from graphviz_tb.diff.picture.both import picture_options
     from graphviz_tb.errors import UnknownChoice

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphviz_tb.commands.table import TextStyle, clip_end, places, table
+from graphviz_tb.commands.table import TextStyle, clip_end, shown_width, table
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import Ambiguous, NoGraph, TbGraphError
 from graphviz_tb.model.loaded import Entry, Loaded, Signature
@@ -49,7 +49,7 @@ def source_of(model: str, options: ReadOptions) -> SourceArgument:
         return SourceArgument(data, opened.name, form, len(data))
 
 
-def chosen(options: ReadOptions) -> bool:
+def is_chosen(options: ReadOptions) -> bool:
     """Whether one graph of several was asked for."""
     return any((options.run, options.tag, options.kind, options.tag_set))
 
@@ -57,7 +57,7 @@ def chosen(options: ReadOptions) -> bool:
 def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[Entry, ...]:
     """Everything the source holds; the graph itself where that is all."""
     # Other forms hold one graph, and it was read: no need to decode the file again.
-    if source.form in CONTAINERS or (not source.form and not chosen(options)):
+    if source.form in CONTAINERS or (not source.form and not is_chosen(options)):
         from graphviz_tb.read import contents
 
         return matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
@@ -138,8 +138,10 @@ def signature_lines(signatures: tuple[Signature, ...], width: int, look: TextSty
     for signature in signatures:
         values = signature_values(signature)
         name, method = one_line(signature.name), one_line(signature.method)
-        room = width - 4 - places(name)
-        lines.append(clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < places(method) <= room else ""))
+        room = width - 4 - shown_width(name)
+        lines.append(
+            clip_end(f"  {name}", width) + (look.dim(f"  {method}") if 0 < shown_width(method) <= room else "")
+        )
         rows = [
             (way, one_line(spec["key"]), spec["dtype"], shape_word(spec["shape"]))
             for way in ("in", "out")

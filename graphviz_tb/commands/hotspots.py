@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphviz_tb.annotate.tops import Top, account, bytes_of, time_of
 from graphviz_tb.limits import HOTSPOTS
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.stats import Figures, Stats, number
+from graphviz_tb.model.stats import Figures, Stats, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
     whole = measured.whole
     return Hotspots(
         steps=measured.steps,
-        compute_us_sum=number(whole.time),
-        compute_us_span=number(whole.span),
-        bytes=number(whole.bytes),
+        compute_us_sum=rounded(whole.time),
+        compute_us_span=rounded(whole.span),
+        bytes=rounded(whole.bytes),
         measured=measured.measured,
         ops=measured.ops,
         # No figure where recursion makes the ops endless, or where there are none.
@@ -79,7 +79,7 @@ def hotspots(hierarchy: Hierarchy, stats: Stats) -> Hotspots:
         joined=measured.joined,
         executions=measured.executions,
         compiled=measured.compiled,
-        devices=tuple(DeviceTime(use.name, use.executions, number(use.time), use.counted) for use in measured.devices),
+        devices=tuple(DeviceTime(use.name, use.executions, rounded(use.time), use.counted) for use in measured.devices),
         ops_by_time=listed(measured.ops_by_time, time_of),
         scopes_by_time=listed(measured.scopes_by_time, time_of),
         ops_by_bytes=listed(measured.ops_by_memory, bytes_of),
@@ -93,12 +93,12 @@ def listed(tops: Iterable[Top], value: Callable[[Figures], float]) -> tuple[Hots
         Hotspot(
             top.address,
             top.op,
-            number(value(top.figures)),
+            rounded(value(top.figures)),
             round(top.share, 4),
             top.figures.measured,
             top.figures.ops,
-            number(top.figures.least),
-            number(top.figures.most),
+            rounded(top.figures.least),
+            rounded(top.figures.most),
             top.figures.steps,
         )
         for top in tops

@@ -101,10 +101,10 @@ def info(
 
         put_profile(model, options, as_json, profile is not None, trace, top, quiet)
         return
-    describe(model, options, as_json, sort, top, quiet)
+    print_info(model, options, as_json, sort, top, quiet)
 
 
-def describe(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
+def print_info(model: str, options: Options, as_json: bool, sort: str, top: int, quiet: bool) -> None:
     """Print what a source holds: its graphs or the one that is meant, its runs, its checkpoints."""
     from graphviz_tb.commands.checkpoints import checkpoint_values, held_in
     from graphviz_tb.commands.holdings import SourceArgument, source_of

@@ -27,7 +27,7 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
 from graphviz_tb.model.finite import heading
 from graphviz_tb.model.profile import OpTime, Profile
-from graphviz_tb.model.stats import median, number
+from graphviz_tb.model.stats import median, rounded
 from graphviz_tb.model.units import format_bytes, format_micros
 from graphviz_tb.output import write
 from graphviz_tb.render.trace_json import trace_json
@@ -75,12 +75,12 @@ def profiled(source: str, model: Model, options: Options) -> list[Profile]:
 
 def profile_document(label: str, profiles: Sequence[Profile]) -> dict[str, Any]:
     """The profiles for JSON: times in microseconds, the tables whole."""
-    tables = {field: rows_of(profiles, field) for _, field in TABLES}
+    tables = {field: op_times(profiles, field) for _, field in TABLES}
     return {
         **heading("tbgraph-profile"),
         "label": label,
         "steps": [step_values(each) for each in profiles],
-        "compute_us_sum": number(whole_of(profiles)),
+        "compute_us_sum": rounded(whole_of(profiles)),
         **{field: [row_values(row) for row in rows] for field, rows in tables.items()},
     }
 
@@ -89,11 +89,11 @@ def step_values(profile: Profile) -> dict[str, Any]:
     """One step: its times in microseconds, how it was spent, its memory, and what the trace does not tell."""
     return {
         "step": profile.step,
-        "step_us": number(profile.shares.length / 1000),
-        "compute_us_sum": number(profile.whole / 1000),
-        "outside_us": number(profile.outside / 1000),
-        "unmatched_us": number(profile.unmatched / 1000),
-        "shares_us": {name: number(getattr(profile.shares, name) / 1000) for name in SHARES},
+        "step_us": rounded(profile.shares.length / 1000),
+        "compute_us_sum": rounded(profile.whole / 1000),
+        "outside_us": rounded(profile.outside / 1000),
+        "unmatched_us": rounded(profile.unmatched / 1000),
+        "shares_us": {name: rounded(getattr(profile.shares, name) / 1000) for name in SHARES},
         "memory": [{"allocator": each.allocator, "peak_bytes": each.peak} for each in profile.memory],
         "slices": len(profile.timeline),
         "missing": list(profile.missing),
@@ -102,11 +102,11 @@ def step_values(profile: Profile) -> dict[str, Any]:
 
 def row_values(row: OpTime) -> dict[str, Any]:
     """One row of a table."""
-    times = {"self_us": number(row.self_time / 1000), "total_us": number(row.total / 1000)}
+    times = {"self_us": rounded(row.self_time / 1000), "total_us": rounded(row.total / 1000)}
     return {"name": row.name, "op": row.op, **times, "count": row.count, "bytes": row.bytes}
 
 
-def rows_of(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
+def op_times(profiles: Sequence[Profile], field: str) -> Sequence[OpTime]:
     """A table of one step, or of several the medians."""
     tables: list[Sequence[OpTime]] = [getattr(each, field) for each in profiles]
     return tables[0] if len(tables) == 1 else over_steps(tables)
@@ -122,7 +122,7 @@ def profile_lines(label: str, profiles: Sequence[Profile], top: int, width: int,
     lines = [look.head(clip(one_line(label), width)), "", look.head("Steps"), *step_lines(profiles, top, width, look)]
     whole = whole_of(profiles)
     for title, field in TABLES:
-        rows = rows_of(profiles, field)
+        rows = op_times(profiles, field)
         more = f", the first {top:,} of {len(rows):,}" if len(rows) > top else ""
         medians = ", medians over the steps" if len(profiles) > 1 else ""
         lines += ["", look.head(clip(title + more + medians, width)), *table_lines(rows[:top], whole, width, look)]

@@ -20,7 +20,7 @@ from graphviz_tb.commands.table import (
     colored_bars,
     pad,
     percent,
-    places,
+    shown_width,
     some,
     table,
     wrap,
@@ -172,7 +172,7 @@ def count_lines(summary: Summary, width: int) -> list[str]:
     """The numbers at the top."""
     rows = [row for row in counts(summary) if row[1]]
     # Head, number, small print: each column begins at one place in all rows.
-    heads, values = max(places(row[0]) for row in rows), max(places(row[1]) for row in rows)
+    heads, values = max(shown_width(row[0]) for row in rows), max(shown_width(row[1]) for row in rows)
     left = heads + 2 + values + 2
     lines: list[str] = []
     for head, value, note in rows:
@@ -283,8 +283,8 @@ def structure_lines(summary: Summary, top: int, width: int) -> list[str]:
     largest = summary.structures.largest[:top]
     # What the numbers leave of a line is for names.
     times_and_ops = [(f"{each.times:,} ×", counted(each.ops, "op")) for each in largest]
-    taken = max((2 + places(times) + 2 for times, _ in times_and_ops), default=0)
-    taken += max((places(ops) + 2 for _, ops in times_and_ops), default=0)
+    taken = max((2 + shown_width(times) + 2 for times, _ in times_and_ops), default=0)
+    taken += max((shown_width(ops) + 2 for _, ops in times_and_ops), default=0)
     names = [some([one_line(name) for name in each.names], width - taken, each.times > 3) for each in largest]
     return table([(*pair, name) for pair, name in zip(times_and_ops, names, strict=True)], width, (0, 1), (2,))
 

@@ -53,7 +53,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
     tbgraph review model/graph.pb --base origin/main -o review
     tbgraph review saved_model/ --base main --fail-on signature --assert 'params < 5M'
     """
-    from graphviz_tb.commands.review_words import comment, text
+    from graphviz_tb.commands.review_words import comment, terminal_lines
     from graphviz_tb.commands.revision import Revision
     from graphviz_tb.commands.terminal import print_report, tell_notices
     from graphviz_tb.errors import GraphError, ReadError
@@ -75,7 +75,7 @@ def review(models: tuple[str, ...], base: str, output: str | None, quiet: bool, 
             one = Reviewed(path, revision.name, "broken", error=error.with_traceback(None))
         done.append(one if stem is None else replace(one, files=tuple(drawn(one, stem, formats))))
         if not quiet:
-            print_report(text(done[-1]))
+            print_report(terminal_lines(done[-1]))
             tell_notices(one.model.notices if one.model is not None else ())
     if folder is not None:
         write(folder / COMMENT_FILE, comment(values["title"], done).encode("utf-8", "replace"))

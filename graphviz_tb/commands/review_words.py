@@ -56,7 +56,7 @@ class Reviewed:
         return DIFFERENT if failed or gone or differs else SAME
 
 
-def text(one: Reviewed) -> str:
+def terminal_lines(one: Reviewed) -> str:
     """Lines for a terminal."""
     said = [f"{printable(one.path)}: {printable(state_words(one))}"]
     if one.changes is not None and one.state == "changed":
@@ -74,11 +74,11 @@ def state_words(one: Reviewed) -> str:
     where = (
         f" (not in {one.base})" if one.state == "new" else f" (it is in {one.base})" if one.state == "removed" else ""
     )
-    size = f"; {size_of(one.model)}" if one.model is not None else ""
+    size = f"; {size_words(one.model)}" if one.model is not None else ""
     return f"{WORD[one.state]}{where}{size}"
 
 
-def size_of(model: Model) -> str:
+def size_words(model: Model) -> str:
     """How large a model is: `271 ops, 7.37 k parameters, at least 1.63 M FLOPs`."""
     ops, cost = model.hierarchy.ops(0), model.cost.under(0)
     said = [counted(ops, "op")]

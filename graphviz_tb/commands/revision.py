@@ -35,12 +35,12 @@ class Revision:
         """
         if not name or name.startswith("-") or not name.isprintable():
             raise RequestError(f"{name!r} is no revision", hint="a branch, a tag or a commit: --base origin/main")
-        top, why = asked("rev-parse", "--show-toplevel")
+        top, why = ask_git("rev-parse", "--show-toplevel")
         if top is None:
             raise RequestError(f"no git repository here: {why}", hint="run it inside the repository of the model")
-        common, _ = asked("merge-base", "HEAD", name)
-        tree, _ = asked("rev-parse", "--verify", "--quiet", f"{common or name}^{{tree}}")
-        if tree is None and not (name == "HEAD" and asked("rev-list", "--all", "--max-count=1")[0] == ""):
+        common, _ = ask_git("merge-base", "HEAD", name)
+        tree, _ = ask_git("rev-parse", "--verify", "--quiet", f"{common or name}^{{tree}}")
+        if tree is None and not (name == "HEAD" and ask_git("rev-list", "--all", "--max-count=1")[0] == ""):
             hint = "fetch it first: git fetch origin BRANCH, or fetch-depth: 0 of actions/checkout"
             raise RequestError(f"no revision {name!r} in this repository", hint=hint)
         return cls(name, tree or "", Path(top))
@@ -103,7 +103,7 @@ class Revision:
         name = f"{self.tree}:{path}"
         asked_for = os.fsencode(name) + b"\n"
         if "\n" in name:  # which ends a question
-            found, kind = (asked(*words, name, top=self.top)[0] for words in (("rev-parse", "-q", "--verify"), KIND))
+            found, kind = (ask_git(*words, name, top=self.top)[0] for words in (("rev-parse", "-q", "--verify"), KIND))
             return found or "", kind or ""
         said = self._git("cat-file", "--batch-check=%(objectname) %(objecttype)", "--follow-symlinks", given=asked_for)
         answer = os.fsdecode(said.stdout).splitlines() or [""]
@@ -125,7 +125,7 @@ class Revision:
             if mode != SUBMODULE:
                 continue
             top = self.top / around
-            if not (top / ".git").exists() or asked("cat-file", "-e", commit, top=top)[0] is None:
+            if not (top / ".git").exists() or ask_git("cat-file", "-e", commit, top=top)[0] is None:
                 hint = "git submodule update --init, or submodules: true of actions/checkout"
                 raise ReadError(f"{around!r} of {self.name} is a submodule, and was not fetched", hint=hint)
             return Revision(self.name, commit, top), rest
@@ -155,7 +155,7 @@ def git(*words: str, top: Path | None = None, given: bytes = b"") -> subprocess.
         raise ToolMissing("the program 'git' is not installed", hint="apt-get install git") from None
 
 
-def asked(*words: str, top: Path | None = None) -> tuple[str | None, str]:
+def ask_git(*words: str, top: Path | None = None) -> tuple[str | None, str]:
     """What git answers in one line, None where it fails; and why it does."""
     done = git(*words, top=top)
     return (None if done.returncode else os.fsdecode(done.stdout).rstrip("\n")), last_line(done.stderr)

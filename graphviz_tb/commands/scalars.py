@@ -84,9 +84,9 @@ def scalars(logdir: str, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Patte
     if values["outputs"]:
         check_outputs(logdir, values["outputs"])
     log = open_log(logdir, values["restarts"], checksum=values["checksum"])
-    show(ways[0] if ways else "table", log, lambda: chosen(log, runs, tags), values)
+    show(ways[0] if ways else "table", log, lambda: matching_series(log, runs, tags), values)
     if not values["quiet"]:
-        tell_notices(notices_of(log, chosen(log, runs, tags), runs))
+        tell_notices(notices_of(log, matching_series(log, runs, tags), runs))
 
 
 def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
@@ -100,7 +100,7 @@ def check_outputs(logdir: str, outputs: tuple[str, ...]) -> None:
     keep_inputs((logdir,), outputs)
 
 
-def chosen(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
+def matching_series(log: Log, runs: tuple[re.Pattern[str], ...], tags: tuple[re.Pattern[str], ...]) -> list[Series]:
     """Return the scalars whose run and tag match a pattern, or all without patterns; by run and tag."""
     return [
         series

@@ -100,10 +100,10 @@ def style() -> TextStyle:
     return TextStyle(colored(sys.stdout))
 
 
-def places(text: str) -> int:
+def shown_width(text: str) -> int:
     """How many places `text` takes: wide characters take two, combining ones none, joined ones as many as one.
 
-    >>> places("abc"), places("층"), places("e\\u0301"), places("👩\\u200d👧")
+    >>> shown_width("abc"), shown_width("층"), shown_width("e\\u0301"), shown_width("👩\\u200d👧")
     (3, 2, 1, 2)
     """
     return wcwidth.width(text, control_codes="ignore")
@@ -115,20 +115,20 @@ def clip(text: str, width: int) -> str:
     >>> clip("encoder/layer_12/output", 14), clip("층층층층", 5), clip("abc", 3), clip("abc", 0)
     ('encoder…output', '층…층', 'abc', '')
     """
-    if places(text) <= width:
+    if shown_width(text) <= width:
         return text
     if width <= 1:
         return "…"[:width]  # one place holds the sign alone
     # The end first: of a path the last segment says most.
     tail = "".join(reversed(_take(wcwidth.iter_graphemes_reverse(text), (width - 1) // 2)))
-    return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - places(tail))) + "…" + tail
+    return "".join(_take(wcwidth.iter_graphemes(text), width - 1 - shown_width(tail))) + "…" + tail
 
 
 def _take(graphemes: Iterable[str], width: int) -> list[str]:
     """As many of the first graphemes as fit."""
     taken, room = [], width
     for grapheme in graphemes:
-        room -= places(grapheme)
+        room -= shown_width(grapheme)
         if room < 0:
             break
         taken.append(grapheme)
@@ -142,7 +142,7 @@ def pad(text: str, width: int, right: bool = False) -> str:
     ('층  |', '  7')
     """
     text = clip(text, width)
-    gap = " " * (width - places(text))
+    gap = " " * (width - shown_width(text))
     return gap + text if right else text + gap
 
 
@@ -179,7 +179,7 @@ def table(
     if not rows:
         return []
     # Each column is as wide as its widest cell, then the widest of those that may give way.
-    widths = [max(places(row[index]) for row in rows) for index in range(len(rows[0]))]
+    widths = [max(shown_width(row[index]) for row in rows) for index in range(len(rows[0]))]
     widths = _fit(widths, gives, width - indent - 2 * (len(widths) - 1))
     lines = []
     for index, row in enumerate(rows):
@@ -209,7 +209,7 @@ def clip_end(line: str, width: int) -> str:
     >>> clip_end("abcdef", 4)
     'abc…'
     """
-    return line if places(line) <= width else "".join(_take(wcwidth.iter_graphemes(line), width - 1)) + "…"
+    return line if shown_width(line) <= width else "".join(_take(wcwidth.iter_graphemes(line), width - 1)) + "…"
 
 
 def some(words: Sequence[str], width: int, more: bool = False) -> str:
@@ -221,7 +221,7 @@ def some(words: Sequence[str], width: int, more: bool = False) -> str:
     # Every word takes two places at least, so that only so many can fit; words may be tens of thousands.
     for count in range(min(len(words), max(1, width)), 0, -1):
         text = ", ".join(words[:count]) + (" …" if more or count < len(words) else "")
-        if places(text) <= width:
+        if shown_width(text) <= width:
             return text
     return clip(words[0], width) if words else ""
 

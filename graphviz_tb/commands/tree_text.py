@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls, at_least
-from graphviz_tb.commands.branches import Branch, kind_of, type_counts
-from graphviz_tb.commands.table import SHORT_BAR, TextStyle, bar, clip, clip_end, pad, places, some
+from graphviz_tb.commands.branches import Branch, row_kind, type_counts
+from graphviz_tb.commands.table import SHORT_BAR, TextStyle, bar, clip, clip_end, pad, shown_width, some
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.stacks import repetitions
@@ -100,16 +100,16 @@ class Page:
             (f"{count:,} " if count > 1 else "") + (one_line(op) or "(no type)")
             for op, count in type_counts(self.hierarchy, rows)
         ]
-        room = max(1, self.left() - places(stem))
+        room = max(1, self.left() - shown_width(stem))
         text = some(words, room)
-        pads = " " * (room - places(text))
+        pads = " " * (room - shown_width(text))
         line = f"{stem}{self.look.dim(text)}{pads}  {len(rows):>{self.digits},}"
-        return line if self.width >= places(stem) + room + 2 + self.digits else clip_end(stem + text, self.width)
+        return line if self.width >= shown_width(stem) + room + 2 + self.digits else clip_end(stem + text, self.width)
 
     def note(self, row: int) -> str:
         """Return the text after a name: members of a stack, function of a call, an equal group, type of an op."""
         hierarchy = self.hierarchy
-        kind = kind_of(hierarchy, row)
+        kind = row_kind(hierarchy, row)
         if kind == "call":
             bodies = hierarchy.calls[row]
             return f"→ {one_line(hierarchy.name[bodies[0][1]])}" if len(bodies) == 1 else self.type_of(row)
@@ -140,13 +140,13 @@ class Page:
 
     def line(self, stem: str, name: str, note: str, count: str, share: float) -> str:
         """One line of parts; what does not fit is cut in the name first, then in the note."""
-        room = max(1, self.left() - places(stem))
+        room = max(1, self.left() - shown_width(stem))
         # The name keeps half of the room, if it needs it; the note takes what is left.
-        kept = min(places(note), max(0, room - 2 - min(places(name), room // 2)))
+        kept = min(shown_width(note), max(0, room - 2 - min(shown_width(name), room // 2)))
         note = clip(note, kept)
         name = clip(name, room - (kept + 2 if kept else 0))
         text = f"{name}  {self.look.dim(note)}" if note else name
-        used = places(stem) + places(name) + (places(note) + 2 if note else 0)
+        used = shown_width(stem) + shown_width(name) + (shown_width(note) + 2 if note else 0)
         gap = " " * max(0, self.left() - used)
         size = SHORT_BAR if self.width >= ROOM_FOR_BARS else 0
         if used > self.left():

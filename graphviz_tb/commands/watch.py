@@ -20,7 +20,7 @@ SPARK = 8  # places of the curve of each tag
 def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
     """Print the present values, then new ones as they come, until Ctrl-C."""
     live = sys.stdout.isatty()
-    printed = show(lines_of(choose(), live), 0, live)
+    printed = rewrite_lines(lines_of(choose(), live), 0, live)
     wait = SOONEST
     while True:
         time.sleep(wait)
@@ -31,10 +31,10 @@ def watch(log: Log, choose: Callable[[], Sequence[Series]]) -> None:
         wait = SOONEST
         changed = {run for run, _ in (*changes.points, *changes.again)}
         series = [each for each in choose() if live or each.run in changed]
-        printed = show(lines_of(series, live), printed, live)
+        printed = rewrite_lines(lines_of(series, live), printed, live)
 
 
-def show(lines: list[str], before: int, live: bool) -> int:
+def rewrite_lines(lines: list[str], before: int, live: bool) -> int:
     """Print lines, on a terminal in the place of those `before`."""
     encoding = sys.stdout.encoding or "utf-8"
     if live and before:

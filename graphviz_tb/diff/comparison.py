@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 from graphviz_tb.errors import demand
-from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, in_order
+from graphviz_tb.model.change import KINDS, QUANTITIES, SEVERITIES, Change, ChangeKind, ValuePair, as_dicts, by_severity
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Comparison:
         items = (change.inverted() for change in self.items)
         return replace(
             self,
-            items=in_order(items) if source is None else source.in_order(items),
+            items=by_severity(items) if source is None else source.in_order(items),
             old_name=self.new_name,
             new_name=self.old_name,
             source=source,

@@ -218,9 +218,9 @@ class MemberExpander(Expander):
                     held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
         between = self._far(stack, row, lines.place)
         if around is None:
-            return columns(sorted([*held.values(), *between]))
+            return crossing_columns(sorted([*held.values(), *between]))
         top, foot = around[-1], int(self.hierarchy.end[around[-1]])  # as in `_confined`
-        return columns(sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line)))
+        return crossing_columns(sorted([*held.values(), *between], key=lambda line: (not top <= line[2] < foot, line)))
 
     def _lines_of(self, stack: Path, around: Path | None) -> StackLines:
         """What crosses the border of a stack, by member and mapped onto the usual one."""
@@ -228,7 +228,7 @@ class MemberExpander(Expander):
         members = self.hierarchy.children(stack[-1])
         owners = members[np.searchsorted(members, across.inner, side="right") - 1].tolist() if len(members) else []
         own: dict[int, list[Crossing]] = {}
-        for owner, crossing in zip(owners, rows_of(across), strict=True):
+        for owner, crossing in zip(owners, each_crossing(across), strict=True):
             own.setdefault(owner, []).append(crossing)
         held: ByEnds = {}
         having: dict[CrossingEnds, set[int]] = {}
@@ -268,7 +268,7 @@ class MemberExpander(Expander):
     def _far(self, stack: Path, member: int, place: dict[int, int]) -> list[Crossing]:
         """The edges from one member to others that are no neighbours of it in the row."""
         here = place[member]
-        return [one for one in rows_of(self._between(stack, member)) if abs(place.get(one[2], here) - here) > 1]
+        return [one for one in each_crossing(self._between(stack, member)) if abs(place.get(one[2], here) - here) > 1]
 
 
 def ends(crossing: Crossing) -> tuple[int, bool, int]:
@@ -276,13 +276,13 @@ def ends(crossing: Crossing) -> tuple[int, bool, int]:
     return crossing[2], crossing[3], crossing[1]
 
 
-def rows_of(across: Crossings) -> Iterable[Crossing]:
+def each_crossing(across: Crossings) -> Iterable[Crossing]:
     """Crossings one by one."""
     listed = (across.edge, across.inner, across.other, across.inbound, across.slot)
     return zip(*(column.tolist() for column in listed), strict=True)
 
 
-def columns(rows: list[Crossing]) -> Crossings:
+def crossing_columns(rows: list[Crossing]) -> Crossings:
     """Crossings as columns."""
     if not rows:
         return nothing()

@@ -14,7 +14,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, RowKind
-from graphviz_tb.model.paths import joined, last_segment, meant
+from graphviz_tb.model.paths import joined_address, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
 # More than 500 digits are no number: Python refuses to read thousands.
@@ -64,7 +64,7 @@ def asked_series(hierarchy: Hierarchy, options: GroupOptions) -> list[SeriesRun]
     for name in options.group:
         run = next(filter(None, (explicit_run(each, parents, filed) for each in meant(name))), None)
         if run is None:
-            candidates = [joined([run.name]) for run in all_runs(hierarchy, options, 2)]
+            candidates = [joined_address([run.name]) for run in all_runs(hierarchy, options, 2)]
             raise UnknownNode.among(name, candidates, "run of numbered nodes")
         runs.append(run)
     return runs

@@ -10,7 +10,7 @@ from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
-from graphviz_tb.model.paths import joined, meant
+from graphviz_tb.model.paths import joined_address, meant
 from graphviz_tb.options import GroupOptions
 
 
@@ -24,7 +24,9 @@ class Regrouping:
 
     def without(self, names: Sequence[str]) -> Hierarchy:
         """The hierarchy without the series of some names, and without those that `options.ungroup` names."""
-        kept = without_ungrouped(self.raw, self.groups, (*self.options.ungroup, *(joined([name]) for name in names)))
+        kept = without_ungrouped(
+            self.raw, self.groups, (*self.options.ungroup, *(joined_address([name]) for name in names))
+        )
         return insert(self.raw, kept, last=self.options.tensorboard)
 
     def names(self) -> set[str]:
@@ -79,4 +81,4 @@ def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> in
         for index in series:
             if any(names[member] == each for member in groups[index].members):
                 return index
-    raise UnknownNode.among(name, {joined([groups[index].name]) for index in series}, "series")
+    raise UnknownNode.among(name, {joined_address([groups[index].name]) for index in series}, "series")

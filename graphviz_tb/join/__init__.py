@@ -33,13 +33,13 @@ def join(hierarchy: Hierarchy, names: Iterable[str]) -> tuple[Join, ...]:
     joins: list[Join] = []
     for rule, look_up in RULES:
         found = look_up(hierarchy, waiting) if waiting else {}
-        joins += [joined(tag, rule, found[tag.name]) for tag in waiting if tag.name in found]
+        joins += [join_of(tag, rule, found[tag.name]) for tag in waiting if tag.name in found]
         waiting = [tag for tag in waiting if tag.name not in found]
     joins += [Join(tag.name, JoinRule.RUN, aspect=tag.aspect or Aspect.OTHER) for tag in waiting]
     return tuple(sorted(joins, key=lambda each: order[each.tag]))
 
 
-def joined(tag: LookedUpTag, rule: JoinRule, found: FoundRows) -> Join:
+def join_of(tag: LookedUpTag, rule: JoinRule, found: FoundRows) -> Join:
     """Join a tag with the rows that a rule found. The aspect in its words counts more than that of the rows."""
     aspect = tag.aspect or found.aspect or Aspect.OTHER
     return Join(tag.name, JoinRule.SEVERAL if found.several else rule, found.rows, aspect)

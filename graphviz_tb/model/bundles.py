@@ -77,6 +77,6 @@ class SingleBundle:
 NOTHING = SingleBundle()
 
 
-def given(*tensors: Tensor) -> SingleBundle:
+def bundle_of(*tensors: Tensor) -> SingleBundle:
     """Return the bundle of a line that carries these tensors."""
     return SingleBundle(carry(*tensors))

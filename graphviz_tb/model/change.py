@@ -110,8 +110,8 @@ class Change:
             new=self.old,
             detail=swapped(self.detail),
             also=tuple((new, old) for old, new in self.also),
-            inside=in_order(change.inverted() for change in self.inside),
-            consequences=in_order(change.inverted() for change in self.consequences),
+            inside=by_severity(change.inverted() for change in self.inside),
+            consequences=by_severity(change.inverted() for change in self.consequences),
             edits=self.edits.inverted(),
         )
 
@@ -159,7 +159,7 @@ def swapped(value: Any) -> Any:
     return value
 
 
-def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+def by_severity(changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort changes by severity, the most severe first; among equals by kind, name and then every other field."""
 
     def place(change: Change) -> tuple[int, int, str, str]:

@@ -127,17 +127,17 @@ def address(hierarchy: Hierarchy, path: Path) -> str:
             attr = hierarchy.attr_of[path[depth - 1], function]
             name = attr if row == function else f"{attr}/{name}"
         words.append(name)
-    return LIBRARY + BORDER.join(map(guarded, words)) if around in hierarchy.shadowed else joined(words)
+    return LIBRARY + BORDER.join(map(guarded, words)) if around in hierarchy.shadowed else joined_address(words)
 
 
-def joined(names: list[str]) -> str:
+def joined_address(names: list[str]) -> str:
     """Join names along calls to one address. A literal `::` is doubled; next to a border, a colon or a backslash at the
     begin or end of a name has a backslash before or behind it, and an empty name is a backslash. A single name is
     guarded in this way only where it is empty or all backslashes.
 
-    >>> joined(["call", "body/x"]), joined(["a::b"]), joined(["a:", ":b", ""])
+    >>> joined_address(["call", "body/x"]), joined_address(["a::b"]), joined_address(["a:", ":b", ""])
     ('call::body/x', 'a::::b', 'a:\\\\::\\\\:b::\\\\')
-    >>> joined([""]), joined(["\\\\"]), joined(["\\\\a"])
+    >>> joined_address([""]), joined_address(["\\\\"]), joined_address(["\\\\a"])
     ('\\\\', '\\\\\\\\\\\\', '\\\\a')
     """
     if len(names) == 1 and names[0].strip(GUARD):

@@ -203,9 +203,9 @@ class Stats:
         figures = self.figures(row)
         several = {"steps": self.over_steps(row)} if len(self.steps) > 1 else {}
         return {
-            "compute_us_sum": number(figures.time) if known else None,
-            "compute_us_span": number(figures.span) if known else None,
-            "bytes": number(figures.bytes) if known else None,
+            "compute_us_sum": rounded(figures.time) if known else None,
+            "compute_us_span": rounded(figures.span) if known else None,
+            "bytes": rounded(figures.bytes) if known else None,
             "output_shapes": None if shapes is None else [None if shape is None else list(shape) for shape in shapes],
             "coverage": round(figures.coverage, 4),
             **several,
@@ -217,7 +217,7 @@ class Stats:
         entry: dict[str, Any] = {"count": count}
         for name, measure in (("compute_us", self.time), ("bytes", self.bytes)):
             for word, column in (("least", measure.least), ("median", measure.median), ("greatest", measure.most)):
-                entry[f"{name}_{word}"] = number(float(column[row])) if count else None
+                entry[f"{name}_{word}"] = rounded(float(column[row])) if count else None
         return entry
 
     def spread(self, path: tuple[int, ...]) -> str:
@@ -259,10 +259,10 @@ def median(values: Iterable[float], count: int = 0) -> float:
     return upper if count % 2 else (lower + upper) / 2
 
 
-def number(value: float) -> int | float:
+def rounded(value: float) -> int | float:
     """A whole number as an int, else three decimals.
 
-    >>> number(3.0), number(2.66666)
+    >>> rounded(3.0), rounded(2.66666)
     (3, 2.667)
     """
     return int(value) if value == int(value) else round(value, 3)

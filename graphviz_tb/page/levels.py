@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
 
-from graphviz_tb.model.bundles import given
+from graphviz_tb.model.bundles import bundle_of
 from graphviz_tb.model.metagraph import Annotation, Bridge, Metaedge, Metagraph
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.thickness import thickness
@@ -118,7 +118,7 @@ class LineTable:
         tensors = tuple(line.carried)
         key = *counts, tensors
         if key not in self.alike:
-            self.alike[key] = said(replace(line, bundles=given(*tensors)), self.words)
+            self.alike[key] = said(replace(line, bundles=bundle_of(*tensors)), self.words)
         return self.alike[key]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.decimate import decimated
-from graphviz_tb.chart.slices import rows_of, thinned
+from graphviz_tb.chart.slices import slice_rows, thinned
 from graphviz_tb.model.columns import Bools, distinct
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import cut_middle
@@ -113,7 +113,7 @@ def slices_columns(
     node or of what it holds."""
     marked = marks_of(timeline, match, node)
     found = thinned(timeline, first, last, pixels, marked)
-    row = rows_of(timeline)
+    row = slice_rows(timeline)
     names, name = renumbered(timeline.name[found.slice])
     nodes, number = renumbered(timeline.node[found.slice])
     blocks: Blocks = [

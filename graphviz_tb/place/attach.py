@@ -47,7 +47,7 @@ def attach(
         kinds = [buses[wires[key][0]] if buses and end else -1 for key in keys]
         slots = slots_of(kinds, middle)
         middle = slots[middle] if middle >= 0 else -1
-        places = spread(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
+        places = places_at_side(sizes[item][0], slots[-1] + 1, gaps.spread, middle)
         for key, slot in zip(keys, slots, strict=True):
             for wire in wires[key]:
                 offsets[wire][end] = places[slot]
@@ -69,17 +69,17 @@ def slots_of(kinds: Sequence[int], middle: int) -> list[int]:
     return slots
 
 
-def spread(width: int, count: int, step: int, middle: int = -1) -> list[int]:
+def places_at_side(width: int, count: int, step: int, middle: int = -1) -> list[int]:
     """`count` places round the middle of a side, `step` apart, nearer where the side is short.
 
     `middle` is the one that has the middle itself (-1: none); where that leaves too little room for the others, they
     stand evenly.
 
-    >>> spread(80, 3, 12)
+    >>> places_at_side(80, 3, 12)
     [28, 40, 52]
-    >>> spread(32, 3, 12)
+    >>> places_at_side(32, 3, 12)
     [8, 16, 24]
-    >>> spread(80, 3, 12, 0), spread(80, 4, 12, 1)
+    >>> places_at_side(80, 3, 12, 0), places_at_side(80, 4, 12, 1)
     ([40, 52, 64], [28, 40, 52, 64])
     """
     most = max(middle, count - 1 - middle)

@@ -39,14 +39,14 @@ class StubColumn:
     texts: tuple[Text, ...] = ()
 
 
-def extent(stub: StubWords) -> int:
+def stub_width(stub: StubWords) -> int:
     """The width of a stub with its label."""
     return EXTENT[stub.kind][0] + (LABEL_GAP if stub.kind != "more" else 0) + width(stub.label, SMALL_SIZE)
 
 
 def column_width(column: Sequence[StubWords]) -> int:
     """The room that a column beside a box takes, its lines included."""
-    return max((extent(stub) for stub in column), default=-LEAD) + LEAD
+    return max((stub_width(stub) for stub in column), default=-LEAD) + LEAD
 
 
 def column(words: Sequence[StubWords], side: Side, middle: int, edge: int, reach: int, off: int) -> StubColumn:

@@ -34,16 +34,16 @@ def blunt(points: Sequence[Point], first: int, last: int) -> list[Point]:
             continue
         # At most half of a run, as its other end may be cut too; the outer runs have one corner only.
         reach = 16 * CUT
-        run = length(before, corner)
+        run = sixteenths_apart(before, corner)
         reach = min(reach, run - 16 * first if number == 1 else run // 2)
-        run = length(corner, after)
+        run = sixteenths_apart(corner, after)
         reach = min(reach, run - 16 * last if number == len(points) - 2 else run // 2)
         if reach <= 0:
             result.append(corner)
             fresh = False
             continue
         enter, leave = towards(corner, before, reach), towards(corner, after, reach)
-        if fresh and length(result[-1], enter) < 16 * CLOSE:  # two cuts that nearly meet
+        if fresh and sixteenths_apart(result[-1], enter) < 16 * CLOSE:  # two cuts that nearly meet
             previous = result.pop()
             enter = (previous[0] + enter[0]) // 2, (previous[1] + enter[1]) // 2
         result += [enter, leave]
@@ -59,7 +59,7 @@ def sharp(a: Point, b: Point, c: Point) -> bool:
     return along <= 0 or UNIT * across * across > TANGENT * along * along
 
 
-def length(a: Point, b: Point) -> int:
+def sixteenths_apart(a: Point, b: Point) -> int:
     """How far apart two points are, in sixteenths of a pixel, rounded down."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     return isqrt(256 * (dx * dx + dy * dy))
@@ -71,7 +71,7 @@ def towards(start: Point, goal: Point, distance: int) -> Point:
     >>> towards((0, 0), (30, 40), 160)
     (6, 8)
     """
-    whole = length(start, goal)
+    whole = sixteenths_apart(start, goal)
     if not whole:
         return start
     dx, dy = goal[0] - start[0], goal[1] - start[1]

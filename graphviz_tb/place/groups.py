@@ -28,7 +28,7 @@ class OpenGroup:
         return (*self.view.node_labels, *self.view.functions)
 
 
-def in_order(view: View) -> list[OpenGroup]:
+def groups_in_order(view: View) -> list[OpenGroup]:
     """Open groups, parents before children."""
     groups: list[OpenGroup] = []
     todo: list[tuple[View, Heading | None, Outside, dict[int, int], int]] = [(view, None, {}, {}, -1)]

@@ -51,8 +51,8 @@ class Obstacles:
     def add_line(self, owner: int, points: Sequence[Point], thick: int) -> None:
         """Note the polyline of a wire, `thick` in tenths of a pixel."""
         for run in runs(points):
-            noted = (owner, thick // 20, run, around(run))
-            for cell in passed(run):
+            noted = (owner, thick // 20, run, bounds_of_run(run))
+            for cell in squares_passed(run):
                 self.work += 1
                 self.runs.setdefault(cell, []).append(noted)
 
@@ -186,7 +186,7 @@ def length(run: Segment) -> int:
     return (run[1][0] - run[0][0]) ** 2 + (run[1][1] - run[0][1]) ** 2
 
 
-def around(run: Segment) -> Rect:
+def bounds_of_run(run: Segment) -> Rect:
     """The rectangle that holds a run."""
     (ax, ay), (bx, by) = run
     return min(ax, bx), min(ay, by), max(ax, bx), max(ay, by)
@@ -212,10 +212,10 @@ def cells(rect: Rect) -> list[tuple[int, int]]:
     ]
 
 
-def passed(run: Segment) -> list[tuple[int, int]]:
+def squares_passed(run: Segment) -> list[tuple[int, int]]:
     """The squares that a run passes through: of a long one aslant far fewer than its rectangle touches.
 
-    >>> passed(((0, 0), (100, 30))), passed(((20, 70), (20, 0)))
+    >>> squares_passed(((0, 0), (100, 30))), squares_passed(((20, 70), (20, 0)))
     ([(0, 0), (1, 0)], [(0, 0), (0, 1)])
     """
     (ax, ay), (bx, by) = run if run[0][0] <= run[1][0] else (run[1], run[0])
@@ -248,7 +248,7 @@ def touches(run: Segment, rect: Rect) -> bool:
     >>> touches(((0, 0), (10, 10)), (4, 4, 6, 6)), touches(((0, 0), (10, 10)), (7, 0, 9, 3))
     (True, False)
     """
-    return meet(around(run), rect) and crosses(run, rect)
+    return meet(bounds_of_run(run), rect) and crosses(run, rect)
 
 
 def meet(first: Rect, second: Rect) -> bool:

@@ -17,12 +17,12 @@ def loose(skeleton: Skeleton) -> list[int]:
     >>> loose(Skeleton(3, (), (Wire(0, -1, (0, 1)),), (), parts, ((0, 1),)))
     [2]
     """
-    lonely = [skeleton.parts[part][0][0] for part in alone(skeleton)]
+    lonely = [skeleton.parts[part][0][0] for part in single_parts(skeleton)]
     boxes = sum(item < skeleton.children for part in skeleton.parts for row in part for item in row)
     return lonely if len(lonely) <= FEW and 2 * len(lonely) < boxes else []
 
 
-def alone(skeleton: Skeleton) -> list[int]:
+def single_parts(skeleton: Skeleton) -> list[int]:
     """The parts of one box each."""
     return [
         number
@@ -35,6 +35,6 @@ def without_loose(skeleton: Skeleton) -> Skeleton:
     """The skeleton with only those parts on its shelves that stay there."""
     if not loose(skeleton):
         return skeleton
-    gone = set(alone(skeleton))
+    gone = set(single_parts(skeleton))
     shelves = [tuple(part for part in shelf if part not in gone) for shelf in skeleton.shelves]
     return replace(skeleton, shelves=tuple(shelf for shelf in shelves if shelf))

@@ -35,10 +35,10 @@ def names_of(nodes: Sequence[NodeLabel]) -> list[Name]:
     names = [name_of(node) for node in nodes]
     alike: dict[str, list[int]] = {}
     for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
-        if name.label != called(node):  # only names that were cut can have become alike
+        if name.label != full_name(node):  # only names that were cut can have become alike
             alike.setdefault(name.label, []).append(number)
     for group in alike.values():
-        texts = [called(nodes[number]) for number in group]
+        texts = [full_name(nodes[number]) for number in group]
         if len(set(texts)) > 1:
             head, tail = agreed(texts)
             for number, text in zip(group, texts, strict=True):
@@ -53,11 +53,11 @@ def name_of(node: NodeLabel) -> Name:
     op = drawn_as(node) == "op"
     size = OP_SIZE if op else NODE_SIZE
     side = MARK_ROOM["op" if op else "scope"] if node.openable else PADDING
-    name, room = called(node), most(node) - 2 * side
+    name, room = full_name(node), most(node) - 2 * side
     return Name(elide(name if width(name, size) <= room else briefly(name), room, size), size, side)
 
 
-def called(node: NodeLabel) -> str:
+def full_name(node: NodeLabel) -> str:
     """The name in full."""
     name = clean(node.label)
     return name if name.strip() else f"“{name}”"

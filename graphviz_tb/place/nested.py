@@ -15,7 +15,7 @@ from graphviz_tb.model.scene import Point, Scene
 from graphviz_tb.model.view import View
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.place.frames import GroupLayout, frame
-from graphviz_tb.place.groups import OpenGroup, in_order
+from graphviz_tb.place.groups import OpenGroup, groups_in_order
 from graphviz_tb.place.sketch import Sketch
 from graphviz_tb.place.spine import lead_through
 
@@ -46,14 +46,14 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
     Groups that look as they did keep their frame of the `cache`; the others leave theirs there.
     """
     known = (cache or FrameCache()).known
-    levels = in_order(view)
+    levels = groups_in_order(view)
     groups = lead_through(levels)
     frames: dict[int, GroupLayout] = {}
     for number in range(len(groups) - 1, -1, -1):  # the size of a frame depends on the frames in it
         group = groups[number]
         below = {position: frames[child] for position, child in group.below.items()}
         last = known.get(group.view.path)
-        if last is not None and alike(last, group, levels[number].view, below):
+        if last is not None and is_as_before(last, group, levels[number].view, below):
             frames[number] = last.frame
             continue
         frames[number] = frame(group.view, group.heading, below, group.outside, options.direction)
@@ -70,7 +70,7 @@ def place(view: View, options: PictureOptions, cache: FrameCache | None = None) 
     return sketch.scene(options.direction)
 
 
-def alike(last: KnownFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
+def is_as_before(last: KnownFrame, group: OpenGroup, level: View, below: Mapping[int, GroupLayout]) -> bool:
     """Whether a group is laid out as it was: the same level under the same words, with the same frames in it."""
     was = last.level
     return (

@@ -53,7 +53,9 @@ def together(lines: Sequence[Sequence[Point]]) -> dict[Track, list[int]]:
         for start, stop in pairwise(points):
             if start != stop:
                 track = track_of(start, stop)
-                changes.setdefault(track, []).extend([(along(track, start), 1), (along(track, stop), -1)])
+                changes.setdefault(track, []).extend(
+                    [(distance_along(track, start), 1), (distance_along(track, stop), -1)]
+                )
     ending: dict[Track, list[int]] = {}
     for track, ends in changes.items():
         running = 0
@@ -75,10 +77,12 @@ def until(points: Sequence[Point], shared: Mapping[Track, Sequence[int]]) -> Seq
     for start, stop in pairwise(points):
         if start != stop:
             track = track_of(start, stop)
-            bounds, here = shared.get(track, ()), along(track, start)
+            bounds, here = shared.get(track, ()), distance_along(track, start)
             following = bisect_right(bounds, here)  # odd: `here` lies within a shared stretch
-            begins = here if following % 2 else bounds[following] if following < len(bounds) else along(track, stop)
-            if begins < along(track, stop):
+            begins = (
+                here if following % 2 else bounds[following] if following < len(bounds) else distance_along(track, stop)
+            )
+            if begins < distance_along(track, stop):
                 dx, dy, _ = track
                 steps = (begins - here) // (dx * dx + dy * dy)
                 met = (start[0] + steps * dx, start[1] + steps * dy)
@@ -95,6 +99,6 @@ def track_of(start: Point, stop: Point) -> Track:
     return dx, dy, dx * start[1] - dy * start[0]
 
 
-def along(track: Track, point: Point) -> int:
+def distance_along(track: Track, point: Point) -> int:
     """How far along a track a point is."""
     return track[0] * point[0] + track[1] * point[1]

@@ -92,7 +92,7 @@ def _lying(shape: ClosedBox, incoming: Stubs, outgoing: Stubs, loop: bool, pill:
     start = 14
     over = beside.rail(incoming, "in", box, start)
     under = beside.rail(outgoing, "out", box, start)
-    reach = max((start + beside.RAIL + beside.extent(stub) for stub in (*incoming, *outgoing)), default=0)
+    reach = max((start + beside.RAIL + beside.stub_width(stub) for stub in (*incoming, *outgoing)), default=0)
     return Piece(
         max(wide + room, reach),
         above + tall + below,

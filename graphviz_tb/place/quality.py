@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from graphviz_tb.algorithms.polylines import straightened
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.scene import Point, Route, Scene
-from graphviz_tb.place.label_places import Segment, passed
+from graphviz_tb.place.label_places import Segment, squares_passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def crossings(routes: tuple[Route, ...]) -> int:
     filed: dict[tuple[int, int], list[tuple[int, Segment]]] = defaultdict(list)
     for number, route in enumerate(routes):
         for run in pairwise(route.points):
-            for cell in passed(run):
+            for cell in squares_passed(run):
                 filed[cell].append((number, run))
     crossed: set[tuple[int, int]] = set()
     for inside in filed.values():

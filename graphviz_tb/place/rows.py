@@ -31,10 +31,10 @@ def in_rows(skeleton: Skeleton, sizes: Sequence[tuple[int, int]], gaps: Gaps) ->
             positions[box] = (left, top + (deep - sizes[box][1]) // 2)
             left += sizes[box][0] + gaps.siblings
         top += deep + gaps.ranks
-    return LevelLayout(tuple(positions), tuple(spread(skeleton, width)), (), width, max(0, top - gaps.ranks))
+    return LevelLayout(tuple(positions), tuple(port_places(skeleton, width)), (), width, max(0, top - gaps.ranks))
 
 
-def spread(skeleton: Skeleton, width: int) -> list[int]:
+def port_places(skeleton: Skeleton, width: int) -> list[int]:
     """Where the ports lie across the flow."""
     first = sum([slot.first for slot in skeleton.ports])
     places = []

@@ -30,7 +30,7 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
     if len(flat) > MANY:
         return
     for hop in flat:
-        outer = around(hop, flat)
+        outer = parallel_around(hop, flat)
         if outer is None:
             continue
         others = [other for other in flat if other is not hop]
@@ -46,7 +46,7 @@ def cross_steeply(hops: Sequence[Hop], height: int) -> None:
         _, _, hop.late, hop.early = best
 
 
-def around(hop: Hop, flat: Sequence[Hop]) -> Hop | None:
+def parallel_around(hop: Hop, flat: Sequence[Hop]) -> Hop | None:
     """The shortest line that runs the same way, from before a hop to behind it."""
     way = 1 if hop.end > hop.start else -1
     crossing = [other for other in flat if (other.start - hop.start) * way < 0 < (other.end - hop.end) * way]

@@ -49,11 +49,11 @@ def lay_out(
     """
     if method == "pca":
         return pca(values)
-    rows = chosen(values, method)
+    rows = usable_points(values, method)
     return placed(len(values), rows, method, axes, near, positions(values[rows], method, axes, near, told))
 
 
-def chosen(values: Points, method: str) -> NDArray[np.intp]:
+def usable_points(values: Points, method: str) -> NDArray[np.intp]:
     """The points that a method is given. Raises as `lay_out`, before anything is worked out."""
     if method not in RUNS:
         raise UnknownChoice.among("method", method, METHODS)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import NEIGHBOURS
 from graphviz_tb.model.embeddings import DistanceMetric, Points
-from graphviz_tb.project.pca import blocks
+from graphviz_tb.project.pca import row_blocks
 
 METRICS: tuple[DistanceMetric, ...] = get_args(DistanceMetric)
 
@@ -47,7 +47,7 @@ def distances(values: Points, row: int, metric: DistanceMetric) -> NDArray[np.fl
     own = values[row].astype(np.float64)
     out = np.empty(len(values))
     with np.errstate(invalid="ignore", over="ignore"):
-        for part in blocks(np.arange(len(values)), values.shape[1]):
+        for part in row_blocks(np.arange(len(values)), values.shape[1]):
             block = values[part].astype(np.float64)
             if metric == "cosine":
                 long = np.linalg.norm(block, axis=1) * np.linalg.norm(own)

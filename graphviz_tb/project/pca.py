@@ -39,7 +39,7 @@ def pca(values: Points, most: int = COMPONENTS, fitted: int = FITTED_POINTS) -> 
         return Projection("pca", axes, (0.0,) * count, 0, notices_of(len(values), 0, 0))
     mean = mean_of(values, chosen)
     components, shares = components_of(values, chosen, mean, count)
-    for part in blocks(rows, values.shape[1]):
+    for part in row_blocks(rows, values.shape[1]):
         axes[part] = (values[part].astype(np.float64) - mean) @ components
     return Projection("pca", axes, shares, len(chosen), notices_of(len(values), len(rows), len(chosen)))
 
@@ -60,7 +60,7 @@ def even(count: int, most: int) -> NDArray[np.intp]:
     return np.arange(count) if count <= most else (np.arange(most) * count) // most
 
 
-def blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp]]:
+def row_blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp]]:
     """Rows in parts that are worked on at once."""
     step = max(1, BLOCK // max(1, dimensions))
     return [rows[at : at + step] for at in range(0, len(rows), step)]
@@ -69,7 +69,7 @@ def blocks(rows: NDArray[np.intp], dimensions: int) -> list[NDArray[np.intp]]:
 def mean_of(values: Points, rows: NDArray[np.intp]) -> Matrix:
     """The mean of some points."""
     total = np.zeros(values.shape[1])
-    for part in blocks(rows, values.shape[1]):
+    for part in row_blocks(rows, values.shape[1]):
         total += values[part].sum(axis=0, dtype=np.float64)
     return total / len(rows)
 
@@ -79,7 +79,7 @@ def components_of(values: Points, rows: NDArray[np.intp], mean: Matrix, count: i
     dimensions = values.shape[1]
     if dimensions <= EXACT_SIDE:
         product = np.zeros((dimensions, dimensions))
-        for part in blocks(rows, dimensions):
+        for part in row_blocks(rows, dimensions):
             centred = values[part].astype(np.float64) - mean
             product += centred.T @ centred
         found, vectors = np.linalg.eigh(product)

@@ -36,7 +36,7 @@ def front(box: Box) -> tuple[int, int, int, int]:
     return box.x, box.y, box.width - away, box.height
 
 
-def closed(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
+def closed_box(box: Box, fill: Fill, theme: Theme) -> list[Primitive]:
     """The outline of a closed box, its stack, its mark; several colours are a bar at its left, where no word is."""
     x, y, width, height = front(box)
     radius = min(12, height // 2) if is_pill(box) else 2 if box.kind == "function" else CORNER

@@ -96,7 +96,7 @@ def _stub(theme: Theme, mark: Stub, fill: Fill | None, tint: Tint | None) -> Gro
 def _node(scene: Scene, index: int, paint: Paint, texts: list[Text], chosen: set[int]) -> Group:
     """One box as a group with its name."""
     box, fill, theme = scene.boxes[index], paint.boxes[index], paint.theme
-    shapes = boxes.frame(box, fill, theme) if box.open else boxes.closed(box, fill, theme)
+    shapes = boxes.frame(box, fill, theme) if box.open else boxes.closed_box(box, fill, theme)
     if index in chosen:
         shapes.append(_outline(box, theme))
     if not box.open and fill.badge:

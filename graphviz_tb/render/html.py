@@ -128,13 +128,13 @@ def shell(meta: str, title: str, look: str, head: str, held: str, code: str) -> 
         "{{blocks}}": held,
         "{{script}}": code,
     }
-    return filled(source("index.html"), parts).encode()
+    return shell_filled(source("index.html"), parts).encode()
 
 
-def filled(shell: str, parts: Mapping[str, str]) -> str:
+def shell_filled(shell: str, parts: Mapping[str, str]) -> str:
     """The shell with its parts put in, each once: what is put in is not looked at again.
 
-    >>> filled("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
+    >>> shell_filled("a {{x}} b {{y}}", {"{{x}}": "{{y}}", "{{y}}": "1"})
     'a {{y}} b 1'
     """
     pieces = []

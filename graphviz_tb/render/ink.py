@@ -142,7 +142,7 @@ def part_of(shape: Primitive) -> tuple[float, float]:
         case Disc(radius=radius, pen=pen):
             return 2 * 3.14 * radius if pen else 0, 3.14 * radius * radius
         case Curve(steps, fill, pen, _, scale):
-            return scale * length(steps) if pen else 0, scale * scale * extent(steps) if fill else 0
+            return scale * length(steps) if pen else 0, scale * scale * bounds_area(steps) if fill else 0
         case _:
             return 0, 0
 
@@ -194,10 +194,10 @@ def length(steps: tuple[PathStep, ...]) -> float:
     return sum(hypot(x, y) for _, x, y in moves(steps))
 
 
-def extent(steps: tuple[PathStep, ...]) -> float:
+def bounds_area(steps: tuple[PathStep, ...]) -> float:
     """The area of the rectangle that holds an outline.
 
-    >>> extent((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
+    >>> bounds_area((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
     40
     """
     places = ends(steps)

@@ -15,11 +15,11 @@ LAM, ALEFS = "\u0644", "\u0622\u0623\u0625\u0627"
 ALWAYS = "\u0640\u200d"  # what lengthens a word, and the joiner: letters on both sides join with them
 
 
-def joined(text: str, has: Callable[[str], bool]) -> str:
+def letters_joined(text: str, has: Callable[[str], bool]) -> str:
     """A text with each Arabic letter in the form that it takes between its neighbours; a form that no face has (`has`)
     is left as the letter alone.
 
-    >>> [f"{ord(char):X}" for char in joined("\u0628\u0628\u0628 \u0644\u0627", lambda form: True)]
+    >>> [f"{ord(char):X}" for char in letters_joined("\u0628\u0628\u0628 \u0644\u0627", lambda form: True)]
     ['FE91', 'FE92', 'FE90', '20', 'FEFB']
     """
     if text.isascii():

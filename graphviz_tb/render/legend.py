@@ -80,7 +80,7 @@ def _colour(row: LegendRow, theme: Theme) -> LegendEntry:
     """A sample of one colour, with its badge."""
     if row.shape == "rest":
         return LegendEntry((), row.label)
-    sample = boxes.closed(SAMPLE_BOX, row.fill, theme)
+    sample = boxes.closed_box(SAMPLE_BOX, row.fill, theme)
     if row.fill.badge:
         sample += written(row.fill.badge, SAMPLE / 2, 12, 10, width(row.fill.badge, 10), row.fill.text, "middle")
     return LegendEntry(tuple(sample), row.label, row.more)
@@ -93,7 +93,7 @@ SAMPLE_EDGE = Route(((0, 8), (SAMPLE, 8)), "data", NONE, NONE, 10)
 
 
 def _box_sign(box: Box) -> DrawSample:
-    return lambda fill, theme: boxes.closed(box, fill, theme)
+    return lambda fill, theme: boxes.closed_box(box, fill, theme)
 
 
 def _frame_sign(box: Box) -> DrawSample:

@@ -21,7 +21,7 @@ def mermaid(scene: Scene, paint: Paint) -> bytes:
 
     Raises `RequestError` where it has more lines than Mermaid draws.
     """
-    lines = list(islice(dict.fromkeys(line(scene, *ends) for ends in joined(scene)), MERMAID_LINES + 1))
+    lines = list(islice(dict.fromkeys(line(scene, *ends) for ends in joined_boxes(scene)), MERMAID_LINES + 1))
     if len(lines) > MERMAID_LINES:
         raise RequestError(
             f"Mermaid draws {MERMAID_LINES} lines, and this picture has more",
@@ -66,7 +66,7 @@ def boxes(scene: Scene) -> Iterator[str]:
             )
 
 
-def joined(scene: Scene) -> Iterator[tuple[int, int, bool]]:
+def joined_boxes(scene: Scene) -> Iterator[tuple[int, int, bool]]:
     """Pairs of boxes that lines join, through the borders of open groups, and whether each is of control alone."""
     onward: dict[int, list[tuple[int, int, bool]]] = {}  # by port: the port or box behind it
     begun: list[tuple[int, int, int, bool]] = []

@@ -18,7 +18,7 @@ from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
 from graphviz_tb.render.hatches import lines
-from graphviz_tb.render.joining import joined
+from graphviz_tb.render.joining import letters_joined
 from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
 from graphviz_tb.render.svg import HALO
@@ -78,7 +78,7 @@ def shape(primitive: Primitive, drawing: Drawing, fonts: Fonts) -> Iterator[str]
         case Hatch():
             yield from shape(lines(primitive, drawing.ground), drawing, fonts)
         case Label():
-            yield from text(primitive, fonts)
+            yield from text_commands(primitive, fonts)
 
 
 def painted(outline: str, fill: str | None, pen: Pen | None) -> Iterator[str]:
@@ -175,9 +175,9 @@ def end_of(command: str, numbers: tuple[float, ...], before: Position) -> Positi
     return numbers[-2], numbers[-1]
 
 
-def text(label: Label, fonts: Fonts) -> Iterator[str]:
+def text_commands(label: Label, fonts: Fonts) -> Iterator[str]:
     """One line of text, held to its width: letters that were measured without a face of theirs may take less."""
-    runs = list(fonts.runs(as_seen(joined(label.content, fonts.has))))
+    runs = list(fonts.runs(as_seen(letters_joined(label.content, fonts.has))))
     natural = sum(fonts.advance(font, glyphs) for font, glyphs in runs) * label.size
     width = label.width if known(label.content) else min(label.width, natural)
     left = label.x - width * {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]

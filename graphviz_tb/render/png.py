@@ -18,7 +18,7 @@ from graphviz_tb.render.bands import bands
 from graphviz_tb.render.fonts import font_files, foreign, lacking
 from graphviz_tb.render.hatches import without_hatch
 from graphviz_tb.render.ink import PIXELS, Ink, covered, ink_of
-from graphviz_tb.render.png_file import joined
+from graphviz_tb.render.png_file import stacked
 from graphviz_tb.render.svg import Viewport, svg
 
 FAMILY = "Arimo"
@@ -59,7 +59,7 @@ def png(drawing: Drawing, options: PictureOptions) -> bytes:
     windows: list[Viewport] = [(size.width, bottom - top, zoom, top) for top, bottom in pairwise((*tops, height))]
     cut = bands(drawn, [top / zoom for top in tops])
     made = (rasterise(svg(each, window).decode(), size.width) for each, window in zip(cut, windows, strict=True))
-    return joined(made, size.width, height)
+    return stacked(made, size.width, height)
 
 
 def drawable(drawing: Drawing, zoom: float, least: float, smallest: int) -> Drawing:

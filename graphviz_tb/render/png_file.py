@@ -13,7 +13,7 @@ NONE, SUB, UP, AVERAGE, PAETH = range(5)  # how a row says what it has
 LEVEL = 4  # of compression: half the time of the usual 6, and a twentieth more bytes
 
 
-def joined(files: Iterable[bytes], width: int, height: int) -> bytes:
+def stacked(files: Iterable[bytes], width: int, height: int) -> bytes:
     """One PNG of `width` × `height` pixels from others, whose heights add up to its own.
 
     Before: all of 8 bits a sample, red, green, blue and alpha, not interlaced.

@@ -71,14 +71,14 @@ def levels_of(kinds: Sequence[str]) -> list[int]:
     for kind in kinds:
         last = kind if kind in ("L", *RIGHT) else last
         stated.append(int(kind in RIGHT) if kind == last else (2 if last in RIGHT else 0) if kind in NUMBER else None)
-    before, after = filled(stated), filled(stated[::-1])[::-1]
+    before, after = levels_filled(stated), levels_filled(stated[::-1])[::-1]
     return [
         level if level is not None else 2 if low == high == 2 and kind in BETWEEN_DIGITS else int(min(low, high) > 0)
         for level, low, high, kind in zip(stated, before, after, kinds, strict=True)
     ]
 
 
-def filled(levels: Sequence[int | None]) -> list[int]:
+def levels_filled(levels: Sequence[int | None]) -> list[int]:
     """Each level that is not stated as that before it; at the beginning, that of the line."""
     known = 0
     return [known := known if level is None else level for level in levels]

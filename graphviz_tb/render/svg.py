@@ -75,7 +75,7 @@ def part(layer: Section) -> Iterator[str]:
 
 def group(marks: Group) -> str:
     """Shapes as one element where they represent something, bare where not."""
-    body = tooltip(marks.tooltip) + "".join(shape(inner) for inner in marks.shapes)
+    body = tooltip(marks.tooltip) + "".join(shape_elements(inner) for inner in marks.shapes)
     moved = f' transform="{translate(marks.at)}"' if marks.at != (0, 0) else ""
     name = f' data-name="{value(marks.address)}"' if marks.address is not None else ""
     data = "".join(f' data-{key}="{value(word)}"' for key, word in marks.data)
@@ -88,22 +88,22 @@ def translate(offset: tuple[float, float]) -> str:
     return f"translate({offset[0]:g} {offset[1]:g})"
 
 
-def shape(primitive: Primitive) -> str:
+def shape_elements(primitive: Primitive) -> str:
     """One primitive."""
     match primitive:
         case Rectangle(x, y, width, height, radius, fill, pen):
-            return f'<rect {extent(x, y, width, height, radius)} fill="{fill or "none"}"{stroke(pen)}/>'
+            return f'<rect {rectangle_attributes(x, y, width, height, radius)} fill="{fill or "none"}"{stroke(pen)}/>'
         case Hatch(x, y, width, height, radius):
-            return f'<rect {extent(x, y, width, height, radius)} fill="url(#hatch)"/>'
+            return f'<rect {rectangle_attributes(x, y, width, height, radius)} fill="url(#hatch)"/>'
         case Disc(x, y, radius, fill, pen):
             return f'<circle cx="{num(x)}" cy="{num(y)}" r="{num(radius)}" fill="{fill}"{stroke(pen)}/>'
         case Curve(steps, fill, pen):
             return f'<path d="{path(steps)}" fill="{fill or "none"}"{stroke(pen)}{placed(primitive)}/>'
         case Label():
-            return text(primitive)
+            return text_element(primitive)
 
 
-def extent(x: float, y: float, width: float, height: float, radius: float) -> str:
+def rectangle_attributes(x: float, y: float, width: float, height: float, radius: float) -> str:
     """The place and the size of a rectangle."""
     corner = f' rx="{num(radius)}"' if radius else ""
     return f'x="{num(x)}" y="{num(y)}" width="{num(width)}" height="{num(height)}"{corner}'
@@ -117,7 +117,7 @@ def stroke(pen: Pen | None) -> str:
     if pen.width != 1:
         text += f' stroke-width="{num(pen.width)}"'
     if pen.dashes:
-        text += f' stroke-dasharray="{numbers(pen.dashes)}"'
+        text += f' stroke-dasharray="{spaced(pen.dashes)}"'
     if pen.cap != "butt":
         text += f' stroke-linecap="{pen.cap}"'
     if pen.join != "miter":
@@ -134,12 +134,12 @@ def path(steps: tuple[PathStep, ...]) -> str:
     return "".join(
         f"A{num(values[0])} {num(values[0])} 0 0 1 {num(values[1])} {num(values[2])}"
         if command == "A"
-        else command + numbers(values)
+        else command + spaced(values)
         for command, values in steps
     )
 
 
-def numbers(values: tuple[float, ...]) -> str:
+def spaced(values: tuple[float, ...]) -> str:
     """Numbers with spaces between."""
     return " ".join(map(num, values))
 
@@ -151,10 +151,10 @@ def placed(curve: Curve) -> str:
     return f' transform="{translate(curve.at)}' + (f' scale({curve.scale:g})"' if curve.scale != 1 else '"')
 
 
-def text(label: Label) -> str:
+def text_element(label: Label) -> str:
     """A text, held to its measured width whatever face the viewer has; its letters in a halo where one is given.
 
-    >>> text(Label("a", 0, 12, 12, 7, "#000000"))
+    >>> text_element(Label("a", 0, 12, 12, 7, "#000000"))
     '<text x="0" y="12" font-size="12" textLength="7" lengthAdjust="spacingAndGlyphs" fill="#000000">a</text>'
     """
     weight = ' font-weight="600"' if label.semibold else ""

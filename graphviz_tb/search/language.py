@@ -88,7 +88,7 @@ Negated(query=NumberTerm(quantity='parameters', sign='>', limit=1000.0))))
     >>> parse("a b").every
     False
     """
-    words = list(split(text))
+    words = list(words_of_query(text))
     if not words:
         raise RequestError("nothing to look for", hint="a name, op:Conv2D, params>1M …")
     if len(words) > QUERY_TERMS:
@@ -106,7 +106,7 @@ def is_plain(word: str) -> bool:
     return word not in JOINING and '"' not in word and term(word) == TextTerm("", word)
 
 
-def split(text: str) -> Iterator[str]:
+def words_of_query(text: str) -> Iterator[str]:
     """The words of a text; parentheses around words apart, quotes as they are."""
     if REGEX.fullmatch(text.strip()):
         yield text.strip()

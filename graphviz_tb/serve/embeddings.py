@@ -14,7 +14,7 @@ from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log
 from graphviz_tb.model.embeddings import Embedding, Projection
 from graphviz_tb.page.projector import embedding_entry, notices_told
-from graphviz_tb.project import METHODS, NAMES, chosen, missing, placed
+from graphviz_tb.project import METHODS, NAMES, missing, placed, usable_points
 from graphviz_tb.projector import Projector
 from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.loading import Job, NotLoaded
@@ -126,7 +126,7 @@ class ServedEmbeddings:
         method, axes, near = asked.method, asked.axes, asked.near
         try:
             values = await in_thread(self.projector.values, one)
-            rows = await in_thread(chosen, values, method)
+            rows = await in_thread(usable_points, values, method)
             if work.cancelled:
                 return
             work.job = await in_thread(Job, laid_out, values[rows], method, axes, near)

@@ -241,7 +241,7 @@ def unpacked(block: Packed) -> Any:
     return np.frombuffer(data, INTS) if block.kind == "ints" else json.loads(data)
 
 
-def group(page: ServedPage, key: str) -> NDArray[np.int32] | None:
+def level_numbers(page: ServedPage, key: str) -> NDArray[np.int32] | None:
     """What one group holds, as numbers; None where it is not in the page.
 
     Of a copy in a stack, the numbers of the usual member: block `copies` says which rows it has in place of others.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.chart.measures import MEASURES
-from graphviz_tb.color.hues import plain
+from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.color.logged import ByLogged
 from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
@@ -82,7 +82,7 @@ def answer(rows: GraphRows, shown: Shown, at: int | None) -> bytes:
     # Of a hierarchy these colours ask what rows hold, and no more.
     painters = [ByLogged(cast("Hierarchy", rows), theme, BY_LOG, values.heading, values) for theme in THEMES.values()]
     told, (fill, second, account, start, entries) = looks(painters, table, order)
-    usual = [plain_fills(tuple(plain(theme, op) for theme in THEMES.values())) for op in (False, True)]
+    usual = [plain_fills(tuple(plain_fill(theme, op) for theme in THEMES.values())) for op in (False, True)]
     head = {
         **told,
         "plain": usual,

@@ -44,7 +44,7 @@ class ServedProfiles:
         self.source = source
         self.listed: dict[str, ListedProfile] = {}
         self._next = 0
-        self._kept: KeptValues[Profile] = KeptValues(room, size_of)
+        self._kept: KeptValues[Profile] = KeptValues(room, bytes_of_profile)
         self._made: dict[tuple[str, int], asyncio.Task[Profile]] = {}
 
     def take(self, entries: Iterable[Entry]) -> bool:
@@ -114,7 +114,7 @@ def graph_of(entries: Iterable[Entry], traced: Entry) -> Entry | None:
     )
 
 
-def size_of(profile: Profile) -> int:
+def bytes_of_profile(profile: Profile) -> int:
     """The bytes that a profile takes, about."""
     texts = len(profile.timeline.names) + 2 * len(profile.timeline.nodes)
     rows = len(profile.ops) + len(profile.types) + len(profile.groups)

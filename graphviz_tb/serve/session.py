@@ -45,7 +45,7 @@ MOST_BLOBS = 200_000  # ids of images and sounds that are known at once
 Drawn = tuple[tuple[str, NDArray[Any]], ...]  # what is drawn of a series: columns by name
 
 
-def size_of(drawn: Drawn) -> int:
+def bytes_drawn(drawn: Drawn) -> int:
     """The bytes of what is drawn of a series."""
     return sum(column.nbytes for _, column in drawn)
 
@@ -70,7 +70,7 @@ class ServedSource:
         )
         answers = min(ROOM_OF_ANSWERS, settings.memory // SHARE_OF_ANSWERS)
         self.kept = KeptAnswers(answers)
-        self.drawn: KeptValues[Drawn] = KeptValues(answers, size_of)
+        self.drawn: KeptValues[Drawn] = KeptValues(answers, bytes_drawn)
         self.room = settings.memory - room - 2 * answers  # for series, in bytes
         self._extents: dict[RunTag, tuple[tuple[int, int], list[Any]]] = {}
         self.logged = Logged((), ())

@@ -39,14 +39,14 @@ def listed(told: ReportStage, source: str, runs: Collection[str] | None) -> tupl
 
 def traced_step(told: ReportStage, source: str, traced: Entry, graph: Entry | None) -> Profile:
     """The profile of a traced step, joined with a graph, or with none."""
-    model = load(NO_GRAPH if graph is None else source, **chosen(graph))
+    model = load(NO_GRAPH if graph is None else source, **choices_of(graph))
     told("annotate", 0, None)
     tag = traced.tag or ""
     with no_collection():
         return profile_of(model.hierarchy, profiles(source, ReadOptions(run=traced.run))[tag], tag)
 
 
-def chosen(entry: Entry | None) -> dict[str, Any]:
+def choices_of(entry: Entry | None) -> dict[str, Any]:
     """The options that choose an entry."""
     named = {"run": entry.run, "tag": entry.tag, "tag_set": entry.tag_set} if entry is not None else {}
     said: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
@@ -59,7 +59,7 @@ def page(told: ReportStage, source: str, choices: Choices, view: SavedView | Non
     return replace(as_page(*data(model, model.options.picture)), joins=model.joins(tags))
 
 
-def joined(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
+def joins_of(told: ReportStage, source: str, choices: Choices, tags: Sequence[str]) -> tuple[Join, ...]:
     """Where tags belong in one graph, without its page."""
     return load(source, report=reported(told), **choices).joins(tags)
 

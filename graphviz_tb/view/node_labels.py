@@ -117,7 +117,7 @@ class NodeLabels:
             return ""
         parent = int(self.hierarchy.parent[row])
         if parent not in self.numbers:
-            self.numbers[parent] = numbered(self.hierarchy, parent)
+            self.numbers[parent] = sibling_numbers(self.hierarchy, parent)
         return self.numbers[parent].get(row, "")
 
     def count(self, row: int) -> str:
@@ -135,7 +135,7 @@ class NodeLabels:
         return tuple(self.node_label((row,)) for row in level.functions if row in shown)
 
 
-def numbered(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
+def sibling_numbers(hierarchy: Hierarchy, parent: int) -> dict[int, str]:
     """Numbers for the children of a row that share a label, by the counters of their names, else in file order."""
     called: dict[str, list[int]] = {}
     for row in hierarchy.children(parent).tolist():

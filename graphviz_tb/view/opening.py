@@ -43,7 +43,7 @@ def open_groups(
     elif not options.open:
         opened.update(dict.fromkeys(first_picture(hierarchy, metagraph, shows_one(options))))
     # Named groups come last: what `--depth` or `--open-all` opened counts against the limit.
-    shown = size_of(hierarchy, metagraph, opened if options.open else ())
+    shown = contents_size(hierarchy, metagraph, opened if options.open else ())
     for paths in names.find_each(options.open):
         shown, odd = open_found(hierarchy, metagraph, opened, paths, most, shown)
         notices += odd
@@ -85,7 +85,7 @@ def open_found(
     """
     for path in paths:
         closed = closed_around(hierarchy, path, opened)
-        more = shown.plus(size_of(hierarchy, metagraph, closed))
+        more = shown.plus(contents_size(hierarchy, metagraph, closed))
         if more.letters > ADDRESS_LETTERS:
             return shown, (too_long(hierarchy.name[path[-1]]),)
         if len(paths) > 1:  # a single place that was named is opened however large it is
@@ -138,7 +138,7 @@ class PictureSize(NamedTuple):
         return PictureSize(self.boxes + other.boxes, self.letters + other.letters, self.lines + other.lines)
 
 
-def size_of(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[Path]) -> PictureSize:
+def contents_size(hierarchy: Hierarchy, metagraph: ExpandPath, groups: Iterable[Path]) -> PictureSize:
     """Return the size of the contents of groups."""
     boxes = letters = lines = 0
     for path in groups:
@@ -183,14 +183,14 @@ def breadth_first(
     hierarchy: Hierarchy, metagraph: ExpandPath, opened: OpenSet, limit: int, depth: int | None
 ) -> tuple[Notice, ...]:
     """Breadth first from the root."""
-    shown = size_of(hierarchy, metagraph, [ROOT])
+    shown = contents_size(hierarchy, metagraph, [ROOT])
     queue: deque[tuple[Path, int]] = deque([(ROOT, 0)])
     while queue:
         path, level = queue.popleft()
         if depth is not None and level >= depth:  # breadth first: all that follow are as deep
             break
         for child in groups_below(hierarchy, metagraph(path), path):
-            shown = shown.plus(size_of(hierarchy, metagraph, [child]))
+            shown = shown.plus(contents_size(hierarchy, metagraph, [child]))
             if shown.boxes > limit:
                 return (too_many(limit, hierarchy.name[child[-1]]),)
             if shown.letters > ADDRESS_LETTERS:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
-from graphviz_tb.model.paths import LIBRARY, Path, address, joined, last_segment, split_address
+from graphviz_tb.model.paths import LIBRARY, Path, address, joined_address, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
 
@@ -152,7 +152,7 @@ class RowFinder:
         more when 50,000 were.
         """
         wanted, name = Pattern(pattern), self.hierarchy.name
-        matches: list[Path] = [(row,) for row in self._groups(0) if wanted.matches(joined([name[row]]))]
+        matches: list[Path] = [(row,) for row in self._groups(0) if wanted.matches(joined_address([name[row]]))]
         places, more = self._places_inside
         matches += [path for path, called in places if wanted.matches(called)]
         if not matches and more:
@@ -209,7 +209,7 @@ class RowFinder:
         hierarchy = self.hierarchy
         if around == [()]:
             functions = [hierarchy.name[row] for row in hierarchy.function_rows]
-            return [joined([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
+            return [joined_address([name]) for name in (*reversed(self.index(0)), *functions)]  # in file order
         by_itself = [path[0] for path in around if len(path) == 1 and hierarchy.kind[path[0]] == FUNCTION]
         paths: list[Path] = [(row,) for function in by_itself for row in self.index(function).values()]
         paths += [

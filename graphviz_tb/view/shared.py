@@ -6,7 +6,7 @@ from graphviz_tb.model.measure import SMALL_SIZE, clean, elide
 from graphviz_tb.model.metagraph import Side
 from graphviz_tb.model.view import Note, View
 from graphviz_tb.view.labels import NAMES_LISTED, brief
-from graphviz_tb.view.stubs import called
+from graphviz_tb.view.stubs import neighbour_name
 
 MANY = 5  # boxes that share a stub before a note says it
 LISTED = 3  # the same where the neighbour is in the auxiliary area, whose own stubs name the boxes, or where it is
@@ -35,7 +35,7 @@ def note(view: View, side: Side, other: int, indices: list[int], count: int) -> 
     """The note of one neighbour."""
     who = "all boxes" if len(indices) == count else f"{len(indices)} boxes"
     arrow = "→" if side == "out" else "←"
-    name = elide(called(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)
+    name = elide(neighbour_name(other, view.names, view.labels), LONGEST_NAME, SMALL_SIZE)
     boxes = [view.node_labels[view.metagraph.annotations[index].child].label for index in indices]
     full = clean(view.names.get(other, ""))
     account = f"{brief(full)} {'←' if side == 'out' else '→'} {', '.join(map(brief, boxes[:NAMES_LISTED]))}"

@@ -46,7 +46,7 @@ def stubs_at(
 def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: Mapping[int, str]) -> StubWords:
     """The words of one annotation."""
     full = clean(names.get(annotation.other, ""))
-    label, more = called(annotation.other, names, labels), ""
+    label, more = neighbour_name(annotation.other, names, labels), ""
     parts = label.split(" (")  # e.g. "kernel 3×3×1×8 (2 uses)"
     if annotation.kind == "weight" and len(parts) > 1 and width(label, SMALL_SIZE) > LONGEST_LABEL:
         # its shape says more than how often it is used
@@ -58,7 +58,7 @@ def stub(index: int, annotation: Annotation, names: Mapping[int, str], labels: M
     return StubWords(annotation.kind, label, title, annotation.other, annotation.control, (index,))
 
 
-def called(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
+def neighbour_name(row: int, names: Mapping[int, str], labels: Mapping[int, str]) -> str:
     """What a neighbour is called: its own label, else the last segment of its name."""
     full = clean(names.get(row, ""))
     return clean(labels.get(row, "")) or last_segment(full) or full

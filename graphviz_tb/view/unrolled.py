@@ -24,7 +24,8 @@ def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
     return {
         row
         for row in inside
-        if again_and_again(hierarchy, row, used) or cell_of(hierarchy, row, loops.get(around(hierarchy, row), ()), used)
+        if again_and_again(hierarchy, row, used)
+        or cell_of(hierarchy, row, loops.get(group_around_stack(hierarchy, row), ()), used)
     }
 
 
@@ -62,11 +63,11 @@ class Used:
 
 def in_scope(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a stack is in a scope."""
-    scope = around(hierarchy, row)
+    scope = group_around_stack(hierarchy, row)
     return scope > 0 and hierarchy.kind[scope] == SCOPE
 
 
-def around(hierarchy: Hierarchy, row: int) -> int:
+def group_around_stack(hierarchy: Hierarchy, row: int) -> int:
     """Return the innermost group around a stack that is not a stack; 0 if there is none."""
     group = int(hierarchy.parent[row])
     while group > 0 and hierarchy.kind[group] in STACKS:
@@ -90,5 +91,5 @@ def loops_by_scope(hierarchy: Hierarchy) -> dict[int, list[int]]:
     filed: dict[int, list[int]] = {}
     for call in sorted(hierarchy.calls):
         if {attr for attr, _ in hierarchy.calls[call]} == {"cond", "body"}:
-            filed.setdefault(around(hierarchy, call), []).append(call)
+            filed.setdefault(group_around_stack(hierarchy, call), []).append(call)
     return filed

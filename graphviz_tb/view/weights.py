@@ -37,7 +37,7 @@ class Weights:
         self._sums = sums(holding)
         self.layers = frozenset(layers(hierarchy, [*inside, *calls]))
         self._layers = np.array(sorted(self.layers), np.int64)
-        self._around = np.array(around(hierarchy, self._layers.tolist()), np.int64)
+        self._around = np.array(innermost_around(hierarchy, self._layers.tolist()), np.int64)
 
     def held(self, row: int) -> bool:
         """Whether a row holds an op that uses a weight."""
@@ -85,7 +85,7 @@ def layers(hierarchy: Hierarchy, users: Iterable[int]) -> Iterator[int]:
         yield parent
 
 
-def around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
+def innermost_around(hierarchy: Hierarchy, rows: Iterable[int]) -> list[int]:
     """Return for each of some rows, in ascending order, the innermost other one around it; -1 for none."""
     outer: list[int] = []
     stack: list[int] = []

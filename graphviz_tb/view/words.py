@@ -26,7 +26,7 @@ def words_of(view: View, limit: int) -> LevelWords:
     links = linked_names(view)
     return LevelWords(
         seconds=tuple(second_line(node, len(links[position])) for position, node in enumerate(node_labels)),
-        titles=tuple(title(node, links[position]) for position, node in enumerate(node_labels)),
+        titles=tuple(tooltip(node, links[position]) for position, node in enumerate(node_labels)),
         incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),
         outgoing=tuple(stubs_at(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
@@ -97,7 +97,7 @@ def as_stack(node: NodeLabel, said: str | None, member: str, inside: str, shown:
     )
 
 
-def title(node: NodeLabel, links: list[str]) -> str:
+def tooltip(node: NodeLabel, links: list[str]) -> str:
     """Return the tooltip of a box; that of an open group names the ends of the stubs that are not shown next to it."""
     linked = f"linked with {', '.join(map(brief, links[:NAMES_LISTED]))}" if links else ""
     return " · ".join(part for part in (brief(node.full), second_line(node), node.about, linked) if part)

@@ -19,12 +19,12 @@ const NOTHING_of_bundles = new SingleBundle();
 
 // model.drawing
 class Pen {
-  constructor(colour, width = 1, dashes = [], cap = "butt", join_ = "miter") {
+  constructor(colour, width = 1, dashes = [], cap = "butt", join = "miter") {
     this.colour = colour;
     this.width = width;
     this.dashes = dashes;
     this.cap = cap;
-    this.join = join_;
+    this.join = join;
   }
 }
 class Rectangle {
@@ -80,10 +80,10 @@ class Label {
   }
 }
 class Group {
-  constructor(shapes_, address_ = null, tooltip = "", data = [], at = [0, 0]) {
+  constructor(shapes_, address_ = null, tooltip_ = "", data = [], at = [0, 0]) {
     this.shapes = shapes_;
     this.address = address_;
-    this.tooltip = tooltip;
+    this.tooltip = tooltip_;
     this.data = data;
     this.at = at;
   }
@@ -96,10 +96,10 @@ class Section {
   }
 }
 class Drawing {
-  constructor(width, height_, title, summary, ground, parts) {
+  constructor(width, height_, title_, summary, ground, parts) {
     this.width = width;
     this.height = height_;
-    this.title = title;
+    this.title = title_;
     this.summary = summary;
     this.ground = ground;
     this.parts = parts;
@@ -318,7 +318,7 @@ class Text {
   }
 }
 class Box {
-  constructor(address_, row, kind, parent, depth_, x, y, width, height_, open, openable, sheets_ = 0, connected = false, area = "main", member = "scope", title = "") {
+  constructor(address_, row, kind, parent, depth_, x, y, width, height_, open, openable, sheets_ = 0, connected = false, area = "main", member = "scope", title_ = "") {
     this.address = address_;
     this.row = row;
     this.kind = kind;
@@ -334,11 +334,11 @@ class Box {
     this.connected = connected;
     this.area = area;
     this.member = member;
-    this.title = title;
+    this.title = title_;
   }
 }
 class Route {
-  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title = "", identity = new Identity(), source_port = -1, target_port = -1, main = false) {
+  constructor(points, kind, source, target, thickness, back = false, arrow = true, frame = -1, title_ = "", identity = new Identity(), source_port = -1, target_port = -1, main = false) {
     this.points = points;
     this.kind = kind;
     this.source = source;
@@ -347,7 +347,7 @@ class Route {
     this.back = back;
     this.arrow = arrow;
     this.frame = frame;
-    this.title = title;
+    this.title = title_;
     this.identity = identity;
     this.source_port = source_port;
     this.target_port = target_port;
@@ -363,13 +363,13 @@ class Web {
   }
 }
 class Port {
-  constructor(x, y, box, kind, count = 1, title = "", group = "", slot = -1, first_ = true, others = []) {
+  constructor(x, y, box, kind, count = 1, title_ = "", group = "", slot = -1, first_ = true, others = []) {
     this.x = x;
     this.y = y;
     this.box = box;
     this.kind = kind;
     this.count = count;
-    this.title = title;
+    this.title = title_;
     this.group = group;
     this.slot = slot;
     this.first = first_;
@@ -377,7 +377,7 @@ class Port {
   }
 }
 class Stub {
-  constructor(x, y, width, height_, kind, side_, box, other, points, control = false, title = "", identities = []) {
+  constructor(x, y, width, height_, kind, side_, box, other, points, control = false, title_ = "", identities = []) {
     this.x = x;
     this.y = y;
     this.width = width;
@@ -388,7 +388,7 @@ class Stub {
     this.other = other;
     this.points = points;
     this.control = control;
-    this.title = title;
+    this.title = title_;
     this.identities = identities;
   }
 }
@@ -417,7 +417,7 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks_ = 26, most_ = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0], upward = false) {
+  constructor(siblings = 16, ranks_ = 26, most_ = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread_ = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0], upward = false) {
     this.siblings = siblings;
     this.ranks = ranks_;
     this.most = most_;
@@ -425,7 +425,7 @@ class Gaps {
     this.box = box;
     this.edge = edge;
     this.parts = parts;
-    this.spread = spread;
+    this.spread = spread_;
     this.start = start;
     this.straight = straight_;
     this.beyond = beyond;
@@ -525,8 +525,8 @@ class Paint {
   }
 }
 class Caption {
-  constructor(title, facts, select = []) {
-    this.title = title;
+  constructor(title_, facts, select = []) {
+    this.title = title_;
     this.facts = facts;
     this.select = select;
   }
@@ -686,16 +686,16 @@ class NodeLabel {
   }
 }
 class LineWords {
-  constructor(label_, title) {
+  constructor(label_, title_) {
     this.label = label_;
-    this.title = title;
+    this.title = title_;
   }
 }
 class StubWords {
-  constructor(kind, label_, title, other, control, notes = []) {
+  constructor(kind, label_, title_, other, control, notes = []) {
     this.kind = kind;
     this.label = label_;
-    this.title = title;
+    this.title = title_;
     this.other = other;
     this.control = control;
     this.notes = notes;
@@ -842,7 +842,7 @@ function attach(skeleton, chains, sizes, gaps, buses_ = []) {
     kinds = (() => { const out = []; for (const key of keys) { out.push(((buses_.length && end) ? buses_.at(wires.get(key)[0]) : -1)); } return out; })();
     slots = slots_of(kinds, middle);
     middle = ((middle >= 0) ? slots.at(middle) : -1);
-    places = spread_of_attach(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
+    places = places_at_side(sizes.at(item)[0], (slots.at(-1) + 1), gaps.spread, middle);
     for ([key, slot] of py_zip(keys, slots)) {
       for (wire of wires.get(key)) {
         offsets.at(wire)[end] = places.at(slot);
@@ -852,16 +852,16 @@ function attach(skeleton, chains, sizes, gaps, buses_ = []) {
   return (() => { const out = []; for (const [upper, lower] of offsets) { out.push([upper, lower]); } return out; })();
 }
 function slots_of(kinds, middle) {
-  let join_, slots, number, kind, same;
-  join_ = ((middle >= 0) || (kinds.length >= MANY_of_attach));
+  let join, slots, number, kind, same;
+  join = ((middle >= 0) || (kinds.length >= MANY_of_attach));
   slots = [];
   for ([number, kind] of py_enumerate(kinds)) {
-    same = (join_ && (number && ((kind >= 0) && ((kind === kinds.at((number - 1))) && ((middle !== number) && (middle !== (number - 1)))))));
+    same = (join && (number && ((kind >= 0) && ((kind === kinds.at((number - 1))) && ((middle !== number) && (middle !== (number - 1)))))));
     slots.push((number ? (slots.at(-1) + (py_truth(same) ? 0 : 1)) : 0));
   }
   return slots;
 }
-function spread_of_attach(width, count, step, middle = -1) {
+function places_at_side(width, count, step, middle = -1) {
   let most_, room, start;
   most_ = Math.max(middle, ((count - 1) - middle));
   if (((middle >= 0) && ((most_ * LEAST) <= (Math.floor(width / 2) - MARGIN_of_attach)))) {
@@ -890,18 +890,18 @@ class Turn {
     return (this.vertical ? [this.width, this.height] : [this.height, this.width]);
   }
   point(point) {
-    let across_, along_;
-    [across_, along_] = point;
+    let across_, along;
+    [across_, along] = point;
     if (["BT", "RL"].includes(this.direction)) {
-      along_ = (this.height - along_);
+      along = (this.height - along);
     }
-    return (this.vertical ? [across_, along_] : [along_, across_]);
+    return (this.vertical ? [across_, along] : [along, across_]);
   }
   corner(point, size) {
-    let along_;
-    along_ = (this.vertical ? size[1] : size[0]);
+    let along;
+    along = (this.vertical ? size[1] : size[0]);
     if (["BT", "RL"].includes(this.direction)) {
-      return this.point([point[0], (point[1] + along_)]);
+      return this.point([point[0], (point[1] + along)]);
     }
     return this.point(point);
   }
@@ -931,16 +931,16 @@ class Name {
   }
 }
 function names_of(nodes) {
-  let names, alike_, number, node, name, group, texts, head_, tail, text, label_;
+  let names, alike, number, node, name, group, texts, head_, tail, text, label_;
   names = (() => { const out = []; for (const node of nodes) { out.push(name_of(node)); } return out; })();
-  alike_ = new Map();
+  alike = new Map();
   for ([number, [node, name]] of py_enumerate(py_zip(nodes, names))) {
-    if ((name.label !== called_of_names(node))) {
-      py_setdefault(alike_, name.label, []).push(number);
+    if ((name.label !== full_name(node))) {
+      py_setdefault(alike, name.label, []).push(number);
     }
   }
-  for (group of alike_.values()) {
-    texts = (() => { const out = []; for (const number of group) { out.push(called_of_names(nodes.at(number))); } return out; })();
+  for (group of alike.values()) {
+    texts = (() => { const out = []; for (const number of group) { out.push(full_name(nodes.at(number))); } return out; })();
     if ((new Set(texts).size > 1)) {
       [head_, tail] = agreed(texts);
       for ([number, text] of py_zip(group, texts)) {
@@ -957,10 +957,10 @@ function name_of(node) {
   op = (drawn_as_of_names(node) === "op");
   size = (op ? OP_SIZE : NODE_SIZE);
   side_ = (node.openable ? MARK_ROOM.get((op ? "op" : "scope")) : PADDING);
-  [name, room] = [called_of_names(node), (most(node) - (2 * side_))];
+  [name, room] = [full_name(node), (most(node) - (2 * side_))];
   return new Name(elide(((hand_width(name, size) <= room) ? name : briefly(name)), room, size), size, side_);
 }
-function called_of_names(node) {
+function full_name(node) {
   let name;
   name = hand_clean(node.label);
   return (name.trim() ? name : ("“" + String(name) + "”"));
@@ -993,18 +993,18 @@ function agreed(names) {
   return [head_, tail];
 }
 function briefly(name) {
-  let ends_, first_, last, same, length;
+  let ends_, first_, last, same, length_;
   ends_ = name.split(RANGE);
   if ((ends_.length !== 2)) {
     return name;
   }
   [first_, last] = ends_;
   same = 0;
-  length = same;
-  while (((length < Math.min(py_len(first_), py_len(last))) && (py_char(first_, length) === py_char(last, length)))) {
-    length += 1;
-    if ((BETWEEN_WORDS.includes(py_char(last, (length - 1))) || BETWEEN_WORDS.includes(py_slice(last, length, (length + 1))))) {
-      same = length;
+  length_ = same;
+  while (((length_ < Math.min(py_len(first_), py_len(last))) && (py_char(first_, length_) === py_char(last, length_)))) {
+    length_ += 1;
+    if ((BETWEEN_WORDS.includes(py_char(last, (length_ - 1))) || BETWEEN_WORDS.includes(py_slice(last, length_, (length_ + 1))))) {
+      same = length_;
     }
   }
   return (((0 < same) && (same < py_len(last))) ? (String(first_) + String(RANGE) + String(py_slice(last, same))) : name);
@@ -1030,7 +1030,7 @@ class ClosedBox {
     return Math.floor((this.height + this.top) / 2);
   }
 }
-function closed_of_sizes(node, name, second) {
+function closed(node, name, second) {
   let kind, stack, two_lines, inner, height_, texts;
   kind = drawn_as_of_names(node);
   stack = ["series", "fold"].includes(node.kind);
@@ -1080,11 +1080,11 @@ class StubColumn {
     this.texts = texts;
   }
 }
-function extent(stub) {
+function stub_width(stub) {
   return ((EXTENT.get(stub.kind)[0] + ((stub.kind !== "more") ? LABEL_GAP : 0)) + hand_width(stub.label, SMALL_SIZE));
 }
 function column_width(column) {
-  return (py_max((() => { const out = []; for (const stub of column) { out.push(extent(stub)); } return out; })(), {default: -LEAD}) + LEAD);
+  return (py_max((() => { const out = []; for (const stub of column) { out.push(stub_width(stub)); } return out; })(), {default: -LEAD}) + LEAD);
 }
 function column_of_beside(words, side_, middle, edge, reach_, off) {
   let top, sign, stubs, texts, index, stub, y, meet_, near_, far;
@@ -1118,12 +1118,12 @@ function rail(words, side_, box, x) {
   return new StubColumn([...stubs], [...texts]);
 }
 function _stub_of_beside(stub, side_, left, middle, line) {
-  let across_, along_, points, top, notes;
-  [across_, along_] = EXTENT.get(stub.kind);
+  let across_, along, points, top, notes;
+  [across_, along] = EXTENT.get(stub.kind);
   points = ((side_ === "in") ? line : py_reversed(line));
-  top = (middle - Math.floor(along_ / 2));
+  top = (middle - Math.floor(along / 2));
   notes = [...(() => { const out = []; for (const index of stub.notes) { out.push(new Identity(undefined, "annotation", index)); } return out; })()];
-  return new Stub(left, top, across_, along_, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
+  return new Stub(left, top, across_, along, stub.kind, side_, -1, stub.other, points, stub.control, stub.title, notes);
 }
 function _label_of_beside(stub, x, middle, anchor) {
   let wide, y;
@@ -1166,7 +1166,7 @@ function behind(node) {
 }
 function piece(node, name, words, position, upright) {
   let shape_, pill, make;
-  shape_ = closed_of_sizes(node, name, words.seconds.at(position));
+  shape_ = closed(node, name, words.seconds.at(position));
   pill = (drawn_as_of_names(node) === "op");
   make = (upright ? _upright : _lying);
   return make(shape_, words.incoming.at(position), words.outgoing.at(position), words.loops.has(position), pill);
@@ -1196,7 +1196,7 @@ function _lying(shape_, incoming, outgoing, loop, pill) {
   start = 14;
   over = rail(incoming, "in", box, start);
   under_ = rail(outgoing, "out", box, start);
-  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL) + extent(stub))); } return out; })(), {default: 0});
+  reach_ = py_max((() => { const out = []; for (const stub of [...incoming, ...outgoing]) { out.push(((start + RAIL) + stub_width(stub))); } return out; })(), {default: 0});
   return new Piece(Math.max((wide + room), reach_), ((above + tall) + below_), 0, above, box, shape_.sheets, pill, [...[...shape_.texts, ...over.texts], ...under_.texts], [...over.stubs, ...under_.stubs], (loop ? _loop(box, shape_.middle) : []));
 }
 function _loop(box, middle) {
@@ -1208,14 +1208,14 @@ function _loop(box, middle) {
 // place.attachment
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece_, _, ends_, met, across_, order, width, number, x;
+  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, piece_, _, ends_, met, across_, order, width, number, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const piece_ of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, piece_.box)); } return out; })();
-  spread = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
+  spread_ = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
-    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
+    touch = (wire.turned ? py_reversed(spread_.at(index)) : spread_.at(index));
     for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
       if ((child < skeleton.children)) {
         piece_ = pieces.at(child);
@@ -1398,18 +1398,18 @@ function best(core, sky, columns_, least_, room) {
   return py_min(possible, {key: (placement) => placement.cost});
 }
 function placements(core, sky, size, places) {
-  let wide, tall, across_, along_, possible, top, reach_, left;
-  [[wide, tall], [across_, along_]] = [core, size];
+  let wide, tall, across_, along, possible, top, reach_, left;
+  [[wide, tall], [across_, along]] = [core, size];
   possible = [];
-  for (top of [0, Math.max(0, (tall - along_))]) {
-    reach_ = sky.right((top - AWAY), ((top + along_) + AWAY));
+  for (top of [0, Math.max(0, (tall - along))]) {
+    reach_ = sky.right((top - AWAY), ((top + along) + AWAY));
     left = (reach_ ? (reach_ + AWAY) : 0);
-    possible.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along_)], true, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, (left + across_)), Math.max(tall, along)], true, places));
   }
   for (left of [0, Math.max(0, (wide - across_))]) {
     reach_ = sky.bottom((left - AWAY), ((left + across_) + AWAY));
     top = (reach_ ? (reach_ + AWAY) : 0);
-    possible.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along_))], false, places));
+    possible.push(new Placement([left, top], size, [Math.max(wide, across_), Math.max(tall, (top + along))], false, places));
   }
   return possible;
 }
@@ -1420,35 +1420,35 @@ function _heading(content, origin) {
   return new Text(origin[0], y, content, content, HEADING_SIZE, wide, "heading", "start", true);
 }
 function block(columns_, limit) {
-  let places, start, longest_, column, part, axis, along_, _, tall, own_axis;
+  let places, start, longest_, column, part, axis, along, _, tall, own_axis;
   places = [];
   start = 0;
   longest_ = start;
   for (column of columns_) {
     for (part of broken(column, limit)) {
       axis = py_max((() => { const out = []; for (const thing of part) { out.push(thing[2]); } return out; })());
-      along_ = 0;
+      along = 0;
       for ([_, tall, own_axis] of part) {
-        places.push([((start + axis) - own_axis), along_]);
-        along_ += (tall + GAP_of_auxiliary);
+        places.push([((start + axis) - own_axis), along]);
+        along += (tall + GAP_of_auxiliary);
       }
-      longest_ = Math.max(longest_, (along_ - GAP_of_auxiliary));
+      longest_ = Math.max(longest_, (along - GAP_of_auxiliary));
       start += ((axis + py_max((() => { const out = []; for (const thing of part) { out.push((thing[0] - thing[2])); } return out; })())) + GAP_of_auxiliary);
     }
   }
   return [places, [(start - GAP_of_auxiliary), longest_]];
 }
 function broken(column, limit) {
-  let parts, along_, thing;
+  let parts, along, thing;
   parts = [];
-  along_ = 0;
+  along = 0;
   for (thing of column) {
-    if ((!parts.length || ((along_ + thing[1]) > limit))) {
+    if ((!parts.length || ((along + thing[1]) > limit))) {
       parts.push([]);
-      along_ = 0;
+      along = 0;
     }
     parts.at(-1).push(thing);
-    along_ += (thing[1] + GAP_of_auxiliary);
+    along += (thing[1] + GAP_of_auxiliary);
   }
   return parts;
 }
@@ -1955,7 +1955,7 @@ function cross_steeply(hops, height_) {
     return;
   }
   for (hop of flat) {
-    outer = around_of_steep(hop, flat);
+    outer = parallel_around(hop, flat);
     if ((outer == null)) {
       continue;
     }
@@ -1972,7 +1972,7 @@ function cross_steeply(hops, height_) {
     [_, _, hop.late, hop.early] = best_;
   }
 }
-function around_of_steep(hop, flat) {
+function parallel_around(hop, flat) {
   let way, crossing;
   way = ((hop.end > hop.start) ? 1 : -1);
   crossing = (() => { const out = []; for (const other of flat) if (((((other.start - hop.start) * way) < 0) && (0 < ((other.end - hop.end) * way)))) { out.push(other); } return out; })();
@@ -2019,9 +2019,9 @@ function blunt(points, first_, last) {
       continue;
     }
     reach_ = (16 * CUT);
-    run = length_of_corners(before, corner);
+    run = sixteenths_apart(before, corner);
     reach_ = Math.min(reach_, ((number === 1) ? (run - (16 * first_)) : Math.floor(run / 2)));
-    run = length_of_corners(corner, after);
+    run = sixteenths_apart(corner, after);
     reach_ = Math.min(reach_, ((number === (points.length - 2)) ? (run - (16 * last)) : Math.floor(run / 2)));
     if ((reach_ <= 0)) {
       result_.push(corner);
@@ -2029,7 +2029,7 @@ function blunt(points, first_, last) {
       continue;
     }
     [enter, leave] = [towards(corner, before, reach_), towards(corner, after, reach_)];
-    if ((fresh && (length_of_corners(result_.at(-1), enter) < (16 * CLOSE)))) {
+    if ((fresh && (sixteenths_apart(result_.at(-1), enter) < (16 * CLOSE)))) {
       previous = py_pop(result_);
       enter = [Math.floor((previous[0] + enter[0]) / 2), Math.floor((previous[1] + enter[1]) / 2)];
     }
@@ -2040,19 +2040,19 @@ function blunt(points, first_, last) {
   return result_;
 }
 function sharp(a, b, c) {
-  let along_, across_;
-  along_ = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
+  let along, across_;
+  along = (((b[0] - a[0]) * (c[0] - b[0])) + ((b[1] - a[1]) * (c[1] - b[1])));
   across_ = (((b[0] - a[0]) * (c[1] - b[1])) - ((b[1] - a[1]) * (c[0] - b[0])));
-  return ((along_ <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along_) * along_)));
+  return ((along <= 0) || (((UNIT * across_) * across_) > ((TANGENT * along) * along)));
 }
-function length_of_corners(a, b) {
+function sixteenths_apart(a, b) {
   let dx, dy;
   [dx, dy] = [(b[0] - a[0]), (b[1] - a[1])];
   return py_isqrt((256 * ((dx * dx) + (dy * dy))));
 }
 function towards(start, goal, distance) {
   let whole_, dx, dy;
-  whole_ = length_of_corners(start, goal);
+  whole_ = sixteenths_apart(start, goal);
   if (!whole_) {
     return start;
   }
@@ -2086,13 +2086,13 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   return result_;
 }
 function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
-  let result_, lefts, gaps, rooms, wire, chain, bends_, passed_, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
+  let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
   rooms = exits(chains, ends_, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
-    passed_ = [];
+    passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
     [out, on] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
     begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
@@ -2107,20 +2107,20 @@ function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights
       turns = py_get(around, [wire, (number - 1)]);
       if (py_truth(turns)) {
         [[x, foot], [goal, head_]] = [turns[0], turns[3]];
-        py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed_), turns[1], turns[2]]);
-        [windows, passed_] = [[[head_, goal, goal]], []];
+        py_extend(bends_, [...shortest(corridors, [...windows, [foot, x, x]], passed), turns[1], turns[2]]);
+        [windows, passed] = [[[head_, goal, goal]], []];
       }
       if ((number === (chain.length - 1))) {
         break;
       }
       item = chain.at(number);
-      passed_.push(item);
+      passed.push(item);
       near_ = [hops.at(wire).at((number - 1)).early, hops.at(wire).at(number).late];
       py_extend(windows, beside_rank(corridors, item, band_.get(item), near_, turns, py_get(around, [wire, number])));
     }
     above = (((band_.get(lower).top - band_.get(lower).before) - hops.at(wire).at(-1).early) + on);
     windows.push([Math.max(above, (windows.at(-1)[0] + 1)), stop[0], stop[0]]);
-    py_extend(bends_, shortest(corridors, windows, passed_));
+    py_extend(bends_, shortest(corridors, windows, passed));
     thick = py_max([strokes.at(wire).thick, ...(() => { const out = []; for (const item of chain.slice(1, -1)) { out.push(corridors.thick.at(item)); } return out; })(), 0]);
     result_.push(finished([...bends_, stop], wire, skeleton, thick, strokes.at(wire).tip, gaps));
   }
@@ -2146,10 +2146,10 @@ function beside_rank(corridors, item, here, near_, before, after) {
   }
   return [corridors.window(item, 0, top), corridors.window(item, 1, bottom)];
 }
-function shortest(corridors, windows, passed_) {
+function shortest(corridors, windows, passed) {
   let bends_;
   bends_ = funnel(windows);
-  corridors.keep(passed_, windows.slice(((windows.length - 1) - (2 * passed_.length)), -1), bends_);
+  corridors.keep(passed, windows.slice(((windows.length - 1) - (2 * passed.length)), -1), bends_);
   return bends_;
 }
 function finished(points, wire, skeleton, thick, tip_, gaps) {
@@ -2237,11 +2237,11 @@ function straight_ends(skeleton, chains, place_, passing, strokes, gaps) {
   return (() => { const out = []; for (const [part_heads, runs] of py_zip(heads, straight_)) { out.push((() => { const out = []; for (const [head_, run] of py_zip(part_heads, runs)) { out.push([(head_[0] + run[0]), (head_[1] + run[1])]); } return out; })()); } return out; })();
 }
 function beside_main(wire, label_, hops) {
-  let across_, along_, lies;
-  [across_, along_] = label_;
-  lies = (along_ > across_);
+  let across_, along, lies;
+  [across_, along] = label_;
+  lies = (along > across_);
   if ((is_shut_in(wire, hops, across_) || (lies && is_crossed(wire, hops)))) {
-    return (along_ + (lies ? ASLANT : 0));
+    return (along + (lies ? ASLANT : 0));
   }
   return 0;
 }
@@ -2432,7 +2432,7 @@ class Title {
   }
 }
 const NO_TITLE = new Title([], 0, 0);
-function title_of_titles(node, count, crossing, wide) {
+function title(node, count, crossing, wide) {
   let name, end, shift, moved_, need, start, stop;
   name = elide(hand_clean(node.label), Math.max(MOST_of_titles, ((wide - LEFT) - RIGHT)), NODE_SIZE, true);
   end = (LEFT + hand_width(name, NODE_SIZE, true));
@@ -2489,9 +2489,9 @@ function in_rows(skeleton, sizes, gaps) {
     }
     top += (deep + gaps.ranks);
   }
-  return new LevelLayout([...positions_], [...spread_of_rows(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
+  return new LevelLayout([...positions_], [...port_places(skeleton, width)], [], width, Math.max(0, (top - gaps.ranks)));
 }
-function spread_of_rows(skeleton, width) {
+function port_places(skeleton, width) {
   let first_, places, index, slot, number, many;
   first_ = py_sum((() => { const out = []; for (const slot of skeleton.ports) { out.push(slot.first); } return out; })());
   places = [];
@@ -2616,7 +2616,7 @@ function together(lines_) {
     for ([start, stop] of py_pairwise(points)) {
       if (!py_equal(start, stop)) {
         track = track_of(start, stop);
-        py_extend(py_setdefault(changes, track, []), [[along(track, start), 1], [along(track, stop), -1]]);
+        py_extend(py_setdefault(changes, track, []), [[distance_along(track, start), 1], [distance_along(track, stop), -1]]);
       }
     }
   }
@@ -2638,10 +2638,10 @@ function until(points, shared) {
   for ([start, stop] of py_pairwise(points)) {
     if (!py_equal(start, stop)) {
       track = track_of(start, stop);
-      [bounds, here] = [py_get(shared, track, []), along(track, start)];
+      [bounds, here] = [py_get(shared, track, []), distance_along(track, start)];
       following = py_bisect_right(bounds, here);
-      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : along(track, stop)));
-      if ((begins < along(track, stop))) {
+      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : distance_along(track, stop)));
+      if ((begins < distance_along(track, stop))) {
         [dx, dy, _] = track;
         steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
         met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
@@ -2659,7 +2659,7 @@ function track_of(start, stop) {
   [dx, dy] = [Math.floor(dx / common), Math.floor(dy / common)];
   return [dx, dy, ((dx * start[1]) - (dy * start[0]))];
 }
-function along(track, point) {
+function distance_along(track, point) {
   return ((track[0] * point[0]) + (track[1] * point[1]));
 }
 
@@ -2667,11 +2667,11 @@ function along(track, point) {
 const FEW = 6;
 function loose(skeleton) {
   let lonely, boxes;
-  lonely = (() => { const out = []; for (const part of alone(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
+  lonely = (() => { const out = []; for (const part of single_parts(skeleton)) { out.push(skeleton.parts.at(part)[0][0]); } return out; })();
   boxes = py_sum((() => { const out = []; for (const part of skeleton.parts) for (const row of part) for (const item of row) { out.push((item < skeleton.children)); } return out; })());
   return (((lonely.length <= FEW) && ((2 * lonely.length) < boxes)) ? lonely : []);
 }
-function alone(skeleton) {
+function single_parts(skeleton) {
   return (() => { const out = []; for (const [number, part] of py_enumerate(skeleton.parts)) if (((number !== skeleton.main) && (part.length === 1) && (part[0].length === 1))) { out.push(number); } return out; })();
 }
 function without_loose(skeleton) {
@@ -2679,7 +2679,7 @@ function without_loose(skeleton) {
   if (!loose(skeleton).length) {
     return skeleton;
   }
-  gone = new Set(alone(skeleton));
+  gone = new Set(single_parts(skeleton));
   shelves = (() => { const out = []; for (const shelf of skeleton.shelves) { out.push([...(() => { const out = []; for (const part of shelf) if (!gone.has(part)) { out.push(part); } return out; })()]); } return out; })();
   return py_replace(skeleton, {shelves: [...(() => { const out = []; for (const shelf of shelves) if (shelf.length) { out.push(shelf); } return out; })()]});
 }
@@ -2717,15 +2717,15 @@ class Obstacles {
   add_line(owner, points, thick) {
     let run, noted_, cell;
     for (run of runs_of_label_places(points)) {
-      noted_ = [owner, Math.floor(thick / 20), run, around_of_label_places(run)];
-      for (cell of passed(run)) {
+      noted_ = [owner, Math.floor(thick / 20), run, bounds_of_run(run)];
+      for (cell of squares_passed(run)) {
         this.work += 1;
         py_setdefault(this.runs, cell, []).push(noted_);
       }
     }
   }
   is_free(owner, rect) {
-    let boxed, lined, cell, other, half, run, extent_, near_;
+    let boxed, lined, cell, other, half, run, extent, near_;
     [boxed, lined] = [grown(rect, BOX_ROOM), grown(rect, (LINE_ROOM + THICKEST))];
     if ((() => { for (const other of this.large) { if (overlap(boxed, other)) return true; } return false; })()) {
       return false;
@@ -2735,9 +2735,9 @@ class Obstacles {
         return false;
       }
       this.work += py_len(py_get(this.runs, cell, []));
-      for ([other, half, run, extent_] of py_get(this.runs, cell, [])) {
+      for ([other, half, run, extent] of py_get(this.runs, cell, [])) {
         near_ = ((other !== owner) ? grown(rect, (LINE_ROOM + half)) : boxed);
-        if ((meet(extent_, near_) && crosses(run, near_))) {
+        if ((meet(extent, near_) && crosses(run, near_))) {
           return false;
         }
       }
@@ -2783,7 +2783,7 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   }
   return placed;
 }
-function overhang(lines_, labels, extent_, axis) {
+function overhang(lines_, labels, extent, axis) {
   let before, after, wire, label_, middle, half;
   before = 0;
   after = before;
@@ -2792,25 +2792,25 @@ function overhang(lines_, labels, extent_, axis) {
     if ((middle != null)) {
       half = Math.floor(label_.size.at(axis) / 2);
       before = Math.max(before, ((half + 1) - middle.at(axis)));
-      after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent_));
+      after = Math.max(after, ((((middle.at(axis) + label_.size.at(axis)) - half) + 1) - extent));
     }
   }
   return [before, after];
 }
 function *candidates(points, label_) {
-  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along_, off, lean, part, whole_, x, y, side_;
-  straight_ = py_sorted(runs_of_label_places(points), {key: (run) => -length_of_label_places(run)});
+  let straight_, parts, beside_, start, stop, dx, dy, steep, need, along, off, lean, part, whole_, x, y, side_;
+  straight_ = py_sorted(runs_of_label_places(points), {key: (run) => -length(run)});
   for ([parts, beside_] of [[coarse, BESIDE_of_label_places], [fine, NEAR]].slice(0, (label_.main ? 2 : 1))) {
     for ([start, stop] of straight_.slice(0, RUNS)) {
       [dx, dy] = [(stop[0] - start[0]), (stop[1] - start[1])];
       steep = (Math.abs(dy) >= Math.abs(dx));
-      [need, along_] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
-      if ((along_ < need)) {
+      [need, along] = [label_.size.at((steep ? 1 : 0)), Math.max(Math.abs(dx), Math.abs(dy))];
+      if ((along < need)) {
         continue;
       }
       off = ((beside_ + Math.floor(label_.thick / 20)) + Math.floor(label_.size.at((steep ? 0 : 1)) / 2));
-      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along_));
-      for ([part, whole_] of parts(along_, need)) {
+      lean = Math.floor((need * Math.min(Math.abs(dx), Math.abs(dy))) / (2 * along));
+      for ([part, whole_] of parts(along, need)) {
         [x, y] = [(start[0] + Math.floor((dx * part) / whole_)), (start[1] + Math.floor((dy * part) / whole_))];
         for (side_ of (steep ? [1, -1] : [-1, 1])) {
           yield (steep ? [(x + (side_ * (off + lean))), y] : [x, (y + (side_ * (off + lean)))]);
@@ -2819,22 +2819,22 @@ function *candidates(points, label_) {
     }
   }
 }
-function coarse(along_, need) {
-  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along_) >= (16 * need))) { out.push([part, 16]); } return out; })();
+function coarse(along, need) {
+  return (() => { const out = []; for (const part of PARTS) if ((((2 * Math.min(part, (16 - part))) * along) >= (16 * need))) { out.push([part, 16]); } return out; })();
 }
-function fine(along_, need) {
+function fine(along, need) {
   let reach_, steps;
-  reach_ = Math.floor((along_ - need) / 2);
+  reach_ = Math.floor((along - need) / 2);
   steps = (() => { const out = []; for (const off of py_range(0, (reach_ + 1), FINE)) for (const step of (off ? [off, -off] : [0])) { out.push(step); } return out; })();
-  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along_ / 2) - step), along_]); } return out; })();
+  return (() => { const out = []; for (const step of steps) { out.push([(Math.floor(along / 2) - step), along]); } return out; })();
 }
 function runs_of_label_places(points) {
   return [...py_pairwise(straightened(points))];
 }
-function length_of_label_places(run) {
+function length(run) {
   return (((run[1][0] - run[0][0]) ** 2) + ((run[1][1] - run[0][1]) ** 2));
 }
-function around_of_label_places(run) {
+function bounds_of_run(run) {
   let ax, ay, bx, by;
   [[ax, ay], [bx, by]] = run;
   return [Math.min(ax, bx), Math.min(ay, by), Math.max(ax, bx), Math.max(ay, by)];
@@ -2850,7 +2850,7 @@ function grown(rect, by) {
 function cells(rect) {
   return (() => { const out = []; for (const column of py_range(Math.floor(rect[0] / CELL), (Math.floor(rect[2] / CELL) + 1))) for (const row of py_range(Math.floor(rect[1] / CELL), (Math.floor(rect[3] / CELL) + 1))) { out.push([column, row]); } return out; })();
 }
-function passed(run) {
+function squares_passed(run) {
   let ax, ay, bx, by, wide, tall, found, column, first_, last, enter, leave;
   [[ax, ay], [bx, by]] = ((run[0][0] <= run[1][0]) ? run : [run[1], run[0]]);
   [wide, tall] = [(bx - ax), (by - ay)];
@@ -3135,7 +3135,7 @@ class OpenGroup {
     return [...this.view.node_labels, ...this.view.functions];
   }
 }
-function in_order_of_groups(view) {
+function groups_in_order(view) {
   let groups, todo, current, heading_, outside, above, position, below_, node_labels, shown, labels, child, inner;
   groups = [];
   todo = [[view, null, new TupleMap(), new Map(), -1]];
@@ -3248,7 +3248,7 @@ function title_bar(view, heading_, core, area, direction) {
   }
   side_ = top_side(direction);
   ports = py_zip(view.skeleton.ports, core.ports);
-  return title_of_titles(...heading_, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
+  return title(...heading_, (() => { const out = []; for (const [slot, [x, _]] of ports) if ((slot.first === side_)) { out.push((AROUND + x)); } return out; })(), (area.width + (2 * AROUND)));
 }
 function all_slots(view, pieces, core, area, shift) {
   let slots, position, piece_, corner, listed;
@@ -3446,7 +3446,7 @@ class Sketch {
     return lines_;
   }
   _boxes(number, parent, depth_, origin) {
-    let group, made_, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title, points, identity, loop;
+    let group, made_, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title_, points, identity, loop;
     [group, made_] = [this.groups.at(number), this.frames.get(number)];
     numbers = new Map();
     [areas, undrawn, loops] = [areas_of(group.view), new Undrawn(group.view), loop_numbers(group.view)];
@@ -3460,8 +3460,8 @@ class Sketch {
       numbers.set(position, box);
       corner = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
-      [area, title] = [py_get(areas, position, "main"), words.titles.at(position)];
-      this.boxes.push(_box(node, slot, corner, parent, depth_, opened, area, title));
+      [area, title_] = [py_get(areas, position, "main"), words.titles.at(position)];
+      this.boxes.push(_box(node, slot, corner, parent, depth_, opened, area, title_));
       py_extend(this.texts, (() => { const out = []; for (const text of slot[0].texts) { out.push(moved(text, ...corner, box)); } return out; })());
       py_extend(this.stubs, (() => { const out = []; for (const stub of slot[0].stubs) { out.push(_stub_of_sketch(stub, corner, box, undrawn)); } return out; })());
       if (slot[0].loop.length) {
@@ -3507,15 +3507,15 @@ class Sketch {
     return ((port == null) ? -1 : py_get(this.port_number, [child, port], -1));
   }
   _port(number, port, wires, box, origin) {
-    let made_, view, kinds, kind, slot, point, others, title;
+    let made_, view, kinds, kind, slot, point, others, title_;
     [made_, view] = [this.frames.get(number), this.groups.at(number).view];
     kinds = (() => { const out = new Set(); for (const index of wires) { out.add(made_.lines.get(index).kind); } return out; })();
     kind = (kinds.has("reference") ? "reference" : ((kinds.has("data") || !kinds.size) ? "data" : "control"));
     slot = view.skeleton.ports.at(port);
     point = _add_of_sketch(made_.ports.at(port), origin);
     others = [...(() => { const out = []; for (const [row, _] of slot.others) { out.push(py_get(view.addresses, row, "")); } return out; })()];
-    title = view.words.ports.at(port);
-    this.ports.push(new Port(...point, box, kind, slot.others.length, title, view.address, port, slot.first, others));
+    title_ = view.words.ports.at(port);
+    this.ports.push(new Port(...point, box, kind, slot.others.length, title_, view.address, port, slot.first, others));
   }
 }
 function _add_of_sketch(point, shift) {
@@ -3529,8 +3529,8 @@ function areas_of(view) {
   py_update(areas, py_fromkeys(Map, py_range(count, (count + view.functions.length)), "functions"));
   return areas;
 }
-function _box(node, slot, corner, parent, depth_, opened, area, title) {
-  return new Box(node.address, node.row, node.kind, parent, depth_, ...corner, ...slot[0].box, opened, !!node.openable, slot[0].sheets, node.connected, area, node.member, title);
+function _box(node, slot, corner, parent, depth_, opened, area, title_) {
+  return new Box(node.address, node.row, node.kind, parent, depth_, ...corner, ...slot[0].box, opened, !!node.openable, slot[0].sheets, node.connected, area, node.member, title_);
 }
 function _stub_of_sketch(stub, corner, number, undrawn) {
   let points, identities;
@@ -3561,14 +3561,14 @@ class FrameCache {
 function place(view, options, cache = null) {
   let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers, position, child, slot;
   known_ = (cache || new FrameCache()).known;
-  levels = in_order_of_groups(view);
+  levels = groups_in_order(view);
   groups = lead_through(levels);
   frames = new Map();
   for (number of py_range((groups.length - 1), -1, -1)) {
     group = groups.at(number);
     below_ = (() => { const out = new Map(); for (const [position, child] of group.below.entries()) { out.set(position, frames.get(child)); } return out; })();
     last = py_get(known_, group.view.path);
-    if (((last != null) && alike(last, group, levels.at(number).view, below_))) {
+    if (((last != null) && is_as_before(last, group, levels.at(number).view, below_))) {
       frames.set(number, last.frame);
       continue;
     }
@@ -3587,7 +3587,7 @@ function place(view, options, cache = null) {
   }
   return sketch.scene(options.direction);
 }
-function alike(last, group, level, below_) {
+function is_as_before(last, group, level, below_) {
   let was;
   was = last.level;
   return ((was.metagraph === level.metagraph) && py_equal(was.skeleton, level.skeleton) && (was.address === level.address) && py_equal(last.group.view.skeleton.spine, group.view.skeleton.spine) && (last.below.size === below_.size) && (() => { for (const [position, made_] of below_.entries()) { if (!(py_get(last.below, position) === made_)) return false; } return true; })() && py_equal(last.group.heading, group.heading) && py_equal(last.group.outside, group.outside) && py_equal(was.node_labels, level.node_labels) && py_equal(was.functions, level.functions) && py_equal(was.words, level.words));
@@ -3610,32 +3610,32 @@ function counted_of_labels(count, noun) {
 const LONGEST_LABEL_of_stubs = 100;
 const KIND_WORDS = new Map([["shortcut", "linked"], ["constant", "constant"], ["summary", "summary"], ["weight", "weight"]]);
 function stubs_at(annotations, side_, names, labels, limit) {
-  let here, stubs, rest, listed, title;
+  let here, stubs, rest, listed, title_;
   here = (() => { const out = []; for (const [index, annotation] of annotations) if ((annotation.side === side_)) { out.push([index, annotation]); } return out; })();
   stubs = (() => { const out = []; for (const [index, annotation] of here.slice(0, limit)) { out.push(stub_of_stubs(index, annotation, names, labels)); } return out; })();
   rest = here.slice(limit);
   if (rest.length) {
     listed = py_join(", ", (() => { const out = []; for (const [_, annotation] of rest.slice(0, NAMES_LISTED)) { out.push(brief(py_get(names, annotation.other, ""))); } return out; })());
-    title = (String(rest.length) + " more: " + String(listed));
-    stubs.push(new StubWords("more", ("+" + String(rest.length)), title, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
+    title_ = (String(rest.length) + " more: " + String(listed));
+    stubs.push(new StubWords("more", ("+" + String(rest.length)), title_, -1, false, [...(() => { const out = []; for (const [index, _] of rest) { out.push(index); } return out; })()]));
   }
   return [...stubs];
 }
 function stub_of_stubs(index, annotation, names, labels) {
-  let full, label_, more, parts, count, control, title;
+  let full, label_, more, parts, count, control, title_;
   full = hand_clean(py_get(names, annotation.other, ""));
-  [label_, more] = [called_of_stubs(annotation.other, names, labels), ""];
+  [label_, more] = [neighbour_name(annotation.other, names, labels), ""];
   parts = label_.split(" (");
   if (((annotation.kind === "weight") && (parts.length > 1) && (hand_width(label_, SMALL_SIZE) > LONGEST_LABEL_of_stubs))) {
     [label_, more] = [py_join(" (", parts.slice(0, -1)), (", " + parts.at(-1).replaceAll(")", ""))];
   }
   count = ((annotation.edges > 1) ? (", " + String(annotation.edges) + " edges") : "");
   control = (annotation.control ? ", control" : "");
-  title = (String(brief(full)) + " (" + String(KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(more) + ")");
+  title_ = (String(brief(full)) + " (" + String(KIND_WORDS.get(annotation.kind)) + String(count) + String(control) + String(more) + ")");
   label_ = elide(label_, LONGEST_LABEL_of_stubs, SMALL_SIZE);
-  return new StubWords(annotation.kind, label_, title, annotation.other, annotation.control, [index]);
+  return new StubWords(annotation.kind, label_, title_, annotation.other, annotation.control, [index]);
 }
-function called_of_stubs(row, names, labels) {
+function neighbour_name(row, names, labels) {
   let full;
   full = hand_clean(py_get(names, row, ""));
   return (hand_clean(py_get(labels, row, "")) || (last_segment(full) || full));
@@ -3662,7 +3662,7 @@ function note(view, side_, other, indices, count) {
   let who, arrow, name, boxes, full, account_;
   who = ((indices.length === count) ? "all boxes" : (String(indices.length) + " boxes"));
   arrow = (py_truth((side_ === "out")) ? "→" : "←");
-  name = elide(called_of_stubs(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
+  name = elide(neighbour_name(other, view.names, view.labels), LONGEST_NAME_of_shared, SMALL_SIZE);
   boxes = (() => { const out = []; for (const index of indices) { out.push(view.node_labels.at(view.metagraph.annotations.at(index).child).label); } return out; })();
   full = hand_clean(py_get(view.names, other, ""));
   account_ = (String(brief(full)) + " " + String((py_truth((side_ === "out")) ? "←" : "→")) + " " + String(py_join(", ", py_map(brief, boxes.slice(0, NAMES_LISTED)))));
@@ -3677,7 +3677,7 @@ function words_of(view, limit) {
   notes = notes_of(view);
   beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
   links_ = linked_names(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(title_of_words(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(tooltip(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
 function stubs_by_child(view, noted_) {
   let by_child, index, annotation;
@@ -3718,7 +3718,7 @@ function as_stack(node, said, member, inside, shown, members) {
   other = (shown ? ("as " + String(member)) : "");
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + ", one of " + String(members)), stacked: true});
 }
-function title_of_words(node, links_) {
+function tooltip(node, links_) {
   let linked;
   linked = (links_.length ? ("linked with " + String(py_join(", ", py_map(brief, links_.slice(0, NAMES_LISTED))))) : "");
   return py_join(" · ", (() => { const out = []; for (const part of [brief(node.full), second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
@@ -3753,11 +3753,11 @@ function outline(x, y, width, height_, radius, fill) {
   return (() => { const out = []; for (const inset of insets) { out.push(_ring(x, y, width, height_, radius, fill, inset)); } return out; })();
 }
 function _ring(x, y, width, height_, radius, fill, inset) {
-  let dotted, pen, rounded_;
+  let dotted, pen, rounded;
   dotted = (fill.sign === "→");
   pen = new Pen(fill.stroke, WIDTHS_of_signs.get(fill.sign), py_get(DASHES_of_signs, fill.sign, []), (dotted ? "round" : "butt"));
-  rounded_ = py_max([0, (radius - inset)]);
-  return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height_ - (2 * inset)), rounded_, undefined, pen);
+  rounded = py_max([0, (radius - inset)]);
+  return new Rectangle((x + inset), (y + inset), (width - (2 * inset)), (height_ - (2 * inset)), rounded, undefined, pen);
 }
 function disc(x, y, fill, theme) {
   return (fill.sign ? _disc(x, y, DISC, fill.stroke, fill.sign, theme) : []);
@@ -3811,7 +3811,7 @@ function route(line, theme, chosen, tint = null) {
   }
   dashes = py_or((whole_ ? whole_.dashes : []), () => ((line.kind === "control") ? DASHES_of_lines : []));
   shapes_ = ((tint && !whole_) ? [band(points, thickness, tint)] : []);
-  shapes_.push(new Curve(rounded(points), undefined, new Pen(colour, thickness, dashes)));
+  shapes_.push(new Curve(rounded_of_lines(points), undefined, new Pen(colour, thickness, dashes)));
   py_extend(shapes_, (() => { const out = []; for (const mark_ of marks) { out.push(new Curve(mark_, colour)); } return out; })());
   if ((whole_ && whole_.sign && line.arrow)) {
     py_extend(shapes_, bead_of(line, whole_, theme));
@@ -3848,7 +3848,7 @@ function straight(start, end, pen) {
   return new Curve([["M", start], ["L", end]], undefined, pen);
 }
 function band(points, thickness, tint) {
-  return new Curve(rounded(points), undefined, new Pen(tint.colour, (thickness + (2 * BAND)), tint.dashes));
+  return new Curve(rounded_of_lines(points), undefined, new Pen(tint.colour, (thickness + (2 * BAND)), tint.dashes));
 }
 function bead_of(line, tint, theme) {
   let points, tip_, before, away;
@@ -3877,12 +3877,12 @@ function shortened(points, by, at_start) {
   return (at_start ? py_reversed(turned) : turned);
 }
 function _towards(start, goal, distance) {
-  let dx, dy, length;
+  let dx, dy, length_;
   [dx, dy] = [(goal[0] - start[0]), (goal[1] - start[1])];
-  length = py_sqrt(((dx * dx) + (dy * dy)));
-  return (length ? [(start[0] + ((dx * distance) / length)), (start[1] + ((dy * distance) / length))] : start);
+  length_ = py_sqrt(((dx * dx) + (dy * dy)));
+  return (length_ ? [(start[0] + ((dx * distance) / length_)), (start[1] + ((dy * distance) / length_))] : start);
 }
-function rounded(points) {
+function rounded_of_lines(points) {
   let start, stop, line, steps, index, before, corner, after, whole_, room, radius, enter, leave;
   start = whole_corner(points);
   stop = ((points.length > (py_truth(start) ? 5 : 3)) ? whole_corner(py_reversed(points)) : null);
@@ -3933,9 +3933,9 @@ function _length(a, b) {
   return py_sqrt((((a[0] - b[0]) ** 2) + ((a[1] - b[1]) ** 2)));
 }
 function head(tip_, before, grow = 1.0) {
-  let length, ux, uy, long, wide, foot, left, right;
-  length = (_length(tip_, before) || 1.0);
-  [ux, uy] = [((tip_[0] - before[0]) / length), ((tip_[1] - before[1]) / length)];
+  let length_, ux, uy, long, wide, foot, left, right;
+  length_ = (_length(tip_, before) || 1.0);
+  [ux, uy] = [((tip_[0] - before[0]) / length_), ((tip_[1] - before[1]) / length_)];
   [long, wide] = [(HEAD_LONG * grow), ((HEAD_WIDE * grow) / 2)];
   foot = [(tip_[0] - (ux * long)), (tip_[1] - (uy * long))];
   left = [(foot[0] - (uy * wide)), (foot[1] + (ux * wide))];
@@ -3979,7 +3979,7 @@ function front(box) {
   }
   return [box.x, box.y, (box.width - away), box.height];
 }
-function closed_of_boxes(box, fill, theme) {
+function closed_box(box, fill, theme) {
   let x, y, width, height_, radius, border_, ground, shapes_, ear;
   [x, y, width, height_] = front(box);
   radius = (is_pill(box) ? Math.min(12, Math.floor(height_ / 2)) : ((box.kind === "function") ? 2 : CORNER_of_boxes));
@@ -4134,10 +4134,10 @@ function stub_of_boxes(mark_, fill, theme, tint = null) {
   return shapes_;
 }
 function diamond(mark_) {
-  let across_, along_, right, foot;
-  [across_, along_] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
+  let across_, along, right, foot;
+  [across_, along] = [(mark_.x + (mark_.width / 2)), (mark_.y + (mark_.height / 2))];
   [right, foot] = [(mark_.x + mark_.width), (mark_.y + mark_.height)];
-  return [["M", [across_, mark_.y]], ["L", [right, along_]], ["L", [across_, foot]], ["L", [mark_.x, along_]], ["Z", []]];
+  return [["M", [across_, mark_.y]], ["L", [right, along]], ["L", [across_, foot]], ["L", [mark_.x, along]], ["Z", []]];
 }
 function bars_of_boxes(x, y, theme) {
   let chart, right, top, ground;
@@ -4155,7 +4155,7 @@ function _stub_line(mark_, theme, tint) {
   colour = (tint ? tint.colour : theme.data);
   dashes = py_or((tint ? tint.dashes : []), () => (mark_.control ? CONTROL_DASHES : []));
   pen = new Pen(colour, (tint ? STUB_TINTED : STUB_LINE), dashes);
-  return [new Curve(rounded(shortened(points, 4, false)), undefined, pen), new Curve(arrow, colour)];
+  return [new Curve(rounded_of_lines(shortened(points, 4, false)), undefined, pen), new Curve(arrow, colour)];
 }
 
 // render.legend
@@ -4204,7 +4204,7 @@ function _colour_of_legend(row, theme) {
   if ((row.shape === "rest")) {
     return new LegendEntry([], row.label);
   }
-  sample = closed_of_boxes(SAMPLE_BOX, row.fill, theme);
+  sample = closed_box(SAMPLE_BOX, row.fill, theme);
   if (row.fill.badge) {
     py_extend(sample, written(row.fill.badge, (SAMPLE / 2), 12, 10, hand_width(row.fill.badge, 10), row.fill.text, "middle"));
   }
@@ -4214,7 +4214,7 @@ const NONE = -1;
 const SAMPLE_BOX = new Box("", NONE, "scope", NONE, 0, 0, 0, SAMPLE, 16, false, false);
 const SAMPLE_EDGE = new Route([[0, 8], [SAMPLE, 8]], "data", NONE, NONE, 10);
 function _box_sign(box) {
-  return (fill, theme) => closed_of_boxes(box, fill, theme);
+  return (fill, theme) => closed_box(box, fill, theme);
 }
 function _frame_sign(box) {
   return (fill, theme) => frame_of_boxes(box, fill, theme);
@@ -4363,13 +4363,13 @@ class Sheet {
   }
 }
 function sheet(scene, blocks_, caption) {
-  let title, sky, lefts, pages;
-  title = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
+  let title_, sky, lefts, pages;
+  title_ = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks_.length) {
-    return _page(scene, title, null, [0, 0]);
+    return _page(scene, title_, null, [0, 0]);
   }
   [sky, lefts] = reaches(scene);
-  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, sky, lefts, form)) { out.push(_page(scene, title, form, corner)); } return out; })();
+  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, sky, lefts, form)) { out.push(_page(scene, title_, form, corner)); } return out; })();
   return py_min(pages, {key: (page) => page.cost});
 }
 function *corners(scene, sky, lefts, form) {
@@ -4386,11 +4386,11 @@ function *corners(scene, sky, lefts, form) {
     yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
   }
 }
-function _page(scene, title, form, corner) {
+function _page(scene, title_, form, corner) {
   let across_, deep, left, top, wide, size;
   [across_, deep] = (form ? [form.width, form.height] : [0, 0]);
-  [left, top] = [Math.min(0, corner[0]), (MARGIN_of_sheet + title[1])];
-  wide = Math.max((Math.max(scene.width, (corner[0] + across_)) - left), title[0]);
+  [left, top] = [Math.min(0, corner[0]), (MARGIN_of_sheet + title_[1])];
+  wide = Math.max((Math.max(scene.width, (corner[0] + across_)) - left), title_[0]);
   size = [(wide + (2 * MARGIN_of_sheet)), ((top + Math.max(scene.height, (corner[1] + deep))) + MARGIN_of_sheet)];
   return new Sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
@@ -4462,7 +4462,7 @@ function compose(scene, paint, caption, with_legend = true) {
   return new Drawing(page.width, page.height, (caption.title || "graph"), caption.facts, paint.theme.background, [...parts]);
 }
 function graph(scene, paint, select) {
-  let theme, chosen, inside, text, opened, closed;
+  let theme, chosen, inside, text, opened, closed_;
   theme = paint.theme;
   chosen = (() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if (select.has(box.address)) { out.add(index); } return out; })();
   inside = new Map();
@@ -4470,8 +4470,8 @@ function graph(scene, paint, select) {
     py_setdefault(inside, (text.inside ? text.box : -1), []).push(text);
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
-  closed = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  closed_ = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed_) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
 function lines(scene, paint, chosen) {
   let drawn_lines, group;
@@ -4495,9 +4495,9 @@ function _stub_of_compose(theme, mark_, fill, tint) {
   return new Group([...stub_of_boxes(mark_, fill, theme, tint)], undefined, mark_.title);
 }
 function _node(scene, index, paint, texts, chosen) {
-  let box, fill, theme, shapes_, halo, text, title;
+  let box, fill, theme, shapes_, halo, text, title_;
   [box, fill, theme] = [scene.boxes.at(index), paint.boxes.at(index), paint.theme];
-  shapes_ = (box.open ? frame_of_boxes(box, fill, theme) : closed_of_boxes(box, fill, theme));
+  shapes_ = (box.open ? frame_of_boxes(box, fill, theme) : closed_box(box, fill, theme));
   if (chosen.has(index)) {
     shapes_.push(_outline(box, theme));
   }
@@ -4508,8 +4508,8 @@ function _node(scene, index, paint, texts, chosen) {
   for (text of texts) {
     py_extend(shapes_, _text_of_compose(text, _colour_of_compose(text, fill.text, fill.second, theme), halo));
   }
-  title = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
-  return new Group([...shapes_], box.address, title);
+  title_ = py_join(" · ", (() => { const out = []; for (const part of [box.title, paint.accounts.at(index)]) if (part) { out.push(part); } return out; })());
+  return new Group([...shapes_], box.address, title_);
 }
 function _outline(box, theme) {
   let radius;

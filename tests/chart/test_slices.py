@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphviz_tb.chart.slices import rows_of, thinned
+from graphviz_tb.chart.slices import slice_rows, thinned
 from graphviz_tb.model.profile import Lane, Timeline
 
 
@@ -64,7 +64,7 @@ def test_counts_and_busy_time_stay(rows: list[list[tuple[int, int]]], first: int
     assert int(np.sum(found.count)) == int(np.count_nonzero(seen))
     assert int(np.sum(found.busy)) == int(np.sum(line.duration[seen]))
     assert bool(np.any(found.hit)) == bool(np.any(seen & (np.arange(len(line)) % 7 == 3)))
-    row, end = rows_of(line)[found.slice], found.start + found.duration
+    row, end = slice_rows(line)[found.slice], found.start + found.duration
     assert np.all((found.start[1:] >= end[:-1]) | (row[1:] != row[:-1]))
     assert np.all(found.busy <= found.duration)
     columns = length // max(1, length // pixels) + 2

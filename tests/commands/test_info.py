@@ -20,7 +20,7 @@ from graphviz_tb.commands import run
 from graphviz_tb.commands.hotspots import hotspots
 from graphviz_tb.commands.report import facts_of
 from graphviz_tb.commands.statistics_text import statistics_lines
-from graphviz_tb.commands.table import TextStyle, bar, clip, encodable, pad, places, some, table, wrap
+from graphviz_tb.commands.table import TextStyle, bar, clip, encodable, pad, shown_width, some, table, wrap
 from graphviz_tb.summary import summarize
 from tests.each import each
 
@@ -223,28 +223,28 @@ def test_hostile_names_do_nothing(tell: Any, tmp_path: Path) -> None:
 def test_tables_keep_within_their_width(rows: list[list[str]], width: int) -> None:
     lines = table(rows, width, right=(1,), gives=(0, 2))
     assert len(lines) == len(rows)
-    assert all(places(line) <= width for line in lines)
+    assert all(shown_width(line) <= width for line in lines)
 
 
 @given(st.text(max_size=40), st.integers(0, 50))
 def test_cuts_and_pads_take_the_places_they_say(text: str, width: int) -> None:
-    assert places(clip(text, width)) <= width
-    assert places(pad(text, width)) == width
-    assert all(places(line) <= max(width, 1) for line in wrap(text, max(width, 1)))
-    assert places(some([text, text], width)) <= max(width, 0)
+    assert shown_width(clip(text, width)) <= width
+    assert shown_width(pad(text, width)) == width
+    assert all(shown_width(line) <= max(width, 1) for line in wrap(text, max(width, 1)))
+    assert shown_width(some([text, text], width)) <= max(width, 0)
 
 
 @pytest.mark.parametrize("text", ["encoder/layer_12/output", "층층층층층층", "e\u0301e\u0301e\u0301e\u0301"])
 def test_a_cut_keeps_both_ends(text: str) -> None:
     cut = clip(text, 5)
-    assert places(cut) in (4, 5, places(text))
+    assert shown_width(cut) in (4, 5, shown_width(text))
     assert cut.startswith(text[0])
     assert cut.endswith(text[-1])
 
 
 def test_bars_grow() -> None:
     assert [bar(share / 8, 1) for share in range(9)] == ["", *"▏▎▍▌▋▊▉█"]
-    assert places(bar(2.0, 7)) == 7
+    assert shown_width(bar(2.0, 7)) == 7
 
 
 def test_what_an_encoding_lacks_is_replaced() -> None:

@@ -10,7 +10,7 @@ from graphviz_tb.diff.match.follow import ways
 from graphviz_tb.diff.match.found import Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import body_hashes
 from graphviz_tb.diff.picture import wrap
-from graphviz_tb.diff.picture.merge import Where, free, merge
+from graphviz_tb.diff.picture.merge import Where, merge_graphs, free
 from graphviz_tb.diff.picture.opened import rows_shown
 from graphviz_tb.diff.picture.opened import ways as groups_to_open
 from graphviz_tb.diff.picture.overlay import overlay
@@ -138,7 +138,7 @@ def test_a_graph_without_nodes(empty: str) -> None:
 def test_a_hundred_groups_in_each_other_open(deep: int, opened: int) -> None:
     name = "/".join(["s"] * deep + ["x"])
     changes = diff(graph(f"{name} Relu", "y Abs"), graph(f"{name} Tanh", "y Abs"))
-    merged = merge(changes)
+    merged = merge_graphs(changes)
     model = load(merged.graph_def)
     where = places(model.hierarchy)
     shown = rows_shown(model.hierarchy, where, merged.shown)
@@ -183,7 +183,7 @@ def test_three_places_of_one_change_are_opened(many: int) -> None:
         return whole
 
     for inside in ("/op", ""):
-        merged = merge(diff(made(0.5, inside), made(0.25, inside)))
+        merged = merge_graphs(diff(made(0.5, inside), made(0.25, inside)))
         assert [len(places) for places in merged.shown] == [3]
         assert len(merged.signs) == many
 
@@ -195,8 +195,8 @@ def test_three_places_of_one_change_are_opened(many: int) -> None:
 )  # fmt: skip
 def test_a_line_has_the_sign_of_its_edges(states: set[int], sign: str, whole: bool) -> None:
     changes = diff(graph("x Relu"), graph("x Tanh"))
-    hierarchy = load(merge(changes).graph_def).hierarchy
-    tint = overlay(hierarchy, places(hierarchy), merge(changes), changes, THEMES["light"]).became(states)
+    hierarchy = load(merge_graphs(changes).graph_def).hierarchy
+    tint = overlay(hierarchy, places(hierarchy), merge_graphs(changes), changes, THEMES["light"]).became(states)
     assert (tint is None) == (not sign)
     assert tint is None or (tint.sign, tint.whole, bool(tint.dashes)) == (sign, whole, sign == "−")
 
@@ -208,7 +208,7 @@ def test_a_stack_says_how_much_changed_and_its_members_of_how_many() -> None:
         if node.op == "Relu":
             node.attr["alpha"].f = 0.5
     changes = diff(old, new)
-    merged = merge(changes)
+    merged = merge_graphs(changes)
     hierarchy = load(merged.graph_def).hierarchy
     painted = overlay(hierarchy, places(hierarchy), merged, changes, THEMES["light"])
     words = {hierarchy.name[row]: said for row, said in painted.words.items() if painted.sign[row] == HOLDS}

@@ -8,7 +8,7 @@ import pytest
 
 from graphviz_tb.diff import diff
 from graphviz_tb.diff.picture.both import picture
-from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.diff.picture.overlay import DARK, LIGHT, overlay
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.model.theme import THEMES
@@ -27,7 +27,7 @@ OLD, NEW = stack(*[SAME] * 6), stack(*[SAME] * 3, ODD, *[SAME] * 2)
 
 def test_both_graphs_are_in_the_merged_one() -> None:
     changes = diff(OLD, NEW)
-    merged = merge(changes)
+    merged = merge_graphs(changes)
     names = [node.name for node in merged.graph_def.node]
     assert set(names) >= {node.name for node in NEW.node}
     assert len(names) == len(set(names))
@@ -38,8 +38,8 @@ def test_both_graphs_are_in_the_merged_one() -> None:
 
 def test_colours_do_not_fold_the_graph_again() -> None:
     changes = diff(OLD, NEW)
-    model = load(merge(changes).graph_def)
-    painter = overlay(model.hierarchy, places(model.hierarchy), merge(changes), changes, THEMES["light"])
+    model = load(merge_graphs(changes).graph_def)
+    painter = overlay(model.hierarchy, places(model.hierarchy), merge_graphs(changes), changes, THEMES["light"])
     assert model.coloured(painter).hierarchy is model.hierarchy
 
 

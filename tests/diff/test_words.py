@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb.diff import diff
-from graphviz_tb.diff.picture.merge import merge
+from graphviz_tb.diff.picture.merge import merge_graphs
 from graphviz_tb.diff.picture.overlay import line
 from graphviz_tb.diff.report.words import behind, head
 from graphviz_tb.model.change import Change
@@ -65,7 +65,7 @@ def test_values_that_a_tracer_numbered_are_renamed_where_their_words_differ() ->
 def test_an_input_that_is_gone_is_drawn_from_the_output_that_gave_it(output: str, lost: str) -> None:
     # x gives three tensors, of which y read one; z takes its place
     nodes = ("a Placeholder", "x Split a", "z Relu a", "u Neg x:0", "v Neg x:1", "w Neg x:2")
-    merged = merge(diff(graph(*nodes, f"y Exp {output}"), graph(*nodes, "y Exp z")))
+    merged = merge_graphs(diff(graph(*nodes, f"y Exp {output}"), graph(*nodes, "y Exp z")))
     (node,) = (node for node in merged.graph_def.node if node.name == "y")
     assert list(node.input) == ["z", lost]
     assert (("", "y"), 1) in merged.lost

@@ -19,7 +19,7 @@ from graphviz_tb.diff.changes.training import training
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.found import Reason
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.diff.picture.merge import Where, merge
+from graphviz_tb.diff.picture.merge import Where, merge_graphs
 from graphviz_tb.diff.result import Changes
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.model.change import Change
@@ -126,7 +126,7 @@ def summed(column: np.ndarray) -> int:
 
 def merged(changes: Changes) -> Iterator[Any]:
     """What became of the nodes and scopes of both graphs in one."""
-    both = merge(changes)
+    both = merge_graphs(changes)
     for part in (both.signs, both.lines, both.scopes, both.beside, both.layers):
         yield by_value(part)
     yield [both.lost, both.gained, both.settings], both.shown[:LISTED]

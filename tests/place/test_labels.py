@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import graphviz_tb
 from graphviz_tb.model.scene import Point
 from graphviz_tb.model.stacks import stack_of
-from graphviz_tb.place.groups import in_order
-from graphviz_tb.place.label_places import CELL, LineLabel, passed, place_labels, touches
+from graphviz_tb.place.groups import groups_in_order
+from graphviz_tb.place.label_places import CELL, LineLabel, place_labels, squares_passed, touches
 from graphviz_tb.place.nested import lead_through
 from tests.effort import part
 from tests.timing import within
@@ -61,7 +61,7 @@ def silent(model: graphviz_tb.Model, direction: str) -> list[str]:
     picture = model.picture(direction=direction)
     said = Counter(text.full for text in picture.scene.texts if text.role == "edge")
     found = []
-    for group in lead_through(in_order(picture.view)):
+    for group in lead_through(groups_in_order(picture.view)):
         view = group.view
         for wire in view.drawn():
             words, bridge = view.words.lines[wire], view.skeleton.wires[wire].bridge
@@ -121,7 +121,7 @@ COORDINATE = st.integers(-400, 400)
 @given(st.tuples(COORDINATE, COORDINATE), st.tuples(COORDINATE, COORDINATE), st.fractions(0, 1))
 def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, part: Fraction) -> None:
     run = (start, stop)
-    squares = passed(run)
+    squares = squares_passed(run)
     x, y = (start[axis] + (stop[axis] - start[axis]) * part for axis in (0, 1))
     assert (x // CELL, y // CELL) in squares
     assert all(touches(run, (c * CELL, r * CELL, (c + 1) * CELL, (r + 1) * CELL)) for c, r in squares)
@@ -129,4 +129,4 @@ def test_a_run_passes_all_its_squares_and_no_others(start: Point, stop: Point, p
 
 
 def test_the_squares_of_a_long_line_aslant_grow_with_its_length() -> None:
-    assert len(passed(((0, 0), (64_000, 64_000)))) < 4_000  # its rectangle touches a million
+    assert len(squares_passed(((0, 0), (64_000, 64_000)))) < 4_000  # its rectangle touches a million

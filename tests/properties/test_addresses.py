@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb import Model, diff, load
 from graphviz_tb.errors import UnknownNode
-from graphviz_tb.model.paths import Path, address, child_path, joined, split_address
+from graphviz_tb.model.paths import Path, address, child_path, joined_address, split_address
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.fuzz.families import addressed, graphs
@@ -58,7 +58,7 @@ def test_an_address_is_one_place_and_finds_it(seed: int, make: graphs.Maker) -> 
 @example(["\\"]).via("a name of nothing but what guards")
 @example(["\\\\"]).via("the same twice")
 def test_names_with_colons_are_split_as_they_were_joined(names: list[str]) -> None:
-    assert split_address(joined(names)) == names
+    assert split_address(joined_address(names)) == names
 
 
 NAMES = st.lists(st.text("a:/\\(", min_size=1, max_size=5), min_size=1, max_size=5, unique=True)

@@ -15,7 +15,7 @@ from graphviz_tb.options import PictureOptions
 from graphviz_tb.render import png as module
 from graphviz_tb.render.bands import bands, extent
 from graphviz_tb.render.png import Raster, bands_for, png
-from graphviz_tb.render.png_file import SIGNATURE, chunk, joined
+from graphviz_tb.render.png_file import SIGNATURE, chunk, stacked
 from tests.render.test_png import decode
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -95,7 +95,7 @@ def test_moved_groups_are_where_they_are_moved_to() -> None:
 def test_files_are_joined_whatever_their_first_row_refers_to(kind: int) -> None:
     draw = Random(kind)
     pictures = [[bytes(draw.choices(range(256), k=12)) for _ in range(2)] for _ in range(3)]
-    file = joined([packed(rows, kind) for rows in pictures], 3, 6)
+    file = stacked([packed(rows, kind) for rows in pictures], 3, 6)
     assert decode(file) == (3, 6, [row for rows in pictures for row in rows])
 
 

@@ -131,7 +131,7 @@ def test_what_is_refused(client: Callable[..., Any], log: Path) -> None:
 
 def test_a_layout_goes_on_elsewhere(client: Callable[..., Any], log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says how far it is, is cancelled, and its points are kept when it is done."""
-    monkeypatch.setattr(embeddings, "chosen", lambda values, method: np.arange(len(values)))
+    monkeypatch.setattr(embeddings, "usable_points", lambda values, method: np.arange(len(values)))
     asked, path = client(log), "/api/projector/0/points?method=tsne&axes=2"
     monkeypatch.setattr(embeddings, "laid_out", slow_layout)
     assert asked.post("/api/projector/0/layout?method=tsne&axes=2").status_code == 403  # without our header

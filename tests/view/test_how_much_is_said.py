@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.bundles import given
+from graphviz_tb.model.bundles import bundle_of
 from graphviz_tb.model.measure import SMALL_SIZE, width
 from graphviz_tb.model.metagraph import Annotation, Metaedge
 from graphviz_tb.model.tensors import Tensor
@@ -18,7 +18,7 @@ from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.labels import account, label, shown
 from graphviz_tb.view.shared import LONGEST_NAME, note
 from graphviz_tb.view.stubs import stub
-from graphviz_tb.view.words import title
+from graphviz_tb.view.words import tooltip
 
 NAMES = 40  # of a tooltip
 PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
@@ -66,7 +66,7 @@ def test_a_port_of_many_names_forty(count: int) -> None:
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
 def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
     group = NodeLabel(1, "g", "scope", "g", "g", "2 ops", "")
-    assert title(group, [f"c{at}" for at in range(count)]).endswith(
+    assert tooltip(group, [f"c{at}" for at in range(count)]).endswith(
         f"linked with {', '.join(f'c{at}' for at in range(NAMES))}"
     )
 
@@ -74,14 +74,14 @@ def test_the_title_of_an_open_group_names_forty_links(count: int) -> None:
 @pytest.mark.parametrize(("count", "end"), [(6, ")"), (7, "; …)")])
 def test_a_line_names_six_tensors(count: int, end: str) -> None:
     shapes = [f"{at} int32" for at in range(6)]
-    said = account(Metaedge(0, 1, count, 0, 0, given(*(Tensor((at,), "int32") for at in range(count)))), "a", "b")
+    said = account(Metaedge(0, 1, count, 0, 0, bundle_of(*(Tensor((at,), "int32") for at in range(count)))), "a", "b")
     assert said == f"a → b: {count} tensors ({'; '.join(shapes)}{end}"
 
 
 def test_a_label_beside_a_line_is_at_most_120_px_wide() -> None:
-    edges = [Metaedge(0, 1, 1, 0, 0, given(Tensor(dims, "float32"))) for dims in product((1, 28, 1024), repeat=5)]
+    edges = [Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor(dims, "float32"))) for dims in product((1, 28, 1024), repeat=5)]
     types = [f"{name}{'i' * more}" for name in PLACES for more in range(4)]
-    edges += [Metaedge(0, 1, 1, 0, 0, given(Tensor((9, 111), name))) for name in types]
+    edges += [Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((9, 111), name))) for name in types]
     whole = [edge for edge in edges if width(label(edge), SMALL_SIZE) <= 120]
     assert {width(label(edge), SMALL_SIZE) for edge in edges} >= {119, 120, 121}
     assert all(shown(edge) == label(edge) for edge in whole)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphviz_tb.algorithms.constants import claimed, filled, stored, values
+from graphviz_tb.algorithms.constants import claimed, repeated_to, stored, values
 from graphviz_tb.annotate.infer.symbols import stated
 from graphviz_tb.annotate.infer.values import Elements
 from graphviz_tb.limits import FOLDED_ELEMENTS
@@ -26,4 +26,4 @@ def elements_of(tensor: Any) -> Elements | None:
     numbers = values(elements[:count], tensor.dtype)
     if numbers.dtype.kind not in "biu":
         return None
-    return tuple(stated(int(number)) for number in filled(numbers, count))
+    return tuple(stated(int(number)) for number in repeated_to(numbers, count))

@@ -77,15 +77,15 @@ class LayerCalls:
         side, name = self.layers.side, self.layers.name(layer)
         graph = side.graph
         if known := graph.layers.get(name):
-            return called(known.class_name, filter(None, known.telling.split(" · "))), True
+            return call_text(known.class_name, filter(None, known.telling.split(" · "))), True
         nodes = side.scopes.nodes(layer).tolist() if exists(layer) else [-1 - layer]
         if not whole.issuperset(nodes):
             return self.types(members), False
         if side.of_pytorch:
             kind = class_around(name) if exists(layer) or is_module(last_segment(name)) else ""
-            return called(kind, self.traced(members)) if kind else self.types(members), True
+            return call_text(kind, self.traced(members)) if kind else self.types(members), True
         if exists(layer) and (kind := self.classes.of(layer)):
-            return called(kind, self.arguments(kind, nodes)), True
+            return call_text(kind, self.arguments(kind, nodes)), True
         # A scope of several ops has a name that says more than their types.
         return (without_counters(last_segment(name)) if len(members) > 1 else self.types(members)), False
 
@@ -130,10 +130,10 @@ class LayerCalls:
             yield from side.graph.source[side.in_edges(node)].tolist()
 
 
-def called(kind: str, arguments: Iterable[str]) -> str:
+def call_text(kind: str, arguments: Iterable[str]) -> str:
     """A class and its arguments.
 
-    >>> called("Dense", ["48", "relu"]), called("Flatten", [])
+    >>> call_text("Dense", ["48", "relu"]), call_text("Flatten", [])
     ('Dense(48, relu)', 'Flatten')
     """
     listed = ", ".join(arguments)

@@ -43,7 +43,7 @@ from graphviz_tb.diff.changes.sizes import is_entailed
 from graphviz_tb.diff.match.doubt import UNRELATED
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.limits import CHAIN_PARTS, CHANGES_APART, LETTERS_COMPARED
-from graphviz_tb.model.change import Change, in_order
+from graphviz_tb.model.change import Change, by_severity
 
 FOLDED = ("added", "removed", "changed", "rewired", "function-changed")
 
@@ -58,7 +58,7 @@ def folded(
     change what is alike, where there is very much. `training` says how the whole file is trained now."""
     if any(notice.code == UNRELATED for notice in m.notices):
         found = [change for change, _ in changes]
-        return found if len(found) <= CHANGES_APART else alike(m, found)
+        return found if len(found) <= CHANGES_APART else merge_alike(m, found)
     # Names and signatures are put in at the end; everything else is an item with its layers.
     others = [change for change, _ in changes if change.kind not in FOLDED]
     items = [item_of(m, layers, change, follows) for change, follows in changes if change.kind in FOLDED]
@@ -113,7 +113,7 @@ def with_ends(m: Matching, causes: Sequence[Change], outputs: Sequence[Change]) 
         if number < 0 or len(names) < len(change.detail["ports"]) or not owner.keys() >= set(names):
             left.append(change)
             continue
-        behind = in_order([*made[number].consequences, change])
+        behind = by_severity([*made[number].consequences, change])
         made[number] = replace(made[number], severity=change.severity, consequences=behind)
     return made, left
 
@@ -149,7 +149,7 @@ def edits_of_model(
     return own, following, frozen
 
 
-def alike(m: Matching, found: Sequence[Change]) -> list[Change]:
+def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
     """Ops, scopes and functions that came or went, those that hold as many ops of each type as one change; if these are
     still too many, all of one kind. Other changes stay as they are."""
     m.note("alike", f"more than {CHANGES_APART:,} changes: what came or went alike is one of them")
@@ -189,7 +189,7 @@ def with_names(
         led, behind = leading(m, group)
         change = composed(m, layers, [item.change for item in led])
         if behind:
-            change = replace(change, consequences=in_order([*change.consequences, *behind]))
+            change = replace(change, consequences=by_severity([*change.consequences, *behind]))
         name = renames.replaced(group) or renames.named(change)
         causes.append(replaced(name, change) if name else change)
         named.update([name] if name else [])
@@ -270,7 +270,7 @@ def with_consequences(causes: list[Change], behind: Sequence[Change]) -> list[Ch
 
 
 def _followed(change: Change, behind: list[Change]) -> Change:
-    return replace(change, consequences=in_order([*change.consequences, *behind])) if behind else change
+    return replace(change, consequences=by_severity([*change.consequences, *behind])) if behind else change
 
 
 def leaf_words(change: Change) -> list[str]:

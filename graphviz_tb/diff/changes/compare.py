@@ -33,7 +33,7 @@ from graphviz_tb.diff.changes.traced_widths import other_widths
 from graphviz_tb.diff.changes.training import training_changes
 from graphviz_tb.diff.changes.units import Unit, compared_blocks, left_behind, mirrors, op_types, shown_ops, units_of
 from graphviz_tb.diff.changes.weights import Atom, is_weight, weight_changes
-from graphviz_tb.diff.changes.wires import in_order as wires_in_order
+from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
 from graphviz_tb.diff.changes.wires import unit_links, wire_changes
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.labels import CLASSES_OF_NODES
@@ -42,7 +42,7 @@ from graphviz_tb.diff.columns.values import base_name
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
-from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, in_order, united
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, by_severity, united
 from graphviz_tb.model.dtypes import RESOURCE, VARIANT
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.layers import LayerRole, classes_of
@@ -73,7 +73,7 @@ def compare(m: Matching, options: DiffOptions, layers: tuple[Layers, Layers]) ->
     collect(blocks, function_signatures(m))
     main += [(change, False) for change in (*function_changes(m, blocks), *whole_functions(m))]
     main += [(change, not change.detail.get("key", "").startswith("optimizer")) for change in model_settings(m)]
-    return in_order([*folded(m, layers, main, training), *versions(m, options)])
+    return by_severity([*folded(m, layers, main, training), *versions(m, options)])
 
 
 def differences_of(m: Matching, layers: tuple[Layers, Layers], options: DiffOptions) -> dict[int, list[Finding]]:
@@ -254,7 +254,7 @@ def function_changes(m: Matching, blocks: ByBlock) -> list[Change]:
     back = {other: mine for mine, other in m.functions.items()}
     for block, changes in sorted(blocks.items()):
         if changes:
-            inside = in_order(changes)
+            inside = by_severity(changes)
             wording = fingerprint([change.to_json() for change in inside])
             # The whole account of a body as text: functions with the same text changed alike.
             groups[wording].append((block - 1, inside))

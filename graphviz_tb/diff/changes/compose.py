@@ -17,14 +17,14 @@ from graphviz_tb.diff.changes.precision import is_precision, other_types
 from graphviz_tb.diff.changes.several import edits_of, places_of, wording
 from graphviz_tb.diff.changes.shared import unshared
 from graphviz_tb.diff.changes.units import op_types, shown_ops
-from graphviz_tb.diff.changes.wires import in_order as wires_in_order
+from graphviz_tb.diff.changes.wires import sorted_wires as wires_in_order
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name, numbers
 from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.interpret.layer_classes import TOGETHER
 from graphviz_tb.interpret.pytorch import class_around
-from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, Severity, by_severity
 from graphviz_tb.ops.roles import CONSTANTS, READS, VARIABLES
 
 NORMALIZATION = "Normalization"  # the end of class names that only the computation distinguishes
@@ -43,9 +43,9 @@ def composed(m: Matching, layers: tuple[Layers, Layers], changes: Sequence[Chang
     if functions:
         rest = [change for change in changes if change.kind != "function-changed"]
         first = composed(m, layers, rest) if rest else functions.pop(0)
-        return replace(first, consequences=in_order([*first.consequences, *functions]))
+        return replace(first, consequences=by_severity([*first.consequences, *functions]))
     kinds = {change.kind for change in changes}
-    ordered = list(in_order(changes))
+    ordered = list(by_severity(changes))
     # Several whole functions: named by the largest.
     if len(kinds) == 1 and all("function" in change.detail for change in ordered):
         first, ops = max(ordered, key=lambda change: change.ops), sum(change.ops for change in ordered)

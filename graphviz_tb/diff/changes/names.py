@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from graphviz_tb.diff.changes.renamed import NameChange, around, leaf, name
+from graphviz_tb.diff.changes.renamed import NameChange, leaf, name, scope_around
 from graphviz_tb.diff.changes.units import left_behind
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.match.matching import Matching
@@ -180,7 +180,7 @@ def counted_anew(m: Matching, names: list[NameChange]) -> set[NameChange]:
         if is_made_up(m, renamed) or is_argument(m, renamed) or (counted and is_constant(m, renamed)):
             anew.add(renamed)
         elif counted:
-            groups[renamed.scope, around(m, renamed, True), base[0]].append(renamed)
+            groups[renamed.scope, scope_around(m, renamed, True), base[0]].append(renamed)
     known: dict[tuple[bool, int], NumberPairs] = {}  # by scope: thousands of groups may be in one
     for (scope, row, word), members in groups.items():
         if (scope, row) not in known:
@@ -252,8 +252,8 @@ def _key(m: Matching, renamed: NameChange) -> tuple[object, ...]:
         return (
             "moved",
             renamed.block,
-            around(m, renamed, True),
-            around(m, renamed, False),
+            scope_around(m, renamed, True),
+            scope_around(m, renamed, False),
             # Children that moved with their names are one move; one that has another name too is its own.
             *(() if same else (before, after)),
         )
@@ -283,7 +283,7 @@ def _places(m: Matching, members: list[NameChange]) -> list[NamePair]:
 
 def _moved(m: Matching, members: list[NameChange]) -> Change:
     places = _places(m, members)
-    old_row, new_row = around(m, members[0], True), around(m, members[0], False)
+    old_row, new_row = scope_around(m, members[0], True), scope_around(m, members[0], False)
     scopes = {"old": _root_word(m, old_row, True), "new": _root_word(m, new_row, False)}
     detail = {"around": scopes, "children": len(places)}
     return Change("moved", "rename", *places[0], _ops(m, members), detail, tuple(places[1:]), edits=_edits(members))

@@ -131,7 +131,7 @@ class NodeQuantities:
         Ids, not masks: of as many changes as nodes, each looks at its own nodes alone.
         """
         layers, (old, new) = self.in_layers(change), self.edited(change)
-        return joined(old, layers.old), joined(new, layers.new)
+        return unique_ids(old, layers.old), unique_ids(new, layers.new)
 
     def edited(self, change: Change) -> tuple[Longs, Longs]:
         """The nodes that a change and what follows from it edit, old and new, and their partners."""
@@ -139,7 +139,7 @@ class NodeQuantities:
         pairs = [*edits.ops, *edits.inputs, *((mine, other) for mine, other, _ in edits.attributes)]
         old = [*edits.removed, *(mine for mine, _ in pairs)]
         new = [*edits.added, *(other for _, other in pairs)]
-        return self.with_partners(joined(old), joined(new))
+        return self.with_partners(unique_ids(old), unique_ids(new))
 
     def in_layers(self, change: Change) -> Inside:
         """The layers that a change is in: summed once, as thousands of changes may be in one."""
@@ -147,11 +147,13 @@ class NodeQuantities:
         # Layers only of what the change itself did, not of its consequences: those may be anywhere.
         pairs = [*own.ops, *((mine, other) for mine, other, _ in own.attributes)]
         rows = (
-            rows_of(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
-            rows_of(self.layers[1], [*own.added, *(other for _, other in pairs)]),
+            layer_scopes_of(self.layers[0], [*own.removed, *(mine for mine, _ in pairs)]),
+            layer_scopes_of(self.layers[1], [*own.added, *(other for _, other in pairs)]),
         )
         if rows not in self.inside:
-            nodes = [joined(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)]
+            nodes = [
+                unique_ids(*map(side.side.scopes.nodes, held)) for side, held in zip(self.layers, rows, strict=True)
+            ]
             old, new = self.with_partners(*nodes)
             self.kept += len(old) + len(new)
             # A large layer may be with another one in each change: not all are kept.
@@ -164,7 +166,7 @@ class NodeQuantities:
     def with_partners(self, old: Longs, new: Longs) -> tuple[Longs, Longs]:
         """Nodes with those that they are matched with."""
         mine, other = self.to_old[new], self.to_new[old]
-        return joined(old, mine[exists(mine)]), joined(new, other[exists(other)])
+        return unique_ids(old, mine[exists(mine)]), unique_ids(new, other[exists(other)])
 
     @cached_property
     def to_old(self) -> Ints:
@@ -179,10 +181,10 @@ class NodeQuantities:
         held = np.flatnonzero(exists(self.to_new))
         differ = held[before[held] != after[self.to_new[held]]]
         lost, come = np.flatnonzero(~exists(self.to_new)), np.flatnonzero(~exists(self.to_old))
-        return joined(old, differ, lost), joined(new, self.to_new[differ], come)
+        return unique_ids(old, differ, lost), unique_ids(new, self.to_new[differ], come)
 
 
-def joined(*parts: ArrayLike) -> Longs:
+def unique_ids(*parts: ArrayLike) -> Longs:
     """Ids, each once."""
     return np.unique(np.concatenate([np.zeros(0, np.int64), *(np.asarray(part, np.int64) for part in parts)]))
 
@@ -212,7 +214,7 @@ def summed(column: Longs) -> int:
     return int(column.sum())
 
 
-def rows_of(layers: Layers, nodes: list[int]) -> frozenset[int]:
+def layer_scopes_of(layers: Layers, nodes: list[int]) -> frozenset[int]:
     """The scopes that are layers and that some nodes of the model belong to."""
     return frozenset(row for node in nodes if layers.forward[node] and exists(row := layers.of(node)))
 

@@ -74,7 +74,7 @@ def of_layers(m: Matching) -> Iterator[Ends]:
         pairs = results(old, model, ends[0]), results(new, partner, ends[1])
         if len(pairs[0]) == len(pairs[1]):
             for mine, other in zip(*pairs, strict=True):
-                yield mine, given(old[mine]), other, given(new[other])
+                yield mine, layer_outputs(old[mine]), other, layer_outputs(new[other])
 
 
 def results(layers: Mapping[str, Layer], model: str, last: Mapping[str, str]) -> list[str]:
@@ -103,7 +103,7 @@ def last_layers(layers: Mapping[str, Layer]) -> dict[str, str]:
     return {name.rpartition("/")[0]: name for name in layers}
 
 
-def given(layer: Layer) -> list[Tensor]:
+def layer_outputs(layer: Layer) -> list[Tensor]:
     """Return the outputs of a layer; with mixed precision their type is the smaller one."""
     kind = str(plain_setting(layer.config.get("dtype")) or "").removeprefix("mixed_")
     return [Tensor(shape, kind) for shape in layer.outputs]

@@ -11,7 +11,7 @@ from graphviz_tb.diff.changes.several import edits_of, wording
 from graphviz_tb.diff.columns.meaning import CALLS, settings_alone
 from graphviz_tb.diff.columns.wording import fingerprint
 from graphviz_tb.diff.match.matching import Matching
-from graphviz_tb.model.change import Change, Edits, in_order
+from graphviz_tb.model.change import Change, Edits, by_severity
 from graphviz_tb.model.paths import last_segment
 
 MANY = 3  # numbered members of one series, or layers alike, that came or went: fewer are reported one by one
@@ -19,8 +19,8 @@ MANY = 3  # numbered members of one series, or layers alike, that came or went: 
 
 def at_places(m: Matching, causes: Sequence[Change]) -> list[Change]:
     """The same edit at several places as one change."""
-    apart = [part for members in by_wording(in_order(causes)) for part in split(members)]
-    groups = by_wording(in_order(apart))
+    apart = [part for members in by_wording(by_severity(causes)) for part in split(members)]
+    groups = by_wording(by_severity(apart))
     merged = []
     for members in layers_alike(m, groups):
         apart_still = len(members) < MANY and are_numbered(members) and "layers" not in members[0].detail
@@ -144,6 +144,6 @@ def at_once(members: Sequence[Change]) -> Change:
     if "order" in detail and len(members) > 1:
         blocks = sum(member.detail["order"].get("blocks", 1) for member in members)
         detail["order"] = {**detail["order"], "blocks": blocks}
-    behind = in_order(inner for member in members for inner in member.consequences)
+    behind = by_severity(inner for member in members for inner in member.consequences)
     ops = sum(member.ops for member in members)
     return replace(first, detail=detail, also=tuple(also), ops=ops, edits=edits_of(members), consequences=behind)

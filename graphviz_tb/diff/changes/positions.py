@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.limits import NODES_COSTED
-from graphviz_tb.model.change import SEVERITIES, Change, in_order
+from graphviz_tb.model.change import SEVERITIES, Change, by_severity
 
 
 def by_flow(layers: tuple[Layers, Layers], changes: Iterable[Change]) -> tuple[Change, ...]:
     """Sort changes by severity; of one severity those of the model first, in the order of flow, then by name. Graphs of
     very many nodes keep the order of names. `layers` are those of the old and of the new graph."""
-    ordered = in_order(changes)
+    ordered = by_severity(changes)
     if len(ordered) < 2 or any(len(side.side) > NODES_COSTED for side in layers):
         return ordered
     old, new = layers

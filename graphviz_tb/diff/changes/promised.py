@@ -9,7 +9,7 @@ from graphviz_tb.diff.changes.compare import BATCH
 from graphviz_tb.diff.changes.precision import is_precision
 from graphviz_tb.diff.changes.several import without
 from graphviz_tb.diff.changes.traced_widths import WIDTH_KEYS
-from graphviz_tb.model.change import Change, in_order
+from graphviz_tb.model.change import Change, by_severity
 from graphviz_tb.ops.roles import TRACED_RESULTS
 
 
@@ -23,19 +23,19 @@ def with_signatures(changes: Sequence[Change], promised: Sequence[Change]) -> tu
     ports = next((change for change in promised if change.kind == "signature-changed"), None)
     others = [*(item for item in changes), *(item for item in promised if item is not ports)]
     if ports is None:
-        return in_order(others)
+        return by_severity(others)
     # The op that ends a result came or went with it: the signature already says so.
     said = [item for item in others if is_result(item, ports)]
     inputs = [item for item in changes if item.severity == "signature" and item.detail.get("key") in ("shape", BATCH)]
     # Somebody changed the inputs or the set of outputs: that is the cause, and its changes of the graph follow.
     if not only_outputs(ports):
         behind = [*inputs, *said]
-        return in_order([*without(others, behind), replace(ports, consequences=in_order(behind))])
+        return by_severity([*without(others, behind), replace(ports, consequences=by_severity(behind))])
     cause = inputs[0] if inputs else cause_of(ports, changes) or widest(changes)
     if cause is None:
-        return in_order([*others, ports])
-    grave = replace(cause, severity="signature", consequences=in_order([*cause.consequences, ports]))
-    return in_order([grave if item is cause else item for item in others])
+        return by_severity([*others, ports])
+    grave = replace(cause, severity="signature", consequences=by_severity([*cause.consequences, ports]))
+    return by_severity([grave if item is cause else item for item in others])
 
 
 def is_result(change: Change, ports: Change) -> bool:

@@ -33,7 +33,7 @@ def name(m: Matching, renamed: NameChange, old: bool) -> str:
     return side.scopes.name[row_or_node] if renamed.scope else side.graph.name[row_or_node]
 
 
-def around(m: Matching, renamed: NameChange, old: bool) -> int:
+def scope_around(m: Matching, renamed: NameChange, old: bool) -> int:
     """The row of the scope around it."""
     scopes, row_or_node = (m.a.scopes, renamed.old) if old else (m.b.scopes, renamed.new)
     return int(scopes.parent[row_or_node] if renamed.scope else scopes.of_node[row_or_node])

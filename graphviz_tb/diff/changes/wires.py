@@ -49,11 +49,12 @@ def described(m: Matching, wire: Rewire) -> dict[str, Any]:
     }
 
 
-def in_order(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def sorted_wires(wires: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Sort described inputs by their words, without a text for each: thousands may have one long name.
 
     >>> node = {"old": "x", "new": "x"}
-    >>> [wire["input"] for wire in in_order({"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1))]
+    >>> wires = [{"node": node, "input": at, "old": "a", "new": None} for at in (2, 10, 1)]
+    >>> [wire["input"] for wire in sorted_wires(wires)]
     [1, 10, 2]
     """
     said = cache(repr)

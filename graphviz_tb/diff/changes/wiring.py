@@ -9,7 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, joined, run_sums
+from graphviz_tb.diff.columns.hashing import Hashes, combined, run_sums
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
@@ -48,7 +48,7 @@ def rewired(m: Matching) -> tuple[Ints, Ints]:
 
 def input_sums(side: GraphColumns, names: np.ndarray) -> Hashes:
     """Return a hash for each node of its inputs and their positions."""
-    sums = joined(names[side.graph.source].view(np.uint64), side.edge_hash)
+    sums = combined(names[side.graph.source].view(np.uint64), side.edge_hash)
     return run_sums(sums, side.in_start[:-1], side.in_start[1:])
 
 

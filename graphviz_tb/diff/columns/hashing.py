@@ -45,11 +45,11 @@ def mixed(values: Hashes) -> Hashes:
     return scramble(values + STEP)
 
 
-def joined(*columns: Hashes) -> Hashes:
+def combined(*columns: Hashes) -> Hashes:
     """One hash for several columns, in their order.
 
     >>> one, two = np.array([1], np.uint64), np.array([2], np.uint64)
-    >>> bool(joined(one, two)[0] == joined(two, one)[0])
+    >>> bool(combined(one, two)[0] == combined(two, one)[0])
     False
     """
     total = columns[0] * FACTORS[0]

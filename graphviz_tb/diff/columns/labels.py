@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined
+from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests
 from graphviz_tb.diff.columns.meaning import Configurations, WeightTypes, configurations, hashed, settings, weights
 from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
@@ -74,12 +74,12 @@ def label(graph: Graph, options: DiffOptions, known: Known | None = None) -> Lab
     table = np.array(list(_classes(graph, library, known)), np.uint64).reshape(-1, 4)
     core, shapes, colocation, constants = (np.ascontiguousarray(table[:, number]) for number in range(4))
     counted, learned, layers = settings(graph), weights(graph), configurations(graph)
-    core = joined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
+    core = combined(core, np.where(counted, constants, 0), hashed(len(graph), learned), hashed(len(graph), layers))
     # They are in `core`: counted once, not with the constants that were ignored too.
     constants[counted] = 0
     op, core, shapes, colocation, constants, devices = map(freeze, (op, core, shapes, colocation, constants, devices))
     classes = {"shapes": shapes, "colocation": colocation, "constants": constants, "devices": devices}
-    own = joined(op, core, *(column for word, column in classes.items() if getattr(options, word)))
+    own = combined(op, core, *(column for word, column in classes.items() if getattr(options, word)))
     return Labels(op, core, **classes, own=own, settings=counted, weights=learned, configurations=layers)
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.diff.columns.callers import callers_in_main
-from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, run_sums, sums_by
+from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, mixed, run_sums, sums_by
 from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
@@ -106,10 +106,10 @@ class GraphColumns:
         node, attr, function = self.calls
         labels, callers = self.labels.own.copy(), np.unique(node)
         # The attribute counts too: `then_branch` and `else_branch` of an If are not to be exchanged.
-        called = joined(attr, self.function_class[function])
-        labels[callers] = joined(labels[callers], sums_by(node, called, len(self))[callers])
+        called = combined(attr, self.function_class[function])
+        labels[callers] = combined(labels[callers], sums_by(node, called, len(self))[callers])
         nodes = np.fromiter(self.dangling, np.int64, len(self.dangling))
-        labels[nodes] = joined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
+        labels[nodes] = combined(labels[nodes], digests(repr(words) for words in self.dangling.values()))
         return labels
 
     @cached_property
@@ -148,7 +148,7 @@ class GraphColumns:
         # A saver lists variables by name: which one comes first is no place.
         slot[graph.of_types(lambda op: has_role(op, Role.SAVE))[graph.target]] = 0
         key[graph.of_types(lambda op: has_role(op, Role.RESTORE))[graph.source]] = 0
-        hashes = joined(key, slot)
+        hashes = combined(key, slot)
         # TensorFlow gives no meaning to the order of control inputs, and writes them in any.
         hashes[graph.control] = CONTROL
         return hashes
@@ -182,12 +182,12 @@ class GraphColumns:
         """One round of colour refinement: a node's hash takes in those of its neighbours, by direction and slot."""
         parts = [colour]
         if inward:
-            come = joined(colour[self.graph.source], self.edge_hash)
+            come = combined(colour[self.graph.source], self.edge_hash)
             parts.append(run_sums(come, self.in_start[:-1], self.in_start[1:]))
         if outward:
-            go = joined(colour[self.graph.target], self.edge_hash)[self.out_order]
+            go = combined(colour[self.graph.target], self.edge_hash)[self.out_order]
             parts.append(run_sums(go, self.out_start[:-1], self.out_start[1:]) ^ OUTWARD)
-        return joined(*parts)
+        return combined(*parts)
 
     @cached_property
     def rounds(self) -> dict[tuple[int, str], Hashes]:
@@ -207,8 +207,8 @@ class GraphColumns:
     @cached_property
     def in_place(self) -> Hashes:
         """For each node a hash of its name, its op type and the names it is fed by: all but its settings."""
-        come = joined(self.scopes.node_path[self.graph.source], self.edge_hash)
-        return joined(self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:]))
+        come = combined(self.scopes.node_path[self.graph.source], self.edge_hash)
+        return combined(self.scopes.node_path, self.labels.op, run_sums(come, self.in_start[:-1], self.in_start[1:]))
 
     @cached_property
     def scopes_in_place(self) -> Hashes:
@@ -231,19 +231,19 @@ class GraphColumns:
         rows = np.int32(len(scopes))
         owner, _, _ = meet(parent, depth, graph.source + rows, graph.target + rows)
         label = self.node_label
-        edges = sums_by(owner, joined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
+        edges = sums_by(owner, combined(label[graph.source], self.edge_hash, label[graph.target]), len(scopes))
         # An edge is owned by the lowest scope that holds both of its ends; those owned under a row are one run.
         total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(edges, dtype=np.uint64)))
-        return joined(nodes, total[scopes.end] - total[:-1])
+        return combined(nodes, total[scopes.end] - total[:-1])
 
     def whole(self) -> int:
         """A number for the whole graph, whatever the order of its nodes: names, labels and edges."""
         # Nodes of functions may have the names of nodes of the main graph: the function's name tells them apart.
         blocks = np.concatenate((np.zeros(1, np.uint64), digests(f.name for f in self.graph.functions)))
         name = self.scopes.node_path + blocks[self.block]
-        come = joined(name[self.graph.source], self.edge_hash)
-        node = joined(name, self.labels.op, self.labels.core, self.labels.constants, self.labels.shapes)
-        node = joined(node, run_sums(come, self.in_start[:-1], self.in_start[1:]), self.labels.devices)
+        come = combined(name[self.graph.source], self.edge_hash)
+        node = combined(name, self.labels.op, self.labels.core, self.labels.constants, self.labels.shapes)
+        node = combined(node, run_sums(come, self.in_start[:-1], self.in_start[1:]), self.labels.devices)
         return digest(int(mixed(node).sum(dtype=np.uint64)).to_bytes(8, "little"))
 
     def constants(self) -> Bools:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphviz_tb.algorithms.constants import claimed, filled, stored, values
+from graphviz_tb.algorithms.constants import claimed, repeated_to, stored, values
 from graphviz_tb.diff.columns.hashing import digest
 from graphviz_tb.limits import NUMBERS_SHOWN, NUMBERS_WRITTEN_OUT
 from graphviz_tb.model.dtypes import dtype_word
@@ -103,7 +103,7 @@ def shortest(tensor: TensorProto, elements: np.ndarray) -> bytes:
         if len(tensor.tensor_content) % elements.itemsize:  # damaged
             return tensor.tensor_content
     if max(count, len(elements)) <= NUMBERS_WRITTEN_OUT:
-        return filled(elements, count).tobytes()
+        return repeated_to(elements, count).tobytes()
     if not len(elements):
         elements = np.zeros(1, elements.dtype)
     bits = elements.view(f"V{elements.itemsize}")  # of floats, too: NaN is equal to itself
@@ -129,7 +129,7 @@ def numbers(tensor: TensorProto) -> Any:
     if elements is None:
         return tensor_word(tensor)
     if not tensor.tensor_content:
-        elements = filled(elements, count)
+        elements = repeated_to(elements, count)
     numbers = [tidy(number) for number in values(elements, tensor.dtype).tolist()]
     if not numbers and count:
         return tensor_word(tensor)

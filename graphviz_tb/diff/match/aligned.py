@@ -84,7 +84,7 @@ def alike_in_gaps(
             wanted = {number: likely[number] for number in range(a0, a1) if b0 <= likely.get(number, -1) < b1}
             m.note("gap-limit", "a part of a series that changed too much to be aligned: taken by number")
         shares = {
-            (i, j): alike(m, bags, mine[i].id, others[j].id, likely.get(i) == j)
+            (i, j): common_share(m, bags, mine[i].id, others[j].id, likely.get(i) == j)
             for i in range(a0, a1)
             for j in (range(b0, b1) if wanted is None else [wanted[i]] if i in wanted else [])
         }
@@ -127,7 +127,7 @@ def bag_of(side: GraphColumns, row: int) -> Counter[int]:
     return bag(side, side.scopes.nodes(row))
 
 
-def alike(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool) -> float:
+def common_share(m: Matching, bags: tuple[Bags, Bags], old: int, new: int, likely: bool) -> float:
     """The share of ops that two scopes have in common; for likely ones also that of the names in them."""
     share = dice(bags[0](old), bags[1](new))
     if not likely or share >= ALIKE:

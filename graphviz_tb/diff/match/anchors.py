@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, joined
+from graphviz_tb.diff.columns.hashing import Hashes, combined
 from graphviz_tb.diff.match.follow import follow
 from graphviz_tb.diff.match.found import Findings, NodePairs, Reason
 from graphviz_tb.diff.match.matching import Matching
@@ -47,8 +47,8 @@ def unique_pairs(m: Matching, hash_a: Hashes, hash_b: Hashes, free_a: Ints, free
     """Free nodes of compared blocks whose hash occurs once among the free nodes of either side."""
     blocks_a, blocks_b = m.block_pair()
     # With the number of the pair of blocks: a node of one function is never matched with one of another.
-    key_a = joined(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
-    key_b = joined(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
+    key_a = combined(hash_a[free_a], blocks_a[m.a.block[free_a]].astype(np.int64).view(np.uint64))
+    key_b = combined(hash_b[free_b], blocks_b[m.b.block[free_b]].astype(np.int64).view(np.uint64))
     once_a, at_a = _once(key_a)
     once_b, at_b = _once(key_b)
     _, in_a, in_b = np.intersect1d(once_a, once_b, assume_unique=True, return_indices=True)

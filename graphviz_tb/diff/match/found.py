@@ -90,18 +90,18 @@ Findings = Iterator[Proposal]
 
 def nodes(pairs: Sequence[tuple[int, int]], reason: Reason) -> NodePairs:
     """Pairs of nodes as columns."""
-    return NodePairs(*columns(pairs), reason)
+    return NodePairs(*pair_columns(pairs), reason)
 
 
 def scopes(pairs: Sequence[tuple[int, int]], reason: Reason) -> ScopePairs:
     """Pairs of scopes as columns."""
-    return ScopePairs(*columns(pairs), reason)
+    return ScopePairs(*pair_columns(pairs), reason)
 
 
-def columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+def pair_columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
     """The first and the second of each pair.
 
-    >>> [column.tolist() for column in columns([(1, 5), (2, 7)])]
+    >>> [column.tolist() for column in pair_columns([(1, 5), (2, 7)])]
     [[1, 2], [5, 7]]
     """
     # Also of no pairs: two empty columns.

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from graphviz_tb.algorithms.components import join, root
-from graphviz_tb.diff.columns.hashing import Hashes, digest, digests, joined, mixed, sums_by
+from graphviz_tb.algorithms.components import root, unite
+from graphviz_tb.diff.columns.hashing import Hashes, combined, digest, digests, mixed, sums_by
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.columns.values import base_name
@@ -50,7 +50,7 @@ def _one_round(side: GraphColumns) -> Hashes:
         hashes += [digest(f"{int(around[node]) if exists(node) else -1}:{key}") for node, key in function.returns]
         # Arguments and results have an order, which the sum over the body has not.
         ends.append(digest(repr(hashes)))
-    return joined(bodies, np.array(ends, np.uint64))
+    return combined(bodies, np.array(ends, np.uint64))
 
 
 def pair_functions(m: Matching) -> None:
@@ -168,7 +168,7 @@ def share_classes(m: Matching) -> None:
     # Over both libraries; functions of the new graph are counted from `count` on.
     head = list(range(count + len(m.b.graph.functions)))
     for function, partner in [(mine, count + other) for mine, other in m.functions.items()] + same_bodies(m):
-        join(head, function, partner)
+        unite(head, function, partner)
     tops = [root(head, function) for function in range(len(head))]
     names = [*m.a.graph.functions, *m.b.graph.functions]
     classes = digests(f"{top < count} {names[top].name}" for top in tops)

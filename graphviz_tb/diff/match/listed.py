@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, digest, joined
+from graphviz_tb.diff.columns.hashing import Hashes, combined, digest
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.anchors import unique_pairs
@@ -35,12 +35,12 @@ def listed(m: Matching) -> Findings:
     yield nodes(kept(m), Reason.NAME)
     tiers = [(m.a.node_label, m.b.node_label), (kinds(m.a), kinds(m.b))]
     pairs = align(
-        [(given(m.a, m.b), given(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
+        [(given_names(m.a, m.b), given_names(m.b, m.a)), *((mine.tolist(), other.tolist()) for mine, other in tiers)],
         likely(m),
         m.common,
     )
     yield nodes(pairs or [], Reason.SERIES)
-    named = [joined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
+    named = [combined(side.node_label, side.scopes.node_leaf_hash) for side in (m.a, m.b)]
     for mine, other in (named, tiers[0]):  # what changed its place: the only one of its kind on both sides
         free_a, free_b = m.left()
         yield NodePairs(*unique_pairs(m, mine, other, free_a, free_b), Reason.ANCHOR)
@@ -85,7 +85,7 @@ def is_counted(side: GraphColumns, node: int) -> bool:
     return stem == kind.lower().rstrip("0123456789_")
 
 
-def given(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
+def given_names(side: GraphColumns, other: GraphColumns) -> list[tuple[int, int]]:
     """For each layer whose name somebody gave what it is but for its settings; for one that was counted what no layer
     of the other side has."""
     leaves = side.scopes.node_leaf

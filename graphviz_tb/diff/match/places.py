@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.diff.columns.hashing import Hashes, joined
+from graphviz_tb.diff.columns.hashing import Hashes, combined
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
 from graphviz_tb.diff.match.matching import Matching
@@ -27,7 +27,7 @@ class FreePlaces:
         # One row for each edge and each end of it that is free: the node there, and the one that it is beside.
         self.node = np.concatenate((graph.source[feeds], graph.target[uses]))
         beside = np.concatenate((graph.target[feeds], graph.source[uses]))
-        what = joined(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
+        what = combined(side.edge_hash[np.concatenate((feeds, uses))], label[self.node])
         # The complement: a place behind a node is never one before it.
         what[len(feeds) :] = ~what[len(feeds) :]
         self.keys, first, place = np.unique(keyed(beside, what), return_index=True, return_inverse=True)
@@ -114,4 +114,4 @@ class FreePlacePairs:
 
 def keyed(owner: Ints, what: Hashes) -> Hashes:
     """Places as numbers."""
-    return joined(owner.astype(np.int64).view(np.uint64), what)
+    return combined(owner.astype(np.int64).view(np.uint64), what)

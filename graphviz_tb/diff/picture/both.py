@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.choices import picture_choices
-from graphviz_tb.diff.picture.merge import Merged, Where, merge
+from graphviz_tb.diff.picture.merge import Merged, Where, merge_graphs
 from graphviz_tb.diff.picture.overlay import Overlay, first_picture, overlay, title_of
 from graphviz_tb.diff.picture.rows import places
 from graphviz_tb.model.notice import Notice
@@ -39,7 +39,7 @@ class Both:
     @cached_property
     def merged(self) -> Merged:
         """The nodes of both, and what became of each."""
-        return merge(self.changes)
+        return merge_graphs(self.changes)
 
     @cached_property
     def model(self) -> Model:

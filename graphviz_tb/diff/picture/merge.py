@@ -46,7 +46,7 @@ class Merged:
     settings: set[Where] = field(default_factory=set)
 
 
-def merge(changes: Comparison) -> Merged:
+def merge_graphs(changes: Comparison) -> Merged:
     """Put both graphs into one. Before: changes with their source. After: removed nodes are in the scope that the
     old one around them became; a name that is taken gets ` (old)` behind it."""
     from graphviz_tb.proto import GraphDef

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.colours import mixed
 from graphviz_tb.color.colouring import Colouring, is_op
-from graphviz_tb.color.hues import plain
+from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.picture.brief import fitting
 from graphviz_tb.diff.picture.merge import Merged, Where
@@ -70,7 +70,7 @@ class Overlay(Colouring):
         """Pale where nothing changed, tinted and signed where something did, plain where something in it did."""
         sign = self.sign[path[-1]]
         # The colour of a box without a colouring, before it is made paler or gets a firmer border.
-        usual = plain(self.theme, is_op(self.hierarchy, path[-1]))
+        usual = plain_fill(self.theme, is_op(self.hierarchy, path[-1]))
         if sign == HOLDS:
             return replace(usual, stroke=self.theme.secondary, second=usual.text)
         if not sign:
@@ -103,7 +103,7 @@ class Overlay(Colouring):
             for sign in WORDS
             if totals[sign]
         ]
-        neutral = plain(self.theme, False)
+        neutral = plain_fill(self.theme, False)
         if any(self.sign[row] == HOLDS for row in rows):
             legend_rows.append(LegendRow(HOLDING, replace(neutral, stroke=self.theme.secondary)))
         if any(not self.sign[row] for row in rows):
@@ -178,7 +178,7 @@ def first_picture(
         return coloured.picture(options), 0
     hierarchy = coloured.hierarchy
     shown = rows_shown(hierarchy, where, merged.shown)
-    settings, layers = (frozenset(rows_of(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
+    settings, layers = (frozenset(scope_rows(hierarchy, scopes)) for scopes in (merged.settings, merged.layers))
     tried: list[Path] | None = None
     for most, closed in ((BOXES_TO_CHANGES, settings), *((room, layers) for room in ROOM)):
         opened, left = ways(hierarchy, painter.sign, shown, most, closed)
@@ -241,12 +241,12 @@ def overlay(
     group_signs(hierarchy, signs, words, dict.fromkeys(scopes, "→"), " or ".join(sorted(kinds)))
     sign_training(hierarchy, changes, signs, words)
     # Last: a layer that a change names says what changed, rather than how much in it did.
-    for row in rows_of(hierarchy, merged.layers):
+    for row in scope_rows(hierarchy, merged.layers):
         signs[row], words[row] = "~", merged.layers["", hierarchy.name[row]]
     return Overlay(hierarchy, quiet(theme), "diff", "What changed", changes, signs, words, edges)
 
 
-def rows_of(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
+def scope_rows(hierarchy: Hierarchy, scopes: Collection[Where]) -> list[int]:
     """The groups of the main graph that are some scopes."""
     groups = [
         row for row, name in enumerate(hierarchy.name) if not exists(hierarchy.node[row]) and ("", name) in scopes

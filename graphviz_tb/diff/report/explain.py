@@ -39,7 +39,7 @@ def explain(changes: Comparison, style: ReportStyle, limit: int | None, colour: 
         raise UnknownChoice.among("style", style, STYLES)
     if style == "json":
         return json.dumps(with_room(document(changes)), indent=1, default=str) + "\n"
-    return markdown(changes) if style == "markdown" else text(changes, limit, colour)
+    return markdown(changes) if style == "markdown" else terminal_text(changes, limit, colour)
 
 
 def with_room(document: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def kinds_of(changes: Comparison) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in changes.kinds.items()) or "same"
 
 
-def text(changes: Comparison, limit: int | None, colour: bool) -> str:
+def terminal_text(changes: Comparison, limit: int | None, colour: bool) -> str:
     """Lines for a terminal."""
     lines = [verdict(changes)]
     shown = changes.items if limit is None else changes.items[:limit]

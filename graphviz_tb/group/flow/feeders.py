@@ -42,7 +42,7 @@ def join_feeders(dag: Dag, symbols: SymbolNumbers, values: frozenset[int], given
     for feeder, box in consumer.items():
         by_consumer.setdefault(box, []).append(feeder)
     return contract(
-        dag, [([box, *feeding], joined(dag, box, feeding, symbols)) for box, feeding in by_consumer.items()]
+        dag, [([box, *feeding], with_feeders(dag, box, feeding, symbols)) for box, feeding in by_consumer.items()]
     )
 
 
@@ -77,7 +77,7 @@ def tree(dag: Dag, feeder: int) -> list[int]:
     return members
 
 
-def joined(dag: Dag, number: int, feeders: list[int], symbols: SymbolNumbers) -> FlowBox:
+def with_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolNumbers) -> FlowBox:
     """The consumer with its feeders. An op is another one by them; a scope stays the structure it is."""
     box, held = dag.boxes[number], [dag.boxes[feeder] for feeder in feeders]
     made = FlowBox(

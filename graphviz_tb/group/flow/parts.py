@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.algorithms.components import join, root
+from graphviz_tb.algorithms.components import root, unite
 from graphviz_tb.algorithms.quiet import by_row, training_rows, under
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bytes, Longs, distinct
@@ -111,7 +111,7 @@ class TrainingLevels:
         for child in sorted(beside):
             for user in after.get(child, ()):
                 if user in head:
-                    join(head, child, user)
+                    unite(head, child, user)
         values = self._after(row, values=True)
         fed = {root(head, user) for child in model for user in values.get(child, ()) if user in head}
         filling = {child for child in beside if not model.isdisjoint(after.get(child, ()))}

@@ -18,7 +18,7 @@ from graphviz_tb.read.logged.block import NumberOf, RecordBlock, sound_records
 from graphviz_tb.read.logged.group import Found, ValueGroup
 from graphviz_tb.read.logged.kinds import Tables, decoded, kind_of
 from graphviz_tb.read.logged.restarts import LASTING
-from graphviz_tb.read.logged.rows import GrowingRows, Rows, joined
+from graphviz_tb.read.logged.rows import GrowingRows, Rows, concatenated
 from graphviz_tb.read.logged.single import Singles
 from graphviz_tb.read.logged.structure import CutError, OddError, structure_of
 from graphviz_tb.read.logged.tail import FileTail, LargeRecord, opened
@@ -91,7 +91,7 @@ class EventFile:
             return before, again
         changed = set(before)
         for family, parts in rows.items():
-            new = joined(parts)
+            new = concatenated(parts)
             self.kinds.setdefault(family, GrowingRows()).add(new)
             changed |= {(tag, family[0]) for tag in np.unique(new.tag).tolist()}
         return changed, again
@@ -126,7 +126,7 @@ class EventFile:
         other._only, other._skipped, other.tail.end = wanted, self._skipped, self.tail.offset
         with opened(self.path) as stream:
             for family, parts in other._read(stream).items():
-                self.kinds[family].take_back(joined(parts))
+                self.kinds[family].take_back(concatenated(parts))
         self.tail.read += other.tail.read
 
     def bytes(self) -> int:

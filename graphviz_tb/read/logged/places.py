@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.algorithms.constants import claimed, filled, stored, values
+from graphviz_tb.algorithms.constants import claimed, repeated_to, stored, values
 from graphviz_tb.errors import MalformedProto, ReadError, TooLarge
 from graphviz_tb.limits import CLAIMED_BYTES
 from graphviz_tb.model.logged import Place
@@ -54,4 +54,4 @@ def array_of(tensor: TensorProto) -> NDArray[Any]:
         raise TooLarge(f"a tensor claims {count:,} values and holds {len(elements):,}")
     if not elements.dtype.hasobject:
         elements = values(elements, tensor.dtype)
-    return filled(elements, count).reshape(shape)
+    return repeated_to(elements, count).reshape(shape)

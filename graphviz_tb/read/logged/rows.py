@@ -77,7 +77,7 @@ class Rows:
         return self if np.all(order[1:] > order[:-1]) else self.take(order)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenated(parts: Sequence[Rows]) -> Rows:
     """Points one behind the other; all parts have the same columns."""
     if len(parts) == 1:
         return parts[0]
@@ -151,7 +151,7 @@ class GrowingRows:
     def _merge(self, rows: Rows) -> None:
         parts = self.parts
         while parts and len(parts[-1]) <= 2 * len(rows):
-            rows = joined([parts.pop().rows, rows])
+            rows = concatenated([parts.pop().rows, rows])
         parts.append(Sorted(rows))
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Ints, freeze
 from graphviz_tb.model.logged import About, Blobs, Curves, Histograms, Kind, Series, SeriesData, TensorPoints
 from graphviz_tb.read.logged.kinds import CURVES, HISTOGRAM, Tables
-from graphviz_tb.read.logged.rows import Column, Rows, joined
+from graphviz_tb.read.logged.rows import Column, Rows, concatenated
 from graphviz_tb.read.records import HEADER
 
 NO_VALUES = freeze(np.zeros(0, np.float32))
@@ -29,7 +29,7 @@ NOTHING = About()
 def in_file(parts: Sequence[Rows]) -> Rows:
     """The points of a series in one file, in the order of the file."""
     wide = widened(parts)
-    return joined(wide) if wide is parts else joined(wide).by_tag()
+    return concatenated(wide) if wide is parts else concatenated(wide).by_tag()
 
 
 def widened(parts: Sequence[Rows]) -> Sequence[Rows]:
@@ -66,7 +66,7 @@ def series_of(
     generation: int,
 ) -> Series:
     """Before: the points of each file, by the number of the file. After: one series, its columns read-only."""
-    rows = joined(widened([rows for _, rows in files]))
+    rows = concatenated(widened([rows for _, rows in files]))
     data: SeriesData | None = None
     if kind in _DATA:
         file = np.repeat(np.array([number for number, _ in files], np.int32), [len(each) for _, each in files])

@@ -24,14 +24,14 @@ async def export(request: Request) -> Response:
     query, session = known(request, ("format", "kind", "runs", "tags")), session_of(request)
     form = word(query, "format", ("csv", "json"))
     word(query, "kind", ("scalar",))
-    chosen = in_order(session, query)
+    chosen = asked_series(session, query)
     whole = with_columns(session, chosen)
     parts = as_csv(whole) if form == "csv" else as_json(whole)
     name = {"content-disposition": f'attachment; filename="scalars.{form}"'}
     return StreamingResponse(unhurried(parts), headers=name, media_type=KINDS[form])
 
 
-def in_order(session: ServedSource, query: dict[str, str]) -> list[Series]:
+def asked_series(session: ServedSource, query: dict[str, str]) -> list[Series]:
     """The scalars that a query asks for, by run and tag."""
     wanted = {name: set(numbers(query[name], name)) for name in ("runs", "tags") if query.get(name)}
     found = [

@@ -14,7 +14,7 @@ from graphviz_tb.render.html import document
 from graphviz_tb.search import has_regex, parse
 from graphviz_tb.serve.answers import COLUMNS, Refused, bytes_answer, etag, json_answer, unchanged
 from graphviz_tb.serve.asked import FAR, decimal, is_number, known, session_of, whole, word
-from graphviz_tb.serve.graph_rows import GraphRows, group
+from graphviz_tb.serve.graph_rows import GraphRows, level_numbers
 from graphviz_tb.serve.graphs import Graphs, ListedGraph
 from graphviz_tb.serve.loading import BlockOfFile, ServedPage
 from graphviz_tb.serve.logged import AskedColours, answer
@@ -71,7 +71,7 @@ async def one_group(request: Request) -> Response:
     """The columns of one group: the numbers that `viewer/reader.js` reads."""
     known(request, ())
     page, row = page_of(request), request.path_params["row"]
-    numbers = group(page, row)
+    numbers = level_numbers(page, row)
     if numbers is None:
         raise Refused(404, f"nothing in group {row[:40]!r} is here", "the block 'levels' lists groups")
     digests = "".join(each.digest for each in page.blocks.values())

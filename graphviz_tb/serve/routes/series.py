@@ -45,7 +45,7 @@ async def series(request: Request) -> Response:
     view = view_of(query)
     generations = [(number, one.generation, len(one)) for number, one in found.items()]
     tag = f"{session.start} {generations} {view}"
-    return await bytes_answer(request, lambda: columns(found, view, session), COLUMNS, tag)
+    return await bytes_answer(request, lambda: answer_columns(found, view, session), COLUMNS, tag)
 
 
 def scalars(session: ServedSource, number: int) -> Series:
@@ -71,7 +71,7 @@ def view_of(query: dict[str, str]) -> ChartView:
     )
 
 
-def columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
+def answer_columns(found: dict[int, Series], view: ChartView, session: ServedSource) -> bytes:
     """The answer."""
     blocks: list[tuple[str, NDArray[Any]]] = []
     sent: dict[str, Any] = {}
