@@ -275,7 +275,7 @@ NUMBERS = (
     ("margin of the picture", "render.sheet MARGIN"),
     ("picture title, facts below it", "render.sheet TITLE_SIZE FACTS_SIZE"),
     ("widest legend", "render.legend WIDEST_COLUMN"),
-    ("legend: type size", "render.legend SIZE"),
+    ("legend: type size", "model.measure OP_SIZE"),
     ("PNG: widest, and most pixels in all, unless asked", "limits PNG_SIDE PNG_PIXELS"),
 )
 

@@ -238,7 +238,7 @@ class Shown:
             return rows
         other = self.rows_of(self.other, step)
         return {
-            row: replace(value, value=compared(value.value, other[row].value, self.log))
+            row: replace(value, value=change_of(value.value, other[row].value, self.log))
             for row, value in rows.items()
             if row in other
         }
@@ -291,7 +291,7 @@ def is_wide(values: Doubles) -> bool:
     return bool(len(fine) and np.min(fine) > 0 and np.max(fine) > WIDE * np.min(fine))
 
 
-def compared(value: float, before: float, log: bool) -> float:
+def change_of(value: float, before: float, log: bool) -> float:
     """A quotient, or a difference."""
     if not log:
         return value - before

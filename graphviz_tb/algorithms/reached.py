@@ -30,7 +30,7 @@ def reached(
     return seen
 
 
-def spread(start: Bools, source: Ints, target: Ints) -> Bools:
+def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
     """All nodes that edges lead to from `start`, which is taken in."""
     if not start.any():
         return start.copy()

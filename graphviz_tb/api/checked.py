@@ -67,10 +67,10 @@ class CheckedModel(Sequence[CheckedAssertion]):
         return all(self._checked)
 
     def __repr__(self) -> str:
-        return "\n".join(lines(self))
+        return "\n".join(assertion_lines(self))
 
 
-def lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
+def assertion_lines(checked: CheckedModel, most: int = SHOWN) -> Iterator[str]:
     """A line for each assertion with the value that was found; below it why it did not pass."""
     for each in checked:
         yield f"{SIGNS[each.state]} {printable(each.assertion.text)}: {value_words(each)}"

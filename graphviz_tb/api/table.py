@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.algorithms.layer_rows import layer_rows
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.api.nodes import Node, NodeList
 from graphviz_tb.interpret.parts import serving
 from graphviz_tb.model.columns import Bools
@@ -52,7 +52,7 @@ def outputs(model: Folded) -> NodeList:
     fed = meaning.part() == Part.INPUT
     fed[hierarchy.node[[node.row for node in inputs(model)]]] = True
     if fed.any():
-        ours &= spread(fed, graph.source[data], graph.target[data])
+        ours &= spread_from(fed, graph.source[data], graph.target[data])
     takers = ~np.isin(meaning.part(), (Part.GRADIENT, Part.UPDATE, Part.BOOKKEEPING))
     takers &= ~graph.of_types(lambda op: has_role(op, Role.SUMMARY, Role.SUMMARY_MERGE))
     taken = np.zeros(len(graph), bool)

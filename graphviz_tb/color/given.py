@@ -58,12 +58,12 @@ def given(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Colouring:
         )
     values = found.columns[found.shown]
     if found.numeric(found.shown):
-        rows = gathered(hierarchy, {row: float(value) for row, value in values.items()})
+        rows = values_by_row(hierarchy, {row: float(value) for row, value in values.items()})
         return GivenNumbers(hierarchy, theme, GIVEN, found.shown, scaled(found.shown, rows), found)
     return texts(hierarchy, theme, found, {row: str(value) for row, value in values.items()})
 
 
-def gathered(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
+def values_by_row(hierarchy: Hierarchy, own: dict[int, float]) -> dict[int, RowValue]:
     """A value for each row that has one, and for each group around some the largest of those in it, by size."""
     inside: dict[int, list[float]] = {}  # least, most by size, and how many
     found: dict[int, RowValue] = {}

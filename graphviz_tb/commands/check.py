@@ -60,7 +60,7 @@ def check(
     tbgraph check saved_model/ --assert 'flops(name:encoder) <= 2G' --json
     tbgraph check models/*.pb --assert-file model.assertions
     """
-    from graphviz_tb.api.checked import lines, verdict
+    from graphviz_tb.api.checked import assertion_lines, verdict
     from graphviz_tb.commands.session import open_model
     from graphviz_tb.commands.table import json_lines, tell
     from graphviz_tb.errors import GraphError, ReadError
@@ -88,7 +88,7 @@ def check(
         if as_json:
             entries.append({"label": label, **entry(checked, top)})
         elif not quiet:
-            tell([*([line_above(model)] if len(models) > 1 else []), *lines(checked, top), verdict(checked)])
+            tell([*([line_above(model)] if len(models) > 1 else []), *assertion_lines(checked, top), verdict(checked)])
     if as_json:
         tell(json_lines({**heading("tbgraph-check"), "passed": passed, "models": entries}))
     return unread or (PASSED if passed else FAILED)

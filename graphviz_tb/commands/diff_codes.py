@@ -39,7 +39,7 @@ def conditions(fail_on: str) -> list[Condition]:
     """
     from graphviz_tb.errors import RequestError, UnknownChoice
 
-    found = [tuple(map(part, words.split())) for words in fail_on.split(",")]
+    found = [tuple(map(condition_part, words.split())) for words in fail_on.split(",")]
     if not all(found):
         raise RequestError(f"--fail-on {fail_on!r} has an empty condition", hint="write structure,gone:*Normalization")
     for field, word in (each for condition in found for each in condition):
@@ -50,7 +50,7 @@ def conditions(fail_on: str) -> list[Condition]:
     return found
 
 
-def part(word: str) -> tuple[str, str]:
+def condition_part(word: str) -> tuple[str, str]:
     """One part of a condition: the field, and what it is compared with."""
     field, colon, pattern = word.partition(":")
     return (field, pattern) if colon else ("is", word)

@@ -71,7 +71,7 @@ def find(
             items = [entry(node) for node in nodes]
             tell(json_lines({**heading("tbgraph-find"), "label": label, "nodes": items}))
         else:
-            tell((one_line(node.name) for node in nodes) if names else lines(list(nodes)))
+            tell((one_line(node.name) for node in nodes) if names else node_lines(list(nodes)))
     context.exit(FOUND if len(nodes) else NOTHING)
 
 
@@ -94,7 +94,7 @@ def entry(node: Node) -> dict[str, Any]:
     }
 
 
-def lines(nodes: list[Node]) -> Iterator[str]:
+def node_lines(nodes: list[Node]) -> Iterator[str]:
     """The table: name, what it is, shape, parameters and FLOPs where there are any."""
     from graphviz_tb.commands.costs_text import amount
     from graphviz_tb.commands.table import columns_of_terminal, style, table

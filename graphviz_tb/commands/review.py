@@ -141,10 +141,12 @@ def reviewed(path: str, revision: Revision, wanted: list[str], values: dict[str,
         one = Reviewed(path, revision.name, "new", model, checked=checked)
         if before is None:
             return one if error is None else replace(one, state="unread", error=error)
-        return compared(one, before, place, read, values)
+        return compared_with_base(one, before, place, read, values)
 
 
-def compared(one: Reviewed, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]) -> Reviewed:
+def compared_with_base(
+    one: Reviewed, before: Path, place: str, read: dict[str, Any], values: dict[str, Any]
+) -> Reviewed:
     """A model beside what it was: what cannot be compared is no reason to stop."""
     from graphviz_tb.diff.options import DiffOptions
     from graphviz_tb.diff.run import run

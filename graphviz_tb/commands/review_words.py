@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from graphviz_tb.api.checked import lines, verdict
+from graphviz_tb.api.checked import assertion_lines, verdict
 from graphviz_tb.commands.costs_text import amount
 from graphviz_tb.commands.diff_codes import DIFFERENT, SAME, TOP, code_of
 from graphviz_tb.commands.diff_folders import TABLE, row
@@ -62,7 +62,7 @@ def terminal_lines(one: Reviewed) -> str:
     if one.changes is not None and one.state == "changed":
         said = [f"{printable(one.path)}: {one.changes.explain('text', TOP).rstrip()}"]
     if one.checked is not None:
-        said += [*lines(one.checked), verdict(one.checked)]
+        said += [*assertion_lines(one.checked), verdict(one.checked)]
     return "\n".join([*said, *(f"written: {name}" for name in one.files), ""])
 
 
@@ -116,7 +116,7 @@ def section(one: Reviewed) -> str:
         said = [f"### `{in_code(one.path)}`: {escaped(state_words(one))}"]
     if one.checked is not None:
         said += ["", f"**{verdict(one.checked)}**", ""]
-        said += [assertion_line(line) for line in lines(one.checked)]
+        said += [assertion_line(line) for line in assertion_lines(one.checked)]
     if one.files:
         said += ["", f"Pictures: {', '.join(f'`{in_code(name)}`' for name in one.files)}"]
     return "\n".join([*said, ""])

@@ -112,7 +112,7 @@ def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tup
     return source[kept], key[kept], np.searchsorted(number[kept], np.arange(count + 1))
 
 
-def lines(held: Bundling, first: int, stop: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+def metaedges_of(held: Bundling, first: int, stop: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
     """The bundles `first … stop-1`, whose last two ends are positions of children, as metaedges; those from a child to
     itself as (child, count)."""
     metaedges: list[Metaedge] = []
@@ -162,4 +162,4 @@ def find_metaedges(
         return [], []
     ends = tuple(positions(rows, column[edges]) for column in (hierarchy.edge_from, hierarchy.edge_to))
     held = bundled(hierarchy.graph, facts, edges, ends)
-    return lines(held, 0, len(held.tensors))
+    return metaedges_of(held, 0, len(held.tensors))

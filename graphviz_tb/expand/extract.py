@@ -120,7 +120,7 @@ def begin(level: ExtractInput) -> ExtractState:
     return ExtractState(level, links_out, links_in, dict.fromkeys(range(level.count)))
 
 
-def cut(work: ExtractState, source: int, target: int) -> None:
+def turn_into_stubs(work: ExtractState, source: int, target: int) -> None:
     """Turn a metaedge into stubs, unless one end was asked for in the main area."""
     # An edge of a child that was asked for stays a line, whatever its other end is.
     if source in work.level.included or target in work.level.included:
@@ -138,9 +138,9 @@ def take(work: ExtractState, node: int, side: str) -> None:
     for direction, others in both:
         for other in others:
             if direction == "in":
-                cut(work, other, node)
+                turn_into_stubs(work, other, node)
             else:
-                cut(work, node, other)
+                turn_into_stubs(work, node, other)
     # An edge to a child that was asked for is left: then the node stays in the core.
     if not work.links_in[node] and not work.links_out[node]:
         move(work, node, side)
@@ -273,7 +273,7 @@ def cut_control(work: ExtractState, most: int) -> None:
         if len(into) + len(out) > most:
             for source, target in into + out:
                 if target in work.links_out[source]:
-                    cut(work, source, target)
+                    turn_into_stubs(work, source, target)
 
 
 def take_isolated(work: ExtractState) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.expand.bundling import bundled, lines, outward
+from graphviz_tb.expand.bundling import bundled, metaedges_of, outward
 from graphviz_tb.model.bundles import Outputs
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.facts import Facts
@@ -35,7 +35,7 @@ class LevelLines:
 
     def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
         """The metaedges between the children of a row, and self edges as (child, count)."""
-        return lines(self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
+        return metaedges_of(self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
 
     def bridges(self, row: int) -> list[Bridge]:
         """The bridges of a group; `drawable` is decided later."""

@@ -202,7 +202,7 @@ class MemberExpander(Expander):
         lines, row = self._lines[stack], member[-1]
         held: ByEnds = {}
         for crossing in lines.own.get(row, ()):
-            held.setdefault(ends(crossing), crossing)
+            held.setdefault(ends_of_crossing(crossing), crossing)
         for edge, inner, other, inbound, slot in lines.usual.values():
             found = self.alike.row(lines.member, row, inner)
             if found is not None:
@@ -271,7 +271,7 @@ class MemberExpander(Expander):
         return [one for one in each_crossing(self._between(stack, member)) if abs(place.get(one[2], here) - here) > 1]
 
 
-def ends(crossing: Crossing) -> tuple[int, bool, int]:
+def ends_of_crossing(crossing: Crossing) -> tuple[int, bool, int]:
     """The row outside of a crossing, whether it comes in, and the row inside."""
     return crossing[2], crossing[3], crossing[1]
 

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
 
@@ -36,7 +36,7 @@ def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
     if not late.any():
         return late
     data = ~graph.control
-    late = spread(late, graph.source[data], graph.target[data])
+    late = spread_from(late, graph.source[data], graph.target[data])
     return late | alone_for(
         graph, late | behind, feeding, {scope(graph, node) for node in np.flatnonzero(late & ~behind).tolist()}
     )

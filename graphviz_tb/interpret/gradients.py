@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.interpret.custom_gradients import of_custom_gradients
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Graph
@@ -37,7 +37,7 @@ def flow_of(graph: Graph) -> Flow:
     # Gradients make lists that loops of the model fill: these lead from no gradient to the model.
     data = ~graph.control & ~graph.of_types(LISTS.__contains__)[graph.source]
     source, target = graph.source[data], graph.target[data]
-    behind, feeding = spread(gradient, source, target), spread(gradient, target, source)
+    behind, feeding = spread_from(gradient, source, target), spread_from(gradient, target, source)
     between = behind & feeding
     behind |= of_custom_gradients(graph, behind, feeding)
     forward = feeding & ~behind

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from graphviz_tb.algorithms.output_dtypes import all_dtypes
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.interpret.origins import argument_of
 from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
 from graphviz_tb.model.dtypes import INDEXING, dtype_name
@@ -66,7 +66,7 @@ def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:
     inputs = np.flatnonzero(given & ~constant & ~start).tolist()
     start[[node for node in inputs if not gives_whole(graph, node)]] = True
     past_sizes = ~graph.of_types(SIZES.__contains__)[target]
-    return spread(start, source[past_sizes], target[past_sizes])
+    return spread_from(start, source[past_sizes], target[past_sizes])
 
 
 def handed_on(graph: Graph, works: Bools, floating: Bools, source: Ints, target: Ints) -> Bools:

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.interpret.by_width import weights_by_width
 from graphviz_tb.interpret.standardised import standardised
 from graphviz_tb.limits import CARRIERS_FOLLOWED
@@ -197,7 +197,7 @@ def moved_to(graph: Graph, turned: Ints, moved: Bools) -> Bools:
     leads[graph.source[moved]] = True
     data = ~graph.control
     inner = data & (turned[graph.source] >= 0) & (turned[graph.source] == turned[graph.target])
-    leads = spread(leads, graph.target[inner], graph.source[inner])
+    leads = spread_from(leads, graph.target[inner], graph.source[inner])
     astray = np.zeros(len(graph), bool)
     astray[graph.source[data & ~moved & ~(inner & leads[graph.target])]] = True
     only: Bools = leads & (turned >= 0) & ~astray

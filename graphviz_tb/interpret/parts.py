@@ -15,7 +15,7 @@ import re
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.model.columns import Bools, Bytes, filed
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Flow, Part
@@ -55,8 +55,8 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
     if flow.gradient.any():
         data = ~graph.control
         uses = uses_weight & flow.forward
-        weighed = spread(uses, graph.source[data], graph.target[data])
-        before = spread(uses, graph.target[data], graph.source[data])
+        weighed = spread_from(uses, graph.source[data], graph.target[data])
+        before = spread_from(uses, graph.target[data], graph.source[data])
         part[flow.forward & weighed & ~before] = Part.LOSS
         others = model & ~flow.forward & ~flow.behind
         part[copies(graph, others, shared(graph, uses), weighed & flow.forward)] = Part.COPY
@@ -78,7 +78,7 @@ def model_nodes(graph: Graph, flow: Flow) -> Bools:
     ends[left_over(graph)] = False
     ends &= ~flow.behind & ~sink & ~summary & ~given
     open_edges = ~flow.behind[source]
-    model = spread(ends, target[open_edges], source[open_edges])
+    model = spread_from(ends, target[open_edges], source[open_edges])
     model &= ~flow.named  # lists that loops of the model fill for their gradients
     return model if model.any() else np.ones(len(graph), bool)
 
@@ -139,8 +139,8 @@ def from_slots(graph: Graph, updates: Bools, others: Bools) -> Bools:
     free = ~others[target]
     reads = np.zeros(len(graph), bool)
     reads[target[held & free & slot[made]]] = True
-    ahead = spread(reads, source[free], target[free])
-    return ahead & spread(ahead & writes, target, source) & ~others
+    ahead = spread_from(reads, source[free], target[free])
+    return ahead & spread_from(ahead & writes, target, source) & ~others
 
 
 def shared(graph: Graph, uses: Bools) -> Bools:
@@ -171,5 +171,5 @@ def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> B
     fed[source[alone[source] & graph.meaning.writes[target]]] = True
     fed |= alone & graph.of_types(lambda op: op in FRAME_SWITCHES or op in FRAME_MERGES)
     layers = uses_weight & graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS)
-    copied: Bools = spread(alone & layers, *ends) & ~spread(fed, *ends)
+    copied: Bools = spread_from(alone & layers, *ends) & ~spread_from(fed, *ends)
     return copied

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphviz_tb.model.drawing import Curve, Disc, Drawing, Group, Hatch, Label, Pen, Primitive, Rectangle, Section
-from graphviz_tb.render.ink import ends
+from graphviz_tb.render.ink import step_ends
 
 Extent = tuple[float, float]  # from … to …, downwards
 MITER = 4  # how many times its width a stroke may reach beyond its outline, at a sharp corner
@@ -62,7 +62,7 @@ def extent(shape: Primitive) -> Extent:
             return y - radius - beyond(pen), y + radius + beyond(pen)
         case Curve(steps=steps, pen=pen, at=at, scale=scale):
             # The controls of a curve too, between which it lies; a quarter of a circle lies within its radius.
-            lowest = [y for _, _, y in ends(steps)] or [0.0]
+            lowest = [y for _, _, y in step_ends(steps)] or [0.0]
             for kind, values in steps:
                 if kind in "QC":
                     lowest += values[1::2]

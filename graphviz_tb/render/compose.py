@@ -53,7 +53,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
         *(_node(scene, index, paint, [], chosen) for index in opened),
         *(_rule(rule, theme) for rule in scene.rules),
         *(group for bundle in scene.webs for group in web(bundle, scene, theme)),
-        *lines(scene, paint, chosen),
+        *edge_groups(scene, paint, chosen),
         *map(partial(_stub, theme), scene.stubs, paint.stubs, paint.tints.stubs),
         *(_node(scene, index, paint, inside.get(index, []), chosen) for index in closed),
         *(_titles(scene.boxes[index], inside.get(index, []), theme) for index in opened),
@@ -62,7 +62,7 @@ def graph(scene: Scene, paint: Paint, select: set[str]) -> tuple[Group, ...]:
     )
 
 
-def lines(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
+def edge_groups(scene: Scene, paint: Paint, chosen: set[int]) -> list[Group]:
     """The edges, those in front last."""
     drawn_lines = [(scene.routes[at], paint.tints.routes[at]) for at in in_front_last(scene, paint)]
     return [

@@ -87,10 +87,10 @@ def quoted(text: str) -> str:
     return '"' + clean(cut(text, DOT_TEXT)).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def lines(*texts: str) -> str:
+def label_of_lines(*texts: str) -> str:
     """Several lines as one label.
 
-    >>> lines("conv1", "12 ops")
+    >>> label_of_lines("conv1", "12 ops")
     '"conv1\\\\n12 ops"'
     """
     return '"' + "\\n".join(quoted(text)[1:-1] for text in texts if text) + '"'
@@ -106,7 +106,7 @@ def _graph(scene: Scene, theme: Theme, caption: Caption) -> dict[str, str]:
         "fontcolor": quoted(theme.text),
     }
     if caption.title:
-        attributes |= {"label": lines(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
+        attributes |= {"label": label_of_lines(caption.title, caption.facts), "labelloc": "t", "labeljust": "l"}
     return attributes
 
 
@@ -139,7 +139,7 @@ def _node(index: int, box: Box, texts: list[Text], fill: Fill) -> Any:
     """A closed box; a stack has a second outline."""
     return pydot.Node(
         f"b{index}",
-        label=lines(*(text.content for text in texts)),
+        label=label_of_lines(*(text.content for text in texts)),
         tooltip=quoted(box.title),
         shape="ellipse" if is_pill(box) else "box",
         style=quoted("filled" if is_pill(box) else "filled,rounded"),

@@ -13,10 +13,10 @@ FAINT = 40  # per cent of its colour in a line, as there
 
 def without_hatch(shape: Primitive, ground: str) -> Primitive:
     """Another shape as it is."""
-    return lines(shape, ground) if isinstance(shape, Hatch) else shape
+    return hatch_lines(shape, ground) if isinstance(shape, Hatch) else shape
 
 
-def lines(box: Hatch, ground: str) -> Curve:
+def hatch_lines(box: Hatch, ground: str) -> Curve:
     """The lines of a hatch, which rise to the right, in its colour mixed with the ground."""
     steps: list[PathStep] = []
     across = STEP / 2 - box.height

@@ -200,14 +200,14 @@ def bounds_area(steps: tuple[PathStep, ...]) -> float:
     >>> bounds_area((("M", (0, 0)), ("L", (3, 4)), ("H", (10,)), ("Z", ())))
     40
     """
-    places = ends(steps)
+    places = step_ends(steps)
     if not places:
         return 0.0
     across, down = [x for _, x, _ in places], [y for _, _, y in places]
     return (max(across) - min(across)) * (max(down) - min(down))
 
 
-def ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
+def step_ends(steps: tuple[PathStep, ...]) -> list[tuple[str, float, float]]:
     """The steps that move, and where each ends."""
     found: list[tuple[str, float, float]] = []
     x = y = 0.0
@@ -224,6 +224,6 @@ def moves(steps: tuple[PathStep, ...]) -> Iterator[tuple[str, float, float]]:
     >>> list(moves((("M", (10, 0)), ("L", (13, 4)), ("V", (0,)), ("Z", ()))))
     [('L', 3, 4), ('V', 0, -4)]
     """
-    for (_, from_x, from_y), (kind, x, y) in pairwise(ends(steps)):
+    for (_, from_x, from_y), (kind, x, y) in pairwise(step_ends(steps)):
         if kind != "M":
             yield kind, x - from_x, y - from_y

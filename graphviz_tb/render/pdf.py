@@ -17,7 +17,7 @@ from graphviz_tb.model.measure import known
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import PictureOptions
 from graphviz_tb.render.fonts import font_files, foreign, lacking, typeface
-from graphviz_tb.render.hatches import lines
+from graphviz_tb.render.hatches import hatch_lines
 from graphviz_tb.render.joining import letters_joined
 from graphviz_tb.render.pdf_file import Fonts, file, n
 from graphviz_tb.render.reading_order import as_seen
@@ -76,7 +76,7 @@ def shape(primitive: Primitive, drawing: Drawing, fonts: Fonts) -> Iterator[str]
             outline = painted(path(steps), fill, pen)
             yield from moved(at, outline, scale) if (at, scale) != ((0, 0), 1) else outline
         case Hatch():
-            yield from shape(lines(primitive, drawing.ground), drawing, fonts)
+            yield from shape(hatch_lines(primitive, drawing.ground), drawing, fonts)
         case Label():
             yield from text_commands(primitive, fonts)
 

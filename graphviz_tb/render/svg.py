@@ -44,7 +44,7 @@ def svg(drawing: Drawing, window: Viewport | None = None) -> bytes:
     text = BytesIO()
     text.write("\n".join(line for line in body if line).encode())
     for layer in drawing.parts:
-        for piece in part(layer):
+        for piece in section_groups(layer):
             text.write(piece.encode())
     text.write(b"\n</svg>\n")
     return text.getvalue()
@@ -61,7 +61,7 @@ def definitions(drawing: Drawing) -> str:
     return f"<defs>{pattern}{lines}</pattern></defs>"
 
 
-def part(layer: Section) -> Iterator[str]:
+def section_groups(layer: Section) -> Iterator[str]:
     """A part of the sheet, a group a line."""
     moved = layer.at != (0, 0)
     if moved:

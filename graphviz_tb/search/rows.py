@@ -72,7 +72,7 @@ def holds(rows: SearchedRows, query: Query) -> Bools:
         joined: Bools = join.reduce([holds(rows, one) for one in query.queries])
         return joined
     if isinstance(query, NumberTerm):
-        return compared(rows, query)
+        return rows_compared(rows, query)
     marked = np.zeros(len(rows), bool)
     for field in [query.field] if query.field else EVERYWHERE:
         marked |= of_field(rows, field, query)
@@ -103,13 +103,13 @@ def bounds(rows: BoundedRows, query: Query) -> tuple[Bools, Bools]:
         return held, held.copy()
     lacking = rows.lacking(query.quantity)
     # More than is counted may pass any limit, and is never less than what is counted.
-    over = compared(rows, NumberTerm(query.quantity, ">", query.limit))
+    over = rows_compared(rows, NumberTerm(query.quantity, ">", query.limit))
     grows = query.sign in (">", ">=", "!=")
     certain = held & (over | ~lacking) if query.sign == "!=" else held if grows else held & ~lacking
     return certain, held | (lacking if grows else lacking & ~over if query.sign == "==" else False)
 
 
-def compared(rows: SearchedRows, query: NumberTerm) -> Bools:
+def rows_compared(rows: SearchedRows, query: NumberTerm) -> Bools:
     """Mark the rows of which a number is known that compares as asked."""
     numbers = known_numbers(rows, query.quantity)
     with np.errstate(invalid="ignore"):

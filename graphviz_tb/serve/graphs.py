@@ -15,7 +15,7 @@ from graphviz_tb.serve.answers import Refused
 from graphviz_tb.serve.graph_rows import GraphRows
 from graphviz_tb.serve.loading import Job, NotLoaded, ServedPage
 from graphviz_tb.serve.logged import JoinedTags, LoggedColours
-from graphviz_tb.serve.work import choices_of, compared, joins_of, listed, page
+from graphviz_tb.serve.work import choices_of, compared_page, joins_of, listed, page
 
 MOST_UNPACKED = 2  # pages whose rows are kept as they are searched
 MOST_JOBS = 2  # processes that load graphs at once
@@ -200,7 +200,7 @@ class Graphs:
 
     def _job(self, one: ListedGraph) -> Job:
         if one.pair is not None:
-            return Job(compared, self.source, *map(choices_of, one.pair), self._view)
+            return Job(compared_page, self.source, *map(choices_of, one.pair), self._view)
         traced = one.entry.profile or any(each.profile and each.run == one.entry.run for each in self.entries)
         steps = {"step": "all"} if traced else {}
         return Job(page, self.source, {**choices_of(one.entry), **steps}, self._view, tuple(self._tags()))

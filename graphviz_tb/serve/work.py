@@ -64,7 +64,7 @@ def joins_of(told: ReportStage, source: str, choices: Choices, tags: Sequence[st
     return load(source, report=reported(told), **choices).joins(tags)
 
 
-def compared(told: ReportStage, source: str, old: Choices, new: Choices, view: SavedView | None) -> ServedPage:
+def compared_page(told: ReportStage, source: str, old: Choices, new: Choices, view: SavedView | None) -> ServedPage:
     """The page of what changed between two graphs of a source."""
     told("compare", 0, None)
     pairs: dict[str, Any] = {name: (old.get(name), new.get(name)) for name in old.keys() | new.keys()}

@@ -34,7 +34,7 @@ def config_words(config: Mapping[str, Any]) -> list[list[Any]]:
     >>> config_words({"units": 10, "strides": [1, 2], "rate": 0.5, "kernel": {"class_name": "Zeros", "config": {}}})
     [['units', '10'], ['strides', '[1, 2]'], ['rate', '0.5'], ['kernel', 'Zeros']]
     """
-    return [[str(key), *cut(option_word(value))] for key, value in config.items() if key != "name"]
+    return [[str(key), *shown_beginning(option_word(value))] for key, value in config.items() if key != "name"]
 
 
 def option_word(value: Any) -> str:
@@ -52,18 +52,18 @@ def option_word(value: Any) -> str:
 def described(value: AttrValue, known: dict[bytes, list[Any]]) -> list[Any]:
     """The value of an attribute for people, reported once where it is small."""
     if value.ByteSize() > VALUE_REMEMBERED:
-        return cut(value_word(value))
+        return shown_beginning(value_word(value))
     message = value.SerializeToString()
     word = known.get(message)
     if word is None:
-        word = known[message] = cut(value_word(value))
+        word = known[message] = shown_beginning(value_word(value))
     return word
 
 
-def cut(text: str) -> list[Any]:
+def shown_beginning(text: str) -> list[Any]:
     """A text; a long one as its beginning, cut between two elements where it is a list, and its length.
 
-    >>> cut("ab"), cut("12, " * 300)[0][-10:]
+    >>> shown_beginning("ab"), shown_beginning("12, " * 300)[0][-10:]
     (['ab'], '12, 12, 12')
     """
     if len(text) <= VALUE_OF_CARD:

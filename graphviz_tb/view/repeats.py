@@ -10,7 +10,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.calls import OpsThroughCalls
 from graphviz_tb.algorithms.quiet import training_rows, under
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.model.columns import Bools, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import SERIES, TRAINING, Hierarchy
@@ -73,8 +73,8 @@ def answering(graph: Graph) -> Bools:
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     given = graph.of_types(lambda op: has_role(op, Role.INPUT, Role.NEXT_ELEMENT))
-    from_inputs: Bools = spread(given, source, target) & ~given
-    return from_inputs & ~spread(graph.meaning.stores, target, source)
+    from_inputs: Bools = spread_from(given, source, target) & ~given
+    return from_inputs & ~spread_from(graph.meaning.stores, target, source)
 
 
 def in_loops(hierarchy: Hierarchy) -> Bools:

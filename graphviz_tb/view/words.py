@@ -30,7 +30,9 @@ def words_of(view: View, limit: int) -> LevelWords:
         incoming=tuple(stubs_at(stubs, "in", view.names, view.labels, limit) for stubs in beside),
         outgoing=tuple(stubs_at(stubs, "out", view.names, view.labels, limit) for stubs in beside),
         notes=notes,
-        lines={wire: LineWords(shown(line), account(line, *ends(view, line))) for wire, line in view.drawn().items()},
+        lines={
+            wire: LineWords(shown(line), account(line, *end_names(view, line))) for wire, line in view.drawn().items()
+        },
         loops={position: f"{brief(node_labels[position].full)} → itself" for position, _ in view.metagraph.loops},
         ports=tuple(
             ", ".join(brief(view.names.get(row, NAMELESS)) for row, _ in port.others[:NAMES_LISTED])
@@ -103,7 +105,7 @@ def tooltip(node: NodeLabel, links: list[str]) -> str:
     return " · ".join(part for part in (brief(node.full), second_line(node), node.about, linked) if part)
 
 
-def ends(view: View, line: Line) -> tuple[str, str]:
+def end_names(view: View, line: Line) -> tuple[str, str]:
     """The names of the source and of the target of a line."""
     if not isinstance(line, Bridge):
         return view.node_labels[line.source].full, view.node_labels[line.target].full

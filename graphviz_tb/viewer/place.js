@@ -417,7 +417,7 @@ class Scene {
 
 // model.level
 class Gaps {
-  constructor(siblings = 16, ranks_ = 26, most_ = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread_ = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0], upward = false) {
+  constructor(siblings = 16, ranks_ = 26, most_ = 36, labelled = 28, box = 9, edge = 5, parts = 32, spread = 12, start = 11, straight_ = 10, beyond = 12, bar = [0, 0], upward = false) {
     this.siblings = siblings;
     this.ranks = ranks_;
     this.most = most_;
@@ -425,7 +425,7 @@ class Gaps {
     this.box = box;
     this.edge = edge;
     this.parts = parts;
-    this.spread = spread_;
+    this.spread = spread;
     this.start = start;
     this.straight = straight_;
     this.beyond = beyond;
@@ -573,8 +573,8 @@ const MANY_of_skyline = 2000;
 const COARSE = 4;
 const FAR_of_skyline = (1 * 2 ** 20);
 class Skyline {
-  constructor(lines_ = 0) {
-    this.pieces = ((lines_ < MANY_of_skyline) ? PIECES : COARSE);
+  constructor(lines = 0) {
+    this.pieces = ((lines < MANY_of_skyline) ? PIECES : COARSE);
     this.rows = new Heights();
     this.columns = new Heights();
   }
@@ -709,13 +709,13 @@ class Note {
   }
 }
 class LevelWords {
-  constructor(seconds = [], titles = [], incoming = [], outgoing = [], notes = [], lines_ = new Map(), loops = new Map(), ports = []) {
+  constructor(seconds = [], titles = [], incoming = [], outgoing = [], notes = [], lines = new Map(), loops = new Map(), ports = []) {
     this.seconds = seconds;
     this.titles = titles;
     this.incoming = incoming;
     this.outgoing = outgoing;
     this.notes = notes;
-    this.lines = lines_;
+    this.lines = lines;
     this.loops = loops;
     this.ports = ports;
   }
@@ -993,12 +993,12 @@ function agreed(names) {
   return [head_, tail];
 }
 function briefly(name) {
-  let ends_, first_, last, same, length_;
-  ends_ = name.split(RANGE);
-  if ((ends_.length !== 2)) {
+  let ends, first_, last, same, length_;
+  ends = name.split(RANGE);
+  if ((ends.length !== 2)) {
     return name;
   }
-  [first_, last] = ends_;
+  [first_, last] = ends;
   same = 0;
   length_ = same;
   while (((length_ < Math.min(py_len(first_), py_len(last))) && (py_char(first_, length_) === py_char(last, length_)))) {
@@ -1208,14 +1208,14 @@ function _loop(box, middle) {
 // place.attachment
 const INSET = 8;
 function anchors(view, pieces, gates, ports, direction, gaps) {
-  let skeleton, upright, boxes, spread_, fixed, sides, index, wire, touch, end, child, piece_, _, ends_, met, across_, order, width, number, x;
+  let skeleton, upright, boxes, spread, fixed, sides, index, wire, touch, end, child, piece_, _, ends, met, across_, order, width, number, x;
   [skeleton, upright] = [view.skeleton, vertical(direction)];
   boxes = (() => { const out = []; for (const piece_ of pieces.slice(0, skeleton.children)) { out.push(across_along(direction, piece_.box)); } return out; })();
-  spread_ = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
+  spread = attach(skeleton, downward(skeleton), boxes, gaps, (() => { const out = []; for (const wire of skeleton.wires) { out.push(bus(view, wire)); } return out; })());
   fixed = new TupleMap();
   sides = new TupleMap();
   for ([index, wire] of py_enumerate(skeleton.wires)) {
-    touch = (wire.turned ? py_reversed(spread_.at(index)) : spread_.at(index));
+    touch = (wire.turned ? py_reversed(spread.at(index)) : spread.at(index));
     for ([end, child] of py_enumerate([wire.chain[0], wire.chain.at(-1)])) {
       if ((child < skeleton.children)) {
         piece_ = pieces.at(child);
@@ -1226,13 +1226,13 @@ function anchors(view, pieces, gates, ports, direction, gaps) {
       }
     }
   }
-  for ([[child, _], ends_] of sides.entries()) {
-    met = (() => { const out = []; for (const [index, end] of ends_) { out.push(gate_of(view, index, end, gates)); } return out; })();
+  for ([[child, _], ends] of sides.entries()) {
+    met = (() => { const out = []; for (const [index, end] of ends) { out.push(gate_of(view, index, end, gates)); } return out; })();
     across_ = (() => { const out = []; for (const gate of met) { out.push(((gate == null) ? null : ports.get(child).at(gate).at((upright ? 0 : 1)))); } return out; })();
-    order = py_sorted(py_range(ends_.length), {key: (number) => [fixed.get(ends_.at(number)), ends_.at(number)]});
+    order = py_sorted(py_range(ends.length), {key: (number) => [fixed.get(ends.at(number)), ends.at(number)]});
     width = boxes.at(child)[0];
     for ([number, x] of py_zip(order, between_of_attachment((() => { const out = []; for (const number of order) { out.push(across_.at(number)); } return out; })(), width, gaps.spread))) {
-      fixed.set(ends_.at(number), x);
+      fixed.set(ends.at(number), x);
     }
   }
   return fixed;
@@ -1517,13 +1517,13 @@ class Corridors {
     }
   }
 }
-function beside(lines_, thick, gaps) {
-  return (((lines_ === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
+function beside(lines, thick, gaps) {
+  return (((lines === 1) ? gaps.box : gaps.edge) + Math.floor((thick + 19) / 20));
 }
-function exits(chains, ends_, widths) {
+function exits(chains, ends, widths) {
   let starts, chain, start, _, room, item, leaving, places, middles, lows, highs;
   starts = new Map();
-  for ([chain, [start, _]] of py_zip(chains, ends_)) {
+  for ([chain, [start, _]] of py_zip(chains, ends)) {
     py_setdefault(starts, chain[0], new Set()).add(start);
   }
   room = new TupleMap();
@@ -1533,7 +1533,7 @@ function exits(chains, ends_, widths) {
     [lows, highs] = [[Math.min(0, places[0]), ...middles], [...middles, Math.max(widths.at(item), places.at(-1))]];
     py_update(room, (() => { const out = []; for (const [x, low, high] of py_zip(places, lows, highs)) { out.push([[item, x], [low, high]]); } return out; })());
   }
-  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends_)) { out.push(room.get([chain[0], start])); } return out; })();
+  return (() => { const out = []; for (const [chain, [start, _]] of py_zip(chains, ends)) { out.push(room.get([chain[0], start])); } return out; })();
 }
 function funnel(windows) {
   let top, x, _, bends_, left, right, number, fresh, y, low, high, down, aside_;
@@ -1587,12 +1587,12 @@ function joints(skeleton, chains) {
   return passing;
 }
 function side_by_side(skeleton, layers, lefts, widths, between) {
-  let p, passing, ends_, left, head_, number, first_, last, rows, low, high, top, row, item, r, lines_;
+  let p, passing, ends, left, head_, number, first_, last, rows, low, high, top, row, item, r, lines;
   for ([p, passing] of py_enumerate(between)) {
-    ends_ = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
+    ends = [0, ...skeleton.breaks.at(p), skeleton.parts.at(p).length];
     left = 0;
     head_ = left;
-    for ([number, [first_, last]] of py_enumerate(py_pairwise(ends_))) {
+    for ([number, [first_, last]] of py_enumerate(py_pairwise(ends))) {
       rows = skeleton.parts.at(p).slice(first_, last);
       low = py_min((() => { const out = []; for (const row of rows) { out.push(lefts.at(row[0])); } return out; })());
       high = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
@@ -1606,9 +1606,9 @@ function side_by_side(skeleton, layers, lefts, widths, between) {
         layers.at(p).at(r).move((head_ - top));
       }
       if ((number < passing.length)) {
-        lines_ = passing.at(number).length;
-        left += (((high - low) + (2 * BESIDE_of_breaks)) + ((lines_ - 1) * STEP));
-        head_ = (TURN + (lines_ * STEP));
+        lines = passing.at(number).length;
+        left += (((high - low) + (2 * BESIDE_of_breaks)) + ((lines - 1) * STEP));
+        head_ = (TURN + (lines * STEP));
       }
     }
   }
@@ -1624,37 +1624,37 @@ function height(bands, part, skeleton, between) {
   }
   return tall;
 }
-function detours(skeleton, chains, ends_, layers, lefts, widths, between) {
-  let around, p, passing, starts, number, lines_, break_, rows, right, leave, turn, x, joint_, foot, head_, lane_, goal;
+function detours(skeleton, chains, ends, layers, lefts, widths, between) {
+  let around, p, passing, starts, number, lines, break_, rows, right, leave, turn, x, joint_, foot, head_, lane_, goal;
   around = new TupleMap();
   for ([p, passing] of py_enumerate(between)) {
     starts = [0, ...skeleton.breaks.at(p)];
-    for ([number, lines_] of py_enumerate(passing)) {
+    for ([number, lines] of py_enumerate(passing)) {
       break_ = skeleton.breaks.at(p).at(number);
       rows = skeleton.parts.at(p).slice(starts.at(number), break_);
       right = py_max((() => { const out = []; for (const row of rows) { out.push((lefts.at(row.at(-1)) + widths.at(row.at(-1)))); } return out; })());
-      leave = (() => { const out = []; for (const joint_ of lines_) { out.push([across(joint_, 0, chains, ends_, lefts), joint_]); } return out; })();
+      leave = (() => { const out = []; for (const joint_ of lines) { out.push([across(joint_, 0, chains, ends, lefts), joint_]); } return out; })();
       py_sort(leave);
       for ([turn, [x, joint_]] of py_enumerate(py_reversed(leave))) {
         foot = ((layers.at(p).at((break_ - 1)).bottom + TURN) + (turn * STEP));
-        head_ = ((layers.at(p).at(break_).top - TURN) - (((lines_.length - 1) - turn) * STEP));
-        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint_, 1, chains, ends_, lefts)];
+        head_ = ((layers.at(p).at(break_).top - TURN) - (((lines.length - 1) - turn) * STEP));
+        [lane_, goal] = [((right + BESIDE_of_breaks) + (turn * STEP)), across(joint_, 1, chains, ends, lefts)];
         around.set(joint_, [[x, foot], [lane_, foot], [lane_, head_], [goal, head_]]);
       }
     }
   }
   return around;
 }
-function across(joint_, end, chains, ends_, lefts) {
+function across(joint_, end, chains, ends, lefts) {
   let wire, step, chain, item;
   [wire, step] = joint_;
   chain = chains.at(wire);
   item = chain.at((step + end));
   if ((!step && !end)) {
-    return (lefts.at(item) + ends_.at(wire)[0]);
+    return (lefts.at(item) + ends.at(wire)[0]);
   }
   if (((step === (chain.length - 2)) && end)) {
-    return (lefts.at(item) + ends_.at(wire)[1]);
+    return (lefts.at(item) + ends.at(wire)[1]);
   }
   return lefts.at(item);
 }
@@ -1922,15 +1922,15 @@ function apart(last, hop) {
   return ((last && (hop.aside > FLAT)) ? (WHITE + Math.floor(((last + hop.thick) + 19) / 20)) : 0);
 }
 function is_shut_in(wire, hops, wide) {
-  let own, reach_, starts, ends_;
+  let own, reach_, starts, ends;
   own = (() => { const out = []; for (const hop of hops) if ((hop.wire === wire)) { out.push(hop.end); } return out; })();
   reach_ = (wide + BESIDE_of_tracks);
   if (!own.length) {
     return false;
   }
   starts = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.start - own[0])); } return out; })();
-  ends_ = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - own[0])); } return out; })();
-  return (() => { for (const off of [starts, ends_]) { if (((() => { for (const x of off) { if (((-reach_ < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach_))) return true; } return false; })())) return true; } return false; })();
+  ends = (() => { const out = []; for (const hop of hops) if ((hop.wire !== wire)) { out.push((hop.end - own[0])); } return out; })();
+  return (() => { for (const off of [starts, ends]) { if (((() => { for (const x of off) { if (((-reach_ < x) && (x < 0))) return true; } return false; })() && (() => { for (const x of off) { if (((0 < x) && (x < reach_))) return true; } return false; })())) return true; } return false; })();
 }
 function is_crossed(wire, hops) {
   let own;
@@ -2067,12 +2067,12 @@ const GROWN = 128;
 function head_length(thick) {
   return Math.floor((Math.min(GROWN, (HEAD + Math.floor((16 * (thick - 10)) / 10))) + 9) / 10);
 }
-function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
+function bands_of_routes(part, heights, ends, hops, labelled, gaps) {
   let result_, top, r, row, before, after, ports, height_, room, bottom;
   result_ = [];
   top = 0;
   for ([r, row] of py_enumerate(part)) {
-    [before, after] = ends_.at(r);
+    [before, after] = ends.at(r);
     if (r) {
       ports = !(result_.at(-1).after && before);
       height_ = gap_height(hops.at((r - 1)), result_.at(-1).after, before, (ports ? gaps.beyond : 0), gaps);
@@ -2085,18 +2085,18 @@ function bands_of_routes(part, heights, ends_, hops, labelled, gaps) {
   }
   return result_;
 }
-function routes(skeleton, chains, ends_, hops, strokes, corridors, tops, heights, band_, around) {
+function routes(skeleton, chains, ends, hops, strokes, corridors, tops, heights, band_, around) {
   let result_, lefts, gaps, rooms, wire, chain, bends_, passed, upper, lower, out, on, begin, stop, windows, below_, slants, number, turns, x, foot, goal, head_, item, near_, above, thick;
   result_ = [];
   [lefts, gaps] = [corridors.at[0], corridors.gaps];
-  rooms = exits(chains, ends_, corridors.widths);
+  rooms = exits(chains, ends, corridors.widths);
   for ([wire, chain] of py_enumerate(chains)) {
     bends_ = [];
     passed = [];
     [upper, lower] = [chain[0], chain.at(-1)];
     [out, on] = [free_run(0, upper, skeleton, gaps), free_run(1, lower, skeleton, gaps)];
-    begin = [(lefts.at(upper) + ends_.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
-    stop = [(lefts.at(lower) + ends_.at(wire)[1]), (tops.at(lower) + on)];
+    begin = [(lefts.at(upper) + ends.at(wire)[0]), ((tops.at(upper) + heights.at(upper)) - out)];
+    stop = [(lefts.at(lower) + ends.at(wire)[1]), (tops.at(lower) + on)];
     windows = [[begin[1], begin[0], begin[0]]];
     below_ = (((band_.get(upper).bottom + band_.get(upper).after) + hops.at(wire)[0].late) - out);
     if (((below_ > begin[1]) && !around.has([wire, 0]))) {
@@ -2153,15 +2153,15 @@ function shortest(corridors, windows, passed) {
   return bends_;
 }
 function finished(points, wire, skeleton, thick, tip_, gaps) {
-  let drawn, ends_, far, head_, first_, last, line;
+  let drawn, ends, far, head_, first_, last, line;
   drawn = skeleton.wires.at(wire);
-  ends_ = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
-  if ((ends_[0] >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends_[0], skeleton, gaps));
+  ends = (drawn.turned ? py_reversed(drawn.chain) : drawn.chain);
+  if ((ends[0] >= skeleton.children)) {
+    far = ((gaps.beyond + gaps.bar[0]) - free_run(0, ends[0], skeleton, gaps));
     py_insert(points, 0, [points[0][0], (points[0][1] - far)]);
   }
-  if ((ends_.at(-1) >= skeleton.children)) {
-    far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends_.at(-1), skeleton, gaps));
+  if ((ends.at(-1) >= skeleton.children)) {
+    far = ((gaps.beyond + gaps.bar[1]) - free_run(1, ends.at(-1), skeleton, gaps));
     points.push([points.at(-1)[0], (points.at(-1)[1] + far)]);
   }
   head_ = (head_length(thick) + 1);
@@ -2176,14 +2176,14 @@ function free_run(end, item, skeleton, gaps) {
 // place.strips
 const ASLANT = 24;
 function strips(skeleton, chains, heights, passing, strokes, gaps) {
-  let place_, labelled, straight_, made_, p, part_rows, ends_, strip, hops, band_, following;
+  let place_, labelled, straight_, made_, p, part_rows, ends, strip, hops, band_, following;
   place_ = ranks_of(skeleton);
   labelled = rooms_for_labels(skeleton, chains, place_, passing, strokes);
   straight_ = straight_ends(skeleton, chains, place_, passing, strokes, gaps);
   made_ = [];
   for ([p, part_rows] of py_enumerate(skeleton.parts)) {
-    ends_ = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
-    strip = bands_of_routes(part_rows, heights, ends_, passing.at(p), labelled.at(p), gaps);
+    ends = (() => { const out = []; for (const [r, row] of py_enumerate(part_rows)) { out.push((((skeleton.children <= row[0]) && (row[0] < skeleton.first_waypoint)) ? [0, 0] : straight_.at(p).at(r))); } return out; })();
+    strip = bands_of_routes(part_rows, heights, ends, passing.at(p), labelled.at(p), gaps);
     for ([hops, [band_, following]] of py_zip(passing.at(p), py_pairwise(strip))) {
       cross_steeply(hops, (((following.top - following.before) - band_.bottom) - band_.after));
     }
@@ -2253,36 +2253,36 @@ function ranks_of(skeleton) {
 const PLAIN = new Stroke();
 const LANE = 11;
 function coordinates(skeleton, sizes, gaps = null, anchors_ = null, strokes = null) {
-  let drawn, chains, ends_, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines_;
+  let drawn, chains, ends, widths, heights, thick, above, below_, steps, lefts, wires, passing, layers, between, tall, width, height_, around, band_, tops, corridors, lines;
   gaps = (gaps || new Gaps());
   drawn = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push(py_get(py_or(strokes, () => new Map()), wire, PLAIN)); } return out; })();
   chains = downward(skeleton);
-  ends_ = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
+  ends = ((anchors_ == null) ? attach(skeleton, chains, sizes, gaps) : anchored(skeleton, anchors_));
   [widths, heights] = extents(skeleton, sizes);
   thick = thicknesses(skeleton, drawn);
-  [above, below_] = links(skeleton, chains, ends_, widths.length);
+  [above, below_] = links(skeleton, chains, ends, widths.length);
   steps = (() => { const out = []; for (const part of skeleton.parts) { out.push((() => { const out = []; for (const row of part) { out.push(distances(row, skeleton, widths, thick, gaps)); } return out; })()); } return out; })();
   lefts = columns(skeleton.parts, widths, steps, above, below_, lane(skeleton));
   flush_left(skeleton, lefts);
-  [wires, passing] = hops_of(skeleton, chains, ends_, lefts, drawn);
+  [wires, passing] = hops_of(skeleton, chains, ends, lefts, drawn);
   layers = strips(skeleton, chains, heights, passing, drawn, gaps);
   between = joints(skeleton, chains);
   tall = side_by_side(skeleton, layers, lefts, widths, between);
   [width, height_] = shelve(skeleton, layers, lefts, widths, tall, gaps);
-  around = detours(skeleton, chains, ends_, layers, lefts, widths, between);
+  around = detours(skeleton, chains, ends, layers, lefts, widths, between);
   band_ = (() => { const out = new Map(); for (const [p, part] of py_enumerate(skeleton.parts)) for (const [r, row] of py_enumerate(part)) for (const item of row) { out.set(item, layers.at(p).at(r)); } return out; })();
   tops = centred_of_coordinates(band_, heights);
   corridors = new Corridors(skeleton, lefts, widths, thick, gaps);
-  lines_ = routes(skeleton, chains, ends_, wires, drawn, corridors, tops, heights, band_, around);
-  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines_], width, height_);
+  lines = routes(skeleton, chains, ends, wires, drawn, corridors, tops, heights, band_, around);
+  return new LevelLayout([...(() => { const out = []; for (const child of py_range(skeleton.children)) { out.push([lefts.at(child), tops.at(child)]); } return out; })()], [...lefts.slice(skeleton.children, skeleton.first_waypoint)], [...lines], width, height_);
 }
 function centred_of_coordinates(band_, heights) {
   return (() => { const out = []; for (const [item, height_] of py_enumerate(heights)) { out.push((band_.has(item) ? (band_.get(item).middle - Math.floor(height_ / 2)) : 0)); } return out; })();
 }
 function anchored(skeleton, anchors_) {
-  let ends_;
-  ends_ = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors_, [wire, 0], 0), py_get(anchors_, [wire, 1], 0)]); } return out; })();
-  return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends_)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
+  let ends;
+  ends = (() => { const out = []; for (const wire of py_range(skeleton.wires.length)) { out.push([py_get(anchors_, [wire, 0], 0), py_get(anchors_, [wire, 1], 0)]); } return out; })();
+  return (() => { const out = []; for (const [wire, end] of py_zip(skeleton.wires, ends)) { out.push((wire.turned ? py_reversed(end) : end)); } return out; })();
 }
 function thicknesses(skeleton, strokes) {
   let thick, wire, stroke, item;
@@ -2310,7 +2310,7 @@ function flush_left(skeleton, lefts) {
     }
   }
 }
-function hops_of(skeleton, chains, ends_, lefts, strokes) {
+function hops_of(skeleton, chains, ends, lefts, strokes) {
   let place_, known_, wires, passing, wire, chain, part, rank_, step, upper, lower, start, end, key, part_gaps, hops;
   place_ = ranks_of(skeleton);
   known_ = new TupleMap();
@@ -2321,8 +2321,8 @@ function hops_of(skeleton, chains, ends_, lefts, strokes) {
     [part, rank_] = place_.get(chain[0]);
     for (step of py_range((chain.length - 1))) {
       [upper, lower] = [chain.at(step), chain.at((step + 1))];
-      start = (lefts.at(upper) + (!step ? ends_.at(wire)[0] : 0));
-      end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends_.at(wire)[1] : 0));
+      start = (lefts.at(upper) + (!step ? ends.at(wire)[0] : 0));
+      end = (lefts.at(lower) + ((step === (chain.length - 2)) ? ends.at(wire)[1] : 0));
       key = [upper, lower, start, end];
       if (!known_.has(key)) {
         known_.set(key, new Hop(wire, step, start, end, strokes.at(wire).thick));
@@ -2345,16 +2345,16 @@ function extents(skeleton, sizes) {
   return [[...(() => { const out = []; for (const [width, _] of sizes) { out.push(width); } return out; })(), ...none], [...(() => { const out = []; for (const [_, height_] of sizes) { out.push(height_); } return out; })(), ...none]];
 }
 function distances(row, skeleton, widths, thick, gaps) {
-  let first_, result_, left, right, lines_;
+  let first_, result_, left, right, lines;
   first_ = skeleton.first_waypoint;
   result_ = [];
   for ([left, right] of py_pairwise(row)) {
-    lines_ = ((left >= first_) + (right >= first_));
-    result_.push((widths.at(left) + (lines_ ? beside(lines_, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
+    lines = ((left >= first_) + (right >= first_));
+    result_.push((widths.at(left) + (lines ? beside(lines, (thick.at(left) + thick.at(right)), gaps) : gaps.siblings)));
   }
   return result_;
 }
-function links(skeleton, chains, ends_, count) {
+function links(skeleton, chains, ends, count) {
   let above, below_, first_, trunks, main, order, wire, chain, start, end, final, number, upper, lower, shift, weight;
   above = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
   below_ = (() => { const out = []; for (const _ of py_range(count)) { out.push([]); } return out; })();
@@ -2363,7 +2363,7 @@ function links(skeleton, chains, ends_, count) {
   main = new Set(skeleton.spine);
   order = [...skeleton.spine, ...(() => { const out = []; for (const wire of py_range(chains.length)) if (!main.has(wire)) { out.push(wire); } return out; })()];
   for (wire of order) {
-    [chain, [start, end]] = [chains.at(wire), ends_.at(wire)];
+    [chain, [start, end]] = [chains.at(wire), ends.at(wire)];
     final = (chain.length - 2);
     for (number of py_range((final + 1))) {
       [upper, lower] = [chain.at(number), chain.at((number + 1))];
@@ -2502,16 +2502,16 @@ function port_places(skeleton, width) {
   return places;
 }
 function webs(view, frame, boxes, ports) {
-  let count, ends_of, wire, chain, ends_, item;
+  let count, ends_of, wire, chain, ends, item;
   count = view.skeleton.children;
   ends_of = new Map();
   for (wire of view.wires()) {
     chain = view.skeleton.wires.at(wire).chain;
-    for ([ends_, item] of py_zip(py_setdefault(ends_of, view.line(wire).kind, [[], []]), [chain[0], chain.at(-1)])) {
-      ends_.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count)))));
+    for ([ends, item] of py_zip(py_setdefault(ends_of, view.line(wire).kind, [[], []]), [chain[0], chain.at(-1)])) {
+      ends.push(((item < count) ? boxes.get(item) : (-1 - ports.get((item - count)))));
     }
   }
-  return (() => { const out = []; for (const [kind, ends_] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends_[0]], [...ends_[1]])); } return out; })();
+  return (() => { const out = []; for (const [kind, ends] of ends_of.entries()) { out.push(new Web(kind, frame, [...ends[0]], [...ends[1]])); } return out; })();
 }
 
 // place.parting
@@ -2609,10 +2609,10 @@ function buses(skeleton, routes_) {
   }
   return (() => { const out = []; for (const wires of sharing.values()) { out.push(py_sorted(wires)); } return out; })();
 }
-function together(lines_) {
-  let changes, points, start, stop, track, ending, ends_, running, end, change_;
+function together(lines) {
+  let changes, points, start, stop, track, ending, ends, running, end, change_;
   changes = new TupleMap();
-  for (points of lines_) {
+  for (points of lines) {
     for ([start, stop] of py_pairwise(points)) {
       if (!py_equal(start, stop)) {
         track = track_of(start, stop);
@@ -2621,9 +2621,9 @@ function together(lines_) {
     }
   }
   ending = new TupleMap();
-  for ([track, ends_] of changes.entries()) {
+  for ([track, ends] of changes.entries()) {
     running = 0;
-    for ([end, change_] of py_sorted(ends_)) {
+    for ([end, change_] of py_sorted(ends)) {
       running += change_;
       if ((running === ((change_ > 0) ? 2 : 1))) {
         py_setdefault(ending, track, []).push(end);
@@ -2752,7 +2752,7 @@ class LineLabel {
     this.main = main;
   }
 }
-function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
+function place_labels(lines, labels, taken, bounds, own = null, thick = null) {
   let obstacles, rect, wire, points, placed, label_, middle;
   if (!labels.size) {
     return new Map();
@@ -2761,7 +2761,7 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   for (rect of taken) {
     obstacles.add_rect(rect);
   }
-  for ([wire, points] of lines_.entries()) {
+  for ([wire, points] of lines.entries()) {
     obstacles.add_line(wire, points, (py_truth(thick) ? py_get(thick, wire, 0) : 0));
     if ((obstacles.work > MOST_WORK)) {
       return new Map();
@@ -2772,7 +2772,7 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
     if ((obstacles.work > MOST_WORK)) {
       break;
     }
-    for (middle of candidates((py_truth(own) ? own.get(wire) : lines_.get(wire)), label_)) {
+    for (middle of candidates((py_truth(own) ? own.get(wire) : lines.get(wire)), label_)) {
       rect = centred_of_label_places(middle, label_.size);
       if ((within_of_label_places(rect, bounds) && obstacles.is_free(wire, rect))) {
         placed.set(wire, middle);
@@ -2783,12 +2783,12 @@ function place_labels(lines_, labels, taken, bounds, own = null, thick = null) {
   }
   return placed;
 }
-function overhang(lines_, labels, extent, axis) {
+function overhang(lines, labels, extent, axis) {
   let before, after, wire, label_, middle, half;
   before = 0;
   after = before;
   for ([wire, label_] of labels.entries()) {
-    middle = (label_.main ? py_next(py_iter(candidates(lines_.get(wire), label_)), null) : null);
+    middle = (label_.main ? py_next(py_iter(candidates(lines.get(wire), label_)), null) : null);
     if ((middle != null)) {
       half = Math.floor(label_.size.at(axis) / 2);
       before = Math.max(before, ((half + 1) - middle.at(axis)));
@@ -2927,18 +2927,18 @@ class Core {
     return sky;
   }
 }
-function core_of(view, pieces, lines_, said, inner, direction) {
+function core_of(view, pieces, lines, said, inner, direction) {
   let rooms, core, shares, silent, wider, level, other;
   rooms = new Map();
-  core = drawn_of_core(view, pieces, lines_, said, direction, laid_out(view, pieces, lines_, said, inner, direction, rooms));
+  core = drawn_of_core(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms));
   for (shares of WIDENED) {
     silent = unlabelled(said, core);
-    if ((!silent.length || view.skeleton.plain || (lines_.size > MANY_of_core))) {
+    if ((!silent.length || view.skeleton.plain || (lines.size > MANY_of_core))) {
       break;
     }
     wider = (() => { const out = new Map(); for (const wire of silent) { out.set(wire, room_for(across_along(direction, said.get(wire).size), shares)); } return out; })();
-    level = laid_out(view, pieces, lines_, said, inner, direction, py_union(rooms, wider));
-    other = drawn_of_core(view, pieces, lines_, said, direction, level);
+    level = laid_out(view, pieces, lines, said, inner, direction, py_union(rooms, wider));
+    other = drawn_of_core(view, pieces, lines, said, direction, level);
     if ((unlabelled(said, other).length < silent.length)) {
       [core, rooms] = [other, py_union(rooms, wider)];
     }
@@ -2953,12 +2953,12 @@ function room_for(label_, shares) {
   more = (label_[1] + ((label_[1] > label_[0]) ? ASLANT : LABEL_ROOM_of_core));
   return [(shares[0] * more), (shares[1] * more), (shares[2] * more), (shares[3] * more)];
 }
-function drawn_of_core(view, pieces, lines_, said, direction, level) {
+function drawn_of_core(view, pieces, lines, said, direction, level) {
   let aside_, turn, slots, routes_, axis, before, after, left, top, wide, tall, size, ports, taken, out, own, thick, bounds, labels;
   aside_ = new Set(loose(view.skeleton));
   turn = new Turn(direction, level.width, level.height);
   slots = (() => { const out = new Map(); for (const position of view.metagraph.core()) if (!aside_.has(position)) { out.set(position, [pieces.at(position), turn.corner(level.positions.at(position), _size(pieces.at(position)))]); } return out; })();
-  routes_ = (() => { const out = new Map(); for (const wire of lines_.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
+  routes_ = (() => { const out = new Map(); for (const wire of lines.keys()) { out.set(wire, reach(view, wire, (() => { const out = []; for (const point of level.routes.at(wire)) { out.push(turn.point(point)); } return out; })(), slots, turn)); } return out; })();
   axis = (turn.vertical ? 0 : 1);
   [before, after] = overhang(routes_, said, turn.size.at(axis), axis);
   [left, top] = (axis ? [0, before] : [before, 0]);
@@ -2970,7 +2970,7 @@ function drawn_of_core(view, pieces, lines_, said, direction, level) {
   taken = (() => { const out = []; for (const [child, [x, y]] of slots.values()) { out.push([x, y, (x + child.width), (y + child.height)]); } return out; })();
   out = (!py_equal(view.path, [0]) ? OUTSIDE : -1);
   own = own_parts(view.skeleton, routes_, [...said.keys()]);
-  thick = (() => { const out = new Map(); for (const [wire, line] of lines_.entries()) { out.set(wire, hand_thickness(line)); } return out; })();
+  thick = (() => { const out = new Map(); for (const [wire, line] of lines.entries()) { out.set(wire, hand_thickness(line)); } return out; })();
   bounds = [-out, 1, (size[0] + out), (size[1] - 1)];
   labels = place_labels(routes_, said, taken, bounds, own, thick);
   return new Core(...size, slots, [...(() => { const out = []; for (const [x, y] of ports) { out.push([(x + left), (y + top)]); } return out; })()], routes_, labels);
@@ -2985,11 +2985,11 @@ function children(view, below_, direction) {
   [names, words] = [names_of(nodes), view.words];
   return (() => { const out = []; for (const [position, node] of py_enumerate(nodes)) { out.push((below_.has(position) ? framed(below_.get(position), node) : piece(node, names.at(position), words, position, upright))); } return out; })();
 }
-function label_sizes(view, lines_, outside) {
+function label_sizes(view, lines, outside) {
   let main, labels, wire, line, text, bridge, telling, crossing;
   main = new Set(view.skeleton.spine);
   labels = new Map();
-  for ([wire, line] of lines_.entries()) {
+  for ([wire, line] of lines.entries()) {
     text = view.words.lines.get(wire).label;
     [bridge, telling] = [view.skeleton.wires.at(wire).bridge, main.has(wire)];
     if ((bridge >= 0)) {
@@ -3005,7 +3005,7 @@ function label_sizes(view, lines_, outside) {
   }
   return labels;
 }
-function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
+function laid_out(view, pieces, lines, said, inner, direction, rooms) {
   let main, count, sizes, fixed, strokes, wire, line, size, head_, longest_, labelled, upward, gaps, ways;
   main = new Set(view.metagraph.core());
   count = view.metagraph.children.length;
@@ -3015,7 +3015,7 @@ function laid_out(view, pieces, lines_, said, inner, direction, rooms) {
   }
   fixed = anchors(view, pieces, inner.gates, inner.ports, direction, GAPS);
   strokes = new Map();
-  for ([wire, line] of lines_.entries()) {
+  for ([wire, line] of lines.entries()) {
     size = (said.has(wire) ? said.get(wire).size : [0, 0]);
     head_ = tip(view, wire, line, inner.gates);
     strokes.set(wire, new Stroke(hand_thickness(line), head_, across_along(direction, size), py_get(rooms, wire, NO_ROOM)));
@@ -3053,15 +3053,15 @@ function reach(view, wire, points, slots, turn) {
 
 // place.identity
 function of_wire(view, index) {
-  let wire, edge, bridge, ends_;
+  let wire, edge, bridge, ends;
   wire = view.skeleton.wires.at(index);
   if ((wire.edge >= 0)) {
     edge = view.metagraph.edges.at(wire.edge);
     return new Identity(view.address, "edge", wire.edge, view.node_labels.at(edge.source).address, view.node_labels.at(edge.target).address, view.path);
   }
   bridge = view.metagraph.bridges.at(wire.bridge);
-  ends_ = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
-  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends_) : ends_), view.path);
+  ends = [view.node_labels.at(bridge.child).address, py_get(view.addresses, bridge.other, "")];
+  return new Identity(view.address, "bridge", wire.bridge, ...(bridge.inbound ? py_reversed(ends) : ends), view.path);
 }
 function loop_numbers(view) {
   return (() => { const out = new Map(); for (const [index, [child, _]] of py_enumerate(view.metagraph.loops)) { out.set(child, index); } return out; })();
@@ -3093,14 +3093,14 @@ class Undrawn {
     this.entries = new TupleMap();
   }
   of_annotation(index) {
-    let note_, entry, number, ends_;
+    let note_, entry, number, ends;
     note_ = this.view.metagraph.annotations.at(index);
     if ((note_.child !== this.child)) {
       [this.child, this.entries] = [note_.child, this.beside(note_.child)];
     }
     [entry, number] = py_get(this.entries, [note_.side, note_.other], ["annotation", index]);
-    ends_ = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
-    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends_ : py_reversed(ends_)), this.view.path);
+    ends = [py_get(this.view.addresses, note_.other, ""), this.view.node_labels.at(note_.child).address];
+    return new Identity(this.view.address, entry, number, ...((note_.side === "in") ? ends : py_reversed(ends)), this.view.path);
   }
   beside(child) {
     let level, entries, index, bridge, edge;
@@ -3176,7 +3176,7 @@ function line_labels(view) {
 const AROUND = 12;
 const NOTE_LINE = 14;
 class GroupLayout {
-  constructor(width, height_, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines_ = new Map(), texts = [], rules = []) {
+  constructor(width, height_, slots, ports = [], gates = new TupleMap(), routes_ = new Map(), labels = new Map(), lines = new Map(), texts = [], rules = []) {
     this.width = width;
     this.height = height_;
     this.slots = slots;
@@ -3184,19 +3184,19 @@ class GroupLayout {
     this.gates = gates;
     this.routes = routes_;
     this.labels = labels;
-    this.lines = lines_;
+    this.lines = lines;
     this.texts = texts;
     this.rules = rules;
   }
 }
 function frame_of_frames(view, heading_, below_, outside, direction) {
-  let sizes, pieces, lines_, said, inner, core, area, bar, shift, size, right, top, ports;
+  let sizes, pieces, lines, said, inner, core, area, bar, shift, size, right, top, ports;
   sizes = (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, [made_.width, made_.height]); } return out; })();
   pieces = children(view, sizes, direction);
-  lines_ = view.drawn();
-  said = label_sizes(view, lines_, outside);
+  lines = view.drawn();
+  said = label_sizes(view, lines, outside);
   inner = new Inner((() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.gates); } return out; })(), (() => { const out = new Map(); for (const [position, made_] of below_.entries()) { out.set(position, made_.ports); } return out; })());
-  core = core_of(view, pieces, lines_, said, inner, direction);
+  core = core_of(view, pieces, lines, said, inner, direction);
   area = area_of(view, core, said, pieces, direction);
   bar = title_bar(view, heading_, core, area, direction);
   shift = (py_truth(heading_) ? [(AROUND + bar.shift), (BAR + AROUND)] : [0, 0]);
@@ -3205,7 +3205,7 @@ function frame_of_frames(view, heading_, below_, outside, direction) {
   shift = [shift[0], (shift[1] + top)];
   size = [(size[0] + right), (size[1] + top)];
   ports = [...(() => { const out = []; for (const [slot, corner] of py_zip(view.skeleton.ports, core.ports)) { out.push(_port_of_frames(slot.first, _add_of_frames(corner, shift), [(size[0] - right), size[1]], top, direction)); } return out; })()];
-  return new GroupLayout(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines_, [...(() => { const out = []; for (const text of bar.texts) { out.push(moved(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
+  return new GroupLayout(...size, all_slots(view, pieces, core, area, shift), ports, gates_of(view), (() => { const out = new Map(); for (const [wire, points] of core.routes.entries()) { out.set(wire, to_border(view, wire, points, ports, shift)); } return out; })(), (() => { const out = new Map(); for (const [wire, middle] of core.labels.entries()) { out.set(wire, _add_of_frames(middle, shift)); } return out; })(), lines, [...(() => { const out = []; for (const text of bar.texts) { out.push(moved(text, 0, top)); } return out; })(), ...(() => { const out = []; for (const text of area.texts) { out.push(moved(text, ...shift)); } return out; })()], [...(() => { const out = []; for (const r of area.rules) { out.push(new Separator(..._add_of_frames([r.x1, r.y1], shift), ..._add_of_frames([r.x2, r.y2], shift))); } return out; })()]);
 }
 function area_of(view, core, said, pieces, direction) {
   let size, things, notes;
@@ -3432,18 +3432,18 @@ class Sketch {
     return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules], [...this.webs]);
   }
   touched(number) {
-    let skeleton, lines_, index, chain, end;
+    let skeleton, lines, index, chain, end;
     skeleton = this.groups.at(number).view.skeleton;
-    lines_ = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
+    lines = (() => { const out = new Map(); for (const port of py_range(skeleton.ports.length)) if (skeleton.plain) { out.set(port, []); } return out; })();
     for (index of this.frames.get(number).lines.keys()) {
       chain = skeleton.wires.at(index).chain;
       for (end of [chain[0], chain.at(-1)]) {
         if ((end >= skeleton.children)) {
-          py_setdefault(lines_, (end - skeleton.children), []).push(index);
+          py_setdefault(lines, (end - skeleton.children), []).push(index);
         }
       }
     }
-    return lines_;
+    return lines;
   }
   _boxes(number, parent, depth_, origin) {
     let group, made_, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title_, points, identity, loop;
@@ -3480,12 +3480,12 @@ class Sketch {
     py_extend(this.webs, webs(view, box, numbers, ports));
   }
   _line(number, index, numbers, box, origin, gates) {
-    let made_, view, wire, line, ends_, count, source, target, goes_on, route_;
+    let made_, view, wire, line, ends, count, source, target, goes_on, route_;
     [made_, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made_.lines.get(index)];
-    [ends_, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
-    [source, target] = (() => { const out = []; for (const end of ends_) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
-    goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends_)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
+    [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
+    [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
+    goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
     route_ = new Route([...(() => { const out = []; for (const point of made_.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
     if (made_.labels.has(index)) {
@@ -3677,7 +3677,7 @@ function words_of(view, limit) {
   notes = notes_of(view);
   beside_ = stubs_by_child(view, (() => { const out = new Set(); for (const note_ of notes) for (const index of note_.annotations) { out.add(index); } return out; })());
   links_ = linked_names(view);
-  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(tooltip(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...ends(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
+  return new LevelWords([...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(second_line(node, links_.at(position).length)); } return out; })()], [...(() => { const out = []; for (const [position, node] of py_enumerate(node_labels)) { out.push(tooltip(node, links_.at(position))); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "in", view.names, view.labels, limit)); } return out; })()], [...(() => { const out = []; for (const stubs of beside_) { out.push(stubs_at(stubs, "out", view.names, view.labels, limit)); } return out; })()], notes, (() => { const out = new Map(); for (const [wire, line] of view.drawn().entries()) { out.set(wire, new LineWords(hand_shown(line), account(line, ...end_names(view, line)))); } return out; })(), (() => { const out = new Map(); for (const [position, _] of view.metagraph.loops) { out.set(position, (String(brief(node_labels.at(position).full)) + " → itself")); } return out; })(), [...(() => { const out = []; for (const port of view.skeleton.ports) { out.push(py_join(", ", (() => { const out = []; for (const [row, _] of port.others.slice(0, NAMES_LISTED)) { out.push(brief(py_get(view.names, row, NAMELESS))); } return out; })())); } return out; })()]);
 }
 function stubs_by_child(view, noted_) {
   let by_child, index, annotation;
@@ -3723,7 +3723,7 @@ function tooltip(node, links_) {
   linked = (links_.length ? ("linked with " + String(py_join(", ", py_map(brief, links_.slice(0, NAMES_LISTED))))) : "");
   return py_join(" · ", (() => { const out = []; for (const part of [brief(node.full), second_line(node), node.about, linked]) if (part) { out.push(part); } return out; })());
 }
-function ends(view, line) {
+function end_names(view, line) {
   let inside, outside;
   if (!(line instanceof Bridge)) {
     return [view.node_labels.at(line.source).full, view.node_labels.at(line.target).full];
@@ -3819,17 +3819,17 @@ function route(line, theme, chosen, tint = null) {
   return new Group([...shapes_], undefined, line.title);
 }
 function web(bundle, scene, theme) {
-  let dashes, pen, starts, ends_, groups, start, steps, stop, source, target;
+  let dashes, pen, starts, ends, groups, start, steps, stop, source, target;
   dashes = ((bundle.kind === "control") ? DASHES_of_lines : []);
   pen = new Pen(edge_colour(bundle, theme), THREAD, dashes);
   starts = (() => { const out = new Map(); for (const source of new Set(bundle.sources)) { out.set(source, ["M", end_of_of_lines(scene, source)]); } return out; })();
-  ends_ = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", end_of_of_lines(scene, target)]); } return out; })();
+  ends = (() => { const out = new Map(); for (const target of new Set(bundle.targets)) { out.set(target, ["L", end_of_of_lines(scene, target)]); } return out; })();
   groups = [];
   for (start of py_range(0, bundle.sources.length, BUNDLE)) {
     steps = [];
     stop = (start + BUNDLE);
     for ([source, target] of py_zip(bundle.sources.slice(start, stop), bundle.targets.slice(start, stop))) {
-      py_extend(steps, [starts.get(source), ends_.get(target)]);
+      py_extend(steps, [starts.get(source), ends.get(target)]);
     }
     groups.push(new Group([new Curve([...steps], undefined, pen)]));
   }
@@ -4022,13 +4022,13 @@ function _inner_ring(x, y, width, height_, radius, fill) {
   return new Rectangle((x + 2.5), (y + 2.5), (width - 5), (height_ - 5), (radius - 2.5), undefined, new Pen(fill.stroke));
 }
 function _eared(x, y, width, height_, ground, stroke) {
-  let left, top, right, bottom, pen, corners_, lines_, ear;
+  let left, top, right, bottom, pen, corners_, lines, ear;
   [left, top, right, bottom] = [(x + 0.5), (y + 0.5), ((x + width) - 0.5), ((y + height_) - 0.5)];
   pen = new Pen(stroke, undefined, undefined, undefined, "round");
   corners_ = [[right, top], [right, bottom], [left, bottom], [left, (top + EAR)]];
-  lines_ = (() => { const out = []; for (const corner of corners_) { out.push(["L", corner]); } return out; })();
+  lines = (() => { const out = []; for (const corner of corners_) { out.push(["L", corner]); } return out; })();
   ear = [["M", [(left + EAR), top]], ["L", [(left + EAR), (top + EAR)]], ["L", [left, (top + EAR)]]];
-  return [new Curve([["M", [(left + EAR), top]], ...lines_, ["Z", []]], ground, pen), new Curve(ear, undefined, pen)];
+  return [new Curve([["M", [(left + EAR), top]], ...lines, ["Z", []]], ground, pen), new Curve(ear, undefined, pen)];
 }
 function bands_of_boxes(x, y, height_, top, foot, fill) {
   let shapes_, heights, below_, index, colour, _, tall, corners_;
@@ -4264,12 +4264,12 @@ const MORE = 14;
 const APART = 16;
 const WIDTHS_of_rows = [150, 200, 260, 340, 440, 560, 720, 1000];
 class PlacedBlock {
-  constructor(block_, x, y, columns_, lines_) {
+  constructor(block_, x, y, columns_, lines) {
     this.block = block_;
     this.x = x;
     this.y = y;
     this.columns = columns_;
-    this.lines = lines_;
+    this.lines = lines;
   }
 }
 class Legend {
@@ -4286,33 +4286,33 @@ function shapes(blocks_) {
   return (() => { const out = []; for (const candidate of candidates_.keys()) if (candidate.blocks.length) { out.push(candidate); } return out; })();
 }
 function shaped(blocks_, limit) {
-  let placed, x, y, deep, wide, block_, column, heading_, columns_, lines_, across_;
+  let placed, x, y, deep, wide, block_, column, heading_, columns_, lines, across_;
   placed = [];
   x = 0;
   y = x;
   deep = x;
   wide = x;
   for ([block_, column, heading_] of blocks_) {
-    [columns_, lines_] = columns_for(block_, column, limit);
+    [columns_, lines] = columns_for(block_, column, limit);
     across_ = Math.max(((columns_ * (column + APART)) - APART), heading_);
     if ((x && ((x + across_) > limit))) {
       [x, y, deep] = [0, ((y + deep) + APART), 0];
     }
-    placed.push(new PlacedBlock(block_, x, y, columns_, lines_));
+    placed.push(new PlacedBlock(block_, x, y, columns_, lines));
     x += across_;
     [wide, x] = [Math.max(wide, x), (x + (2 * APART))];
-    deep = Math.max(deep, ((HEADING + (ROW_of_rows * lines_)) + py_sum((() => { const out = []; for (const entry of block_.entries) if (entry.more) { out.push(MORE); } return out; })())));
+    deep = Math.max(deep, ((HEADING + (ROW_of_rows * lines)) + py_sum((() => { const out = []; for (const entry of block_.entries) if (entry.more) { out.push(MORE); } return out; })())));
   }
   return new Legend(wide, (y + deep), [...placed]);
 }
 function columns_for(block_, column, limit) {
-  let count, lines_;
+  let count, lines;
   count = block_.entries.length;
   if ((() => { for (const entry of block_.entries) { if (entry.more) return true; } return false; })()) {
     return [1, count];
   }
-  lines_ = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (column + APART))]));
-  return [-Math.floor(-count / lines_), lines_];
+  lines = -Math.floor(-count / py_max([1, Math.floor((limit + APART) / (column + APART))]));
+  return [-Math.floor(-count / lines), lines];
 }
 function *drawn_of_rows(legend_, theme) {
   let placed, step, lower, index, entry, x, y;
@@ -4395,7 +4395,7 @@ function _page(scene, title_, form, corner) {
   return new Sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
 function reaches(scene) {
-  let sky, lefts, outer, box, lines_, points, text, left, rule;
+  let sky, lefts, outer, box, lines, points, text, left, rule;
   [sky, lefts] = [new Skyline(scene.routes.length), new Heights()];
   function put_(rect) {
     sky.add_rect(rect);
@@ -4410,8 +4410,8 @@ function reaches(scene) {
   if (scene.webs.length) {
     put_([0, 0, scene.width, scene.height]);
   }
-  lines_ = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
-  for (points of [...lines_, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
+  lines = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
+  for (points of [...lines, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
     sky.add_line(points);
     note_line(lefts, (() => { const out = []; for (const [x, y] of points) { out.push([y, (scene.width - x)]); } return out; })(), sky.pieces);
   }
@@ -4471,9 +4471,9 @@ function graph(scene, paint, select) {
   }
   opened = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (box.open) { out.push(index); } return out; })();
   closed_ = (() => { const out = []; for (const [index, box] of py_enumerate(scene.boxes)) if (!box.open) { out.push(index); } return out; })();
-  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...lines(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed_) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
+  return [...(() => { const out = []; for (const index of opened) { out.push(_node(scene, index, paint, [], chosen)); } return out; })(), ...(() => { const out = []; for (const rule of scene.rules) { out.push(_rule(rule, theme)); } return out; })(), ...(() => { const out = []; for (const bundle of scene.webs) for (const group of web(bundle, scene, theme)) { out.push(group); } return out; })(), ...edge_groups(scene, paint, chosen), ...py_map(((...rest) => _stub_of_compose(theme, ...rest)), scene.stubs, paint.stubs, paint.tints.stubs), ...(() => { const out = []; for (const index of closed_) { out.push(_node(scene, index, paint, py_get(inside, index, []), chosen)); } return out; })(), ...(() => { const out = []; for (const index of opened) { out.push(_titles(scene.boxes.at(index), py_get(inside, index, []), theme)); } return out; })(), ...(() => { const out = []; for (const port of scene.ports) { out.push(_port_of_compose(port, theme)); } return out; })(), ...(() => { const out = []; for (const text of py_get(inside, -1, [])) { out.push(_free(text, scene, theme)); } return out; })()];
 }
-function lines(scene, paint, chosen) {
+function edge_groups(scene, paint, chosen) {
   let drawn_lines, group;
   drawn_lines = (() => { const out = []; for (const at of in_front_last(scene, paint)) { out.push([scene.routes.at(at), paint.tints.routes.at(at)]); } return out; })();
   return (() => { const out = []; for (const [line, tint] of drawn_lines) if ((group = route(line, paint.theme, (chosen.has(line.source) || chosen.has(line.target)), tint)).shapes.length) { out.push(group); } return out; })();
@@ -4615,7 +4615,7 @@ function spine(count, edges, weights, boxes) {
   return [...path];
 }
 function spines(skeleton, thick) {
-  let part_of, wires, number, wire, main_edges, inside, ends_, local, weights, edges, boxes;
+  let part_of, wires, number, wire, main_edges, inside, ends, local, weights, edges, boxes;
   part_of = (() => { const out = new Map(); for (const [number, part] of py_enumerate(skeleton.parts)) for (const row of part) for (const item of row) { out.set(item, number); } return out; })();
   wires = (() => { const out = []; for (const _ of skeleton.parts) { out.push([]); } return out; })();
   for ([number, wire] of py_enumerate(skeleton.wires)) {
@@ -4623,10 +4623,10 @@ function spines(skeleton, thick) {
   }
   main_edges = [];
   for (inside of wires) {
-    ends_ = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
-    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends_) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
+    ends = (() => { const out = []; for (const number of inside) { out.push([skeleton.wires.at(number).chain[0], skeleton.wires.at(number).chain.at(-1)]); } return out; })();
+    local = (() => { const out = new Map(); for (const [index, item] of py_enumerate(py_sorted((() => { const out = new Set(); for (const pair of ends) for (const item of pair) { out.add(item); } return out; })()))) { out.set(item, index); } return out; })();
     weights = (() => { const out = []; for (const number of inside) { out.push((skeleton.wires.at(number).turned ? 0 : thick.at(number))); } return out; })();
-    edges = (() => { const out = []; for (const [source, target] of ends_) { out.push([local.get(source), local.get(target)]); } return out; })();
+    edges = (() => { const out = []; for (const [source, target] of ends) { out.push([local.get(source), local.get(target)]); } return out; })();
     boxes = py_sum((() => { const out = []; for (const item of local.keys()) { out.push((item < skeleton.children)); } return out; })());
     py_extend(main_edges, (() => { const out = []; for (const edge of spine(local.size, edges, weights, boxes)) { out.push(inside.at(edge)); } return out; })());
   }

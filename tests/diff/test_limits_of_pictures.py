@@ -10,7 +10,7 @@ from graphviz_tb.diff.match.follow import ways
 from graphviz_tb.diff.match.found import Reason, nodes, scopes
 from graphviz_tb.diff.match.functions import body_hashes
 from graphviz_tb.diff.picture import wrap
-from graphviz_tb.diff.picture.merge import Where, merge_graphs, free
+from graphviz_tb.diff.picture.merge import Where, free, merge_graphs
 from graphviz_tb.diff.picture.opened import rows_shown
 from graphviz_tb.diff.picture.opened import ways as groups_to_open
 from graphviz_tb.diff.picture.overlay import overlay

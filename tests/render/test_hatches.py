@@ -10,7 +10,7 @@ import pytest
 
 from graphviz_tb.model.drawing import Drawing, Group, Hatch, Label, Pen, Section
 from graphviz_tb.options import PictureOptions
-from graphviz_tb.render.hatches import lines, without_hatch
+from graphviz_tb.render.hatches import hatch_lines, without_hatch
 from graphviz_tb.render.png import png
 
 
@@ -19,7 +19,7 @@ def sheet(*shapes: Hatch | Label) -> Drawing:
 
 
 def test_they_are_as_far_apart_as_in_svg_and_40_per_cent_of_the_colour() -> None:
-    found = lines(Hatch(10, 20, 30, 12, 0, "#FF0000"), "#FFFFFF")
+    found = hatch_lines(Hatch(10, 20, 30, 12, 0, "#FF0000"), "#FFFFFF")
     assert found.pen == Pen("#FF9999")
     ends = [values for _, values in found.steps]
     starts, stops = ends[::2], ends[1::2]
@@ -37,7 +37,7 @@ def test_they_are_as_far_apart_as_in_svg_and_40_per_cent_of_the_colour() -> None
 def test_none_leaves_the_rounded_corners(radius: float) -> None:
     """Every end is on the outline: on a side, or so far from the middle of a corner as that is round."""
     box = Hatch(0, 0, 30, 12, radius, "#FF0000")
-    for _, (x, y) in lines(box, "#FFFFFF").steps:
+    for _, (x, y) in hatch_lines(box, "#FFFFFF").steps:
         inner_x, inner_y = min(max(x, radius), 30 - radius), min(max(y, radius), 12 - radius)
         away = hypot(x - inner_x, y - inner_y)
         on_a_side = min(x, 30 - x, y, 12 - y) == pytest.approx(0, abs=0.02)
@@ -48,7 +48,7 @@ def test_none_leaves_the_rounded_corners(radius: float) -> None:
 def test_another_shape_stays() -> None:
     text, hatch = Label("a", 0, 9, 9, 7, "#000000"), Hatch(0, 0, 30, 12, 2, "#FF0000")
     assert without_hatch(text, "#FFFFFF") == text
-    assert without_hatch(hatch, "#FFFFFF") == lines(hatch, "#FFFFFF")
+    assert without_hatch(hatch, "#FFFFFF") == hatch_lines(hatch, "#FFFFFF")
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from graphviz_tb.model.paint import Fill
 from graphviz_tb.model.scene import Box, Port, Scene, Web
 from graphviz_tb.model.theme import THEMES
 from graphviz_tb.render.boxes import bands
-from graphviz_tb.render.compose import lines
+from graphviz_tb.render.compose import edge_groups
 from graphviz_tb.render.legend import SIGNS, LegendBlock, LegendEntry
 from graphviz_tb.render.lines import web
 from graphviz_tb.render.rows import ROW, columns_for
@@ -92,7 +92,7 @@ def test_rows_of_two_lines_are_one_column() -> None:
 def test_thick_lines_are_in_front_of_thin_ones() -> None:
     """In a bus a pale thin line over a dark thick one would be a stroke of two tones."""
     picture = graphviz_tb.load(REAL / "cifar10_shapes.pb").picture()
-    first = [group.shapes[0] for group in lines(picture.scene, picture.paint, set())]
+    first = [group.shapes[0] for group in edge_groups(picture.scene, picture.paint, set())]
     widths = [shape.pen.width for shape in first if isinstance(shape, Curve) and shape.pen]
     assert len(set(widths)) > 3
     assert widths == sorted(widths)

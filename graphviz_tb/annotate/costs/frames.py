@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.limits import LOOPS_APART
 from graphviz_tb.model.columns import Bools, filed
 from graphviz_tb.model.graph import Graph
@@ -67,7 +67,7 @@ def unused(graph: Graph) -> Bools:
     alive |= ~says[graph.function]
     for body in graph.functions:
         alive[[node for node, _ in body.returns if node >= 0]] = True
-    never: Bools = ~spread(alive, graph.target, graph.source)
+    never: Bools = ~spread_from(alive, graph.target, graph.source)
     return never
 
 

@@ -164,10 +164,10 @@ def merge_alike(m: Matching, found: Sequence[Change]) -> list[Change]:
                     groups[change.kind, change.severity, detail["scope"], "function" in detail, types].append(change)
                 else:
                     groups[(number,)].append(change)
-    return [gathered(members) if len(members) > 1 else members[0] for members in groups.values()]
+    return [merged_places(members) if len(members) > 1 else members[0] for members in groups.values()]
 
 
-def gathered(members: Sequence[Change]) -> Change:
+def merged_places(members: Sequence[Change]) -> Change:
     """Merge additions, or removals, at many places into one change."""
     counts: Counter[str] = Counter()
     for member in members:

@@ -130,7 +130,7 @@ def exchanged(m: Matching, layers: tuple[Layers, Layers], changes: list[Change],
     detail: dict[str, Any] = {"key": "op", "old": words[0], "new": words[1]}
     more = [item for item in changes if item.kind == "changed"]
     if more:
-        detail["with"] = [part(item) for item in more]
+        detail["with"] = [difference(item) for item in more]
     if counts := group_counts(layers, changes):
         detail, severity = {"key": "groups", "old": counts[0], "new": counts[1]}, "attribute"
     old, new = where(layers[0], went), where(layers[1], came)
@@ -230,7 +230,7 @@ def block_shape(side: GraphColumns, node: int) -> list[int]:
     return shape if isinstance(shape, list) else []
 
 
-def part(change: Change) -> dict[str, Any]:
+def difference(change: Change) -> dict[str, Any]:
     """One of several differences of an edit."""
     detail = change.detail
     return {"name": change.name, "key": detail["key"], "old": detail["old"], "new": detail["new"]}
@@ -251,7 +251,7 @@ def most_telling(changes: list[Change], severity: Severity) -> Change:
     others = [change for change in others if (change.name, wording(change)) != (first.name, wording(first))]
     detail = dict(first.detail)
     if others:
-        detail["with"] = [part(item) for item in others]
+        detail["with"] = [difference(item) for item in others]
     wires = [wire for change in changes[1:] for wire in change.detail.get("inputs", change.detail.get("links", ()))]
     if wires:
         detail["links"] = [{"node": {"old": first.old, "new": first.new}, **wire} for wire in wires]

@@ -47,7 +47,7 @@ def item_of(m: Matching, layers: tuple[Layers, Layers], change: Change, follows:
     mine = frozenset(
         [*(layer_of(m, layers, node, True) for node in new), *(layer_of(m, layers, node, False) for node in old)]
     )
-    near = frozenset(ends(m, layers, change)) if change.kind == "rewired" else frozenset()
+    near = frozenset(rewired_layers(m, layers, change)) if change.kind == "rewired" else frozenset()
     return Item(change, follows, forward, mine, near)
 
 
@@ -135,7 +135,7 @@ def layer_of(m: Matching, layers: tuple[Layers, Layers], node: int, new: bool) -
     return ("new", partner) if exists(partner) else ("old", layer)
 
 
-def ends(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
+def rewired_layers(m: Matching, layers: tuple[Layers, Layers], change: Change) -> Iterable[LayerKey]:
     """The layers that rewired inputs come from and came from."""
     for old, new in change.edits.inputs:
         before = {int(m.a.graph.source[edge]) for edge in m.a.in_edges(old).tolist()}

@@ -75,7 +75,7 @@ def in_blocks(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[s
         scopes: dict[str, tuple[list[str], list[str]]] = {}
         for which, names in enumerate((old, new)):
             for name in names:
-                around, below = cut(name, depth)
+                around, below = cut_name(name, depth)
                 scopes.setdefault(around, ([], []))[which].append(below)
         pairs = {around: unlike(*orders) for around, orders in scopes.items() if len(orders[0]) == len(orders[1]) > 1}
         changed = {around: (tuple(before), tuple(after)) for around, (before, after) in pairs.items() if before}
@@ -85,10 +85,10 @@ def in_blocks(old: Sequence[str], new: Sequence[str]) -> dict[str, tuple[tuple[s
     return {}
 
 
-def cut(name: str, depth: int) -> tuple[str, str]:
+def cut_name(name: str, depth: int) -> tuple[str, str]:
     """Cut a name in that of the block and what is below it, after so many segments or, below 0, so many numbers.
 
-    >>> cut("net/block_0/norm", 2), cut("net_1/block_0_norm", -2), cut("net/norm", -1)
+    >>> cut_name("net/block_0/norm", 2), cut_name("net_1/block_0_norm", -2), cut_name("net/norm", -1)
     (('net/block_0', 'norm'), ('net_1/block_0', 'norm'), ('', 'net/norm'))
     """
     if depth < 0:

@@ -111,7 +111,7 @@ def layer_outputs(layer: Layer) -> list[Tensor]:
 
 def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
     """Outputs of graphs of ops, with their partners; where as many are left on both sides, those by name."""
-    old, new = ends(layers[0]), ends(layers[1])
+    old, new = result_ops(layers[0]), result_ops(layers[1])
     there = set(new)
     pairs = [(node, int(m.to_b[node])) for node in old if int(m.to_b[node]) in there]
     known, taken = ({pair[side] for pair in pairs} for side in (0, 1))
@@ -124,7 +124,7 @@ def of_ops(m: Matching, layers: tuple[Layers, Layers]) -> Iterator[Ends]:
         yield names[0][mine], [decode[0](mine)("0")], names[1][other], [decode[1](other)("0")]
 
 
-def ends(layers: Layers) -> list[int]:
+def result_ops(layers: Layers) -> list[int]:
     """The ops of the model in the main graph that nobody uses, by name: those that TensorFlow ended results in, where
     there are some (the others are left over), and none that only ends a loop."""
     side = layers.side

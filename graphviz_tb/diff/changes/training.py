@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphviz_tb.algorithms.reached import spread
+from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.diff.changes.layers import Layers
 from graphviz_tb.diff.columns.ids import exists
 from graphviz_tb.diff.columns.side import GraphColumns
@@ -59,7 +59,7 @@ def training(layers: Layers) -> TrainedVariables:
 def from_state(side: GraphColumns) -> Bools:
     """Return the nodes computed from variables or inputs, not only from constants or a checkpoint."""
     data = ~side.graph.control
-    return spread(side.graph.of_types(STATE.__contains__), side.graph.source[data], side.graph.target[data])
+    return spread_from(side.graph.of_types(STATE.__contains__), side.graph.source[data], side.graph.target[data])
 
 
 def is_whole(side: GraphColumns, node: int) -> bool:

@@ -82,8 +82,8 @@ class Matching:
         elif isinstance(result, ScopePairs):
             self._join(result, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Apart):
-            part(result.nodes, self.to_b, self.to_a, self.reason)
-            part(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
+            unmatch(result.nodes, self.to_b, self.to_a, self.reason)
+            unmatch(result.scopes, self.scope_to_b, self.scope_to_a, self.scope_reason)
         elif isinstance(result, Aligned):
             self.align(result)
         else:
@@ -182,7 +182,7 @@ class Matching:
         self.notices.append(Notice(code, message, where))
 
 
-def part(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
+def unmatch(rows: Ints, to_b: Ints, to_a: Ints, reason: Ints) -> None:
     """Take back the matches of some old rows."""
     rows = rows[exists(to_b[rows])]
     # `to_a` first: it is found through `to_b`.
