@@ -26,9 +26,9 @@ THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))
 def thickness(edge: Metaedge | Bridge) -> int:
     """Tenths of a pixel: by the number of elements where it is known, thin otherwise.
 
-    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.tensors import Tensor
-    >>> thickness(Metaedge(0, 1, 1, 0, 0, given(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, given(Tensor())))
+    >>> thickness(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor())))
     (23, 10)
     """
     if edge.kind == "control" or not edge.carried.known:
@@ -39,9 +39,9 @@ def thickness(edge: Metaedge | Bridge) -> int:
 def load(edge: Metaedge | Bridge) -> int:
     """The thickness, below 0 for a line that carries indices, sizes and masks alone: a main path takes others first.
 
-    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.tensors import Tensor
-    >>> load(Metaedge(0, 1, 1, 0, 0, given(Tensor((100,), "int32"))))
+    >>> load(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((100,), "int32"))))
     -23
     """
     return -thickness(edge) if edge.carried.indexing else thickness(edge)

@@ -19,11 +19,11 @@ def label(edge: Line) -> str:
     """The shape of the one tensor that flows and the branch that it is for, or how many there are; nothing for a
     scalar or an unknown shape. In a member that stands for its stack: how many members have such a line, if not all.
 
-    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.metagraph import Metaedge
-    >>> label(Metaedge(0, 1, 1, 0, 0, given(Tensor((None, 28, 28, 32), "float32"))))
+    >>> label(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((None, 28, 28, 32), "float32"))))
     '?×28×28×32'
-    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, given(Tensor((), "int32"))))
+    >>> label(Metaedge(0, 1, 3, 0, 0)), label(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((), "int32"))))
     ('3 tensors', '')
     """
     if isinstance(edge, Bridge) and edge.members[1]:
@@ -61,9 +61,9 @@ def shown(edge: Line) -> str:
 def account(edge: Line, source: str, target: str) -> str:
     """The full account of an edge on one line.
 
-    >>> from graphviz_tb.model.bundles import given
+    >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.metagraph import Metaedge
-    >>> account(Metaedge(0, 1, 1, 2, 0, given(Tensor((2, 3), "int32"))), "a", "b")
+    >>> account(Metaedge(0, 1, 1, 2, 0, bundle_of(Tensor((2, 3), "int32"))), "a", "b")
     'a → b: 1 tensor (2×3 int32), 2 control edges'
     """
     return f"{brief(source)} → {brief(target)}: {contents(edge)}"
