@@ -50,9 +50,9 @@ def masks_and_positions(graph: Graph, works: Bools, given: Bools, source: Ints, 
     values[target[inner & given[source] & ~graph.of_types(CONSTANTS.__contains__)[source]]] = True
     other[source[works[source] & ~works[target] & ~graph.of_types(ADDS.__contains__)[target]]] = True
     start, stop = source[inner & works[source]], target[inner & works[source]]
-    counted = spread(works & graph.of_types(RANGES.__contains__), start, stop)
-    counted &= ~spread(values, start, stop) & ~spread(other, stop, start)
-    return counted | spread(works & graph.of_types(gives_truth), start, stop)
+    counted = spread_from(works & graph.of_types(RANGES.__contains__), start, stop)
+    counted &= ~spread_from(values, start, stop) & ~spread_from(other, stop, start)
+    return counted | spread_from(works & graph.of_types(gives_truth), start, stop)
 
 
 def brought(graph: Graph, source: Ints, target: Ints, given: Bools) -> Bools:

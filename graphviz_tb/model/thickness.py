@@ -28,7 +28,8 @@ def thickness(edge: Metaedge | Bridge) -> int:
 
     >>> from graphviz_tb.model.bundles import bundle_of
     >>> from graphviz_tb.model.tensors import Tensor
-    >>> thickness(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor((100,))))), thickness(Metaedge(0, 1, 1, 0, 0, bundle_of(Tensor())))
+    >>> bundles = bundle_of(Tensor((100,))), bundle_of(Tensor())
+    >>> tuple(thickness(Metaedge(0, 1, 1, 0, 0, bundle)) for bundle in bundles)
     (23, 10)
     """
     if edge.kind == "control" or not edge.carried.known:
