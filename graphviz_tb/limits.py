@@ -140,7 +140,7 @@ NODES_WALKED = Limit(200_000, "read", "nodes",
     "that choosing between signatures walks, and four times those of the file", "the first signatures are compared")
 
 MOST_OF_QUANTITY = Limit((1 << 63) - 1, "any stage", "",
-    "of a quantity: shapes that nobody could hold give numbers of any length", "this number")
+    "of a quantity: shapes larger than any memory give numbers of any length", "this number")
 REMEMBERED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded anew")
 REMEMBERED_NODES = Limit(1 << 12, "any stage", "nodes", "whose definitions are held open", "opened anew")
 
@@ -161,7 +161,7 @@ INPUTS_LOOKED_AT = Limit(9, "interpret", "inputs", "that are looked at for such 
 EDGES_LED = Limit(100_000, "flatten", "edges",
     "that are led on through marks, and ten more for each edge", "end at the mark")
 LOOPS_APART = Limit(8, "annotate", "loops",
-    "of control flow v1 inside each other that are told apart: a damaged graph enters one over and over",
+    "of control flow v1 inside each other that are distinguished: a damaged graph enters one over and over",
     "taken as so deep")
 FRAMES = Limit(32, "annotate", "sets of arguments",
     "of one function for which its body is inferred; a shared layer has a handful",
@@ -224,7 +224,7 @@ CROSSINGS_FILED = Limit(4_000_000, "expand", "crossings",
     "of borders that are filed at once, and ten more for each edge", "found by each group anew")
 
 MOST_OPEN = Limit(10_000, "view", "boxes",
-    "of all open levels, unless each is named, or `--max-open`; nobody reads more, and their lines take a minute",
+    "of all open levels, unless each is named, or `--max-open`; more are not readable, and their lines take a minute",
     "fewer groups are open; notice `max-open`")
 MOST_LINES = Limit(2_000_000, "view", "lines",
     "of all open levels; those of a training graph of a million nodes are fewer",
@@ -315,7 +315,7 @@ CARDS_OF_BLOCK = Limit(2_000, "page", "nodes", "whose attributes are in one bloc
 VALUE_OF_CARD = Limit(1_000, "page", "characters", "of a value on a card", "cut")
 VALUE_REMEMBERED = Limit(64, "page", "bytes", "of a value whose words are remembered", "worded anew")
 ELEMENTS_OF_CARD = Limit(12, "page", "elements", "of a constant on a card", "counted")
-ELEMENTS_MEASURED = Limit(200_000_000, "page", "elements", "of constants whose range and mean are told", "not measured")
+ELEMENTS_MEASURED = Limit(200_000_000, "page", "elements", "of constants with range and mean", "not measured")
 ELEMENTS_OF_HISTOGRAM = Limit(65_536, "page", "elements", "of a constant in its histogram", "every so many")
 CHANGES_LISTED = Limit(5_000, "page", "changes", "that a page lists", "counted")
 PLACES_LISTED = Limit(40, "page", "places", "of a change that a page lists besides the first", "counted")
