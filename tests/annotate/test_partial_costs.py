@@ -318,3 +318,18 @@ def test_a_batch_norm_has_a_known_shape_but_for_what_its_kernel_keeps(op: str) -
     channels = (placeholder(name, 3) for name in "abcd")
     found = model(placeholder("x", 2, 8, 8, 3), *channels, node("y", op, "x", *"abcd"))
     assert found.costs()["y"].unshaped == 0
+
+
+def test_what_only_tells_its_shape_costs_nothing() -> None:
+    # x · w ─▶ only its shape is asked for, and filled with zeros ─▶ added to x · w
+    nodes = (
+        *(
+            placeholder("x", 4, 16),
+            weights("w", 16, 16),
+            node("taken", "MatMul", "x", "w"),
+            node("seen", "MatMul", "x", "w"),
+        ),
+        *(node("shape", "Shape", "seen"), node("zeros", "ZerosLike", "seen"), node("sum", "AddV2", "taken", "zeros")),
+    )
+    costs = model(*nodes).costs()
+    assert [costs[name].macs for name in ("taken", "seen")] == [4 * 16 * 16, 0]

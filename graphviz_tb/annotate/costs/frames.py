@@ -9,9 +9,9 @@ import numpy as np
 
 from graphviz_tb.algorithms.reached import spread_from
 from graphviz_tb.limits import LOOPS_APART
-from graphviz_tb.model.columns import Bools, filed
+from graphviz_tb.model.columns import Bools, Ints, filed
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_ENTERS, FRAME_EXITS, RESULTS, Role, has_role
+from graphviz_tb.ops.roles import FILLED, FRAME_CONDITIONS, FRAME_ENTERS, FRAME_EXITS, RESULTS, Role, has_role
 from graphviz_tb.ops.table import row
 
 NONE = 0  # the frame of what runs once
@@ -47,8 +47,9 @@ HANDS_ON = (
 
 
 def unused(graph: Graph) -> Bools:
-    """Which ops never run: of functions, and of a main graph that says what it returns, those that lead to no result
-    and to nothing that has an effect. Keras calls the cell of a recurrent layer once only to see what it gives.
+    """Which ops never run: those that only tell their shape; of functions, and of a main graph that says what it
+    returns, those that lead to no result and to nothing that has an effect. Keras calls the cell of a recurrent layer
+    once only to see what it gives.
 
     >>> from graphviz_tb import load
     >>> text = '''node { name: "x" op: "Placeholder" } node { name: "y" op: "Relu" input: "x" }
@@ -61,14 +62,32 @@ def unused(graph: Graph) -> Bools:
     results = graph.of_types(RESULTS.__contains__)
     last = np.ones(len(graph), bool)
     last[graph.source] = False
-    alive = results | graph.of_types(acts) | (last & ~graph.of_types(only_gives))
-    # Of what says no result nobody knows what is wanted.
+    # Of what says no result, all that nobody takes may be one, and a cycle that leads nowhere runs.
     says = np.array([*(any(node >= 0 for node, _ in each.returns) for each in graph.functions), (results & main).any()])
-    alive |= ~says[graph.function]
+    wanted = np.where(
+        says[graph.function], last & ~graph.of_types(only_gives), last | ~spread_from(last, *backwards(graph))
+    )
+    alive = results | graph.of_types(acts) | wanted
     for body in graph.functions:
         alive[[node for node, _ in body.returns if node >= 0]] = True
-    never: Bools = ~spread_from(alive, graph.target, graph.source)
+    # Who only asks for a shape, or fills one, waits for no value.
+    never: Bools = ~spread_from(alive, *backwards(graph, graph.control | ~graph.of_types(asks_for_shape)[graph.target]))
     return never
+
+
+def backwards(graph: Graph, edges: Bools | slice = slice(None)) -> tuple[Ints, Ints]:
+    """The ends of edges, from the op that takes to the one that gives."""
+    return graph.target[edges], graph.source[edges]
+
+
+def asks_for_shape(op: str) -> bool:
+    """Whether an op takes a tensor for the sake of its shape alone.
+
+    >>> asks_for_shape("Shape"), asks_for_shape("ZerosLike"), asks_for_shape("Fill"), asks_for_shape("Mul")
+    (True, True, False, False)
+    """
+    known = row(op)
+    return has_role(op, Role.SIZE) or (op in FILLED and known is not None and known.shape == "same")
 
 
 def acts(op: str) -> bool:
