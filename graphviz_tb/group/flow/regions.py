@@ -251,7 +251,7 @@ def atoms(
     sequence: list[Element] = []
     line, side, cut, boxes = order.line, order.side, order.cut.tolist(), dag.boxes
     start = 0
-    along = BoxLine([boxes[box] for box in line], [[order.place[source] for source in dag.before[box]] for box in line])
+    along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
     for end in beside_heads(dag, order, ends):
         first = line[start]
         fork = start < end
@@ -276,14 +276,19 @@ def beside_heads(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> list[int]:
     line, place, boxes = order.line, order.place, dag.boxes
     kept: list[int] = []
     for start, stop in pairwise([-1, *ends]):
-        leads = dict.fromkeys(line[start + 1 : stop], False) | {line[stop]: True}
-        for box in reversed(line[start + 1 : stop]):
+        stretch = line[start + 1 : stop]
+        least = max(FEWEST_OPS, HEAD * sum([boxes[box].ops for box in line[start + 1 : stop + 1]])) if stretch else 0
+        large = [box for box in stretch if boxes[box].ops >= least]
+        if not any(boxes[box].how == How.NAME or boxes[box].scope for box in large):  # only saves time: few are heads
+            kept.append(stop)
+            continue
+        leads = dict.fromkeys(stretch, False) | {line[stop]: True}
+        for box in reversed(stretch):
             leads[box] = any(place[user] > stop or leads[user] for user in dag.after[box])
         ways = list(leads.values())
         borders = [start + number for number, (one, other) in enumerate(pairwise(ways), 1) if one != other]
-        least = max(FEWEST_OPS, HEAD * sum(boxes[box].ops for box in leads))
-        called = [box for box, on in leads.items() if not on and (boxes[box].how == How.NAME or boxes[box].scope)]
-        if all(boxes[box].ops < least for box in called):
+        called = [box for box in large if not leads[box] and (boxes[box].how == How.NAME or boxes[box].scope)]
+        if not called:
             kept.append(stop)
             continue
         for first, last in pairwise([start, *borders, stop]):

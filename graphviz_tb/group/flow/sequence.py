@@ -13,10 +13,17 @@ STRAY = 4  # boxes before a first repetition that stand among its own: states th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxLine:
-    """The boxes of a level along its flow; `sources` are the places that the inputs of each come from."""
+    """The boxes of a level along its flow. The box at place p is box `order[p]` of the level, at `place[order[p]]`;
+    `sources_of` are the boxes that the inputs of each come from."""
 
     boxes: Sequence[FlowBox]
-    sources: Sequence[Sequence[int]]
+    order: Sequence[int]
+    place: Sequence[int]
+    sources_of: Sequence[Sequence[int]]
+
+    def sources(self, place: int) -> list[int]:
+        """The places that the inputs of the box at one come from."""
+        return [self.place[source] for source in self.sources_of[self.order[place]]]
 
     def before(self, once: Stretch) -> tuple[list[int], list[int]]:
         """The places right before a stretch that hold the same as it, wired alike inside, whatever feeds them; and
@@ -57,15 +64,15 @@ class BoxLine:
     def wires(self, places: Sequence[int]) -> list[list[int]]:
         """For each of some places which others of them feed it."""
         step_of = {place: step for step, place in enumerate(places)}
-        return [sorted([step_of[each] for each in self.sources[place] if each in step_of]) for place in places]
+        return [sorted([step_of[each] for each in self.sources(place) if each in step_of]) for place in places]
 
     def given(self, places: Sequence[int]) -> set[int]:
         """The places that feed some."""
-        return {source for place in places for source in self.sources[place]}
+        return {source for place in places for source in self.sources(place)}
 
     def feeds(self, start: int, places: Sequence[int]) -> bool:
         """Whether a place from `start` on feeds one of some places behind it."""
-        return any(start <= source < places[0] for place in places for source in self.sources[place])
+        return any(start <= source < places[0] for place in places for source in self.sources(place))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,11 +132,9 @@ class Element:
 
 
 def around(elements: Sequence[Element]) -> Stretch | None:
-    """The stretch from the first to the last of some elements, where the places of all are known."""
+    """The stretch from the first to the last of some elements, where the places of these are known."""
     first, last = elements[0].place, elements[-1].place
-    if first is None or last is None or any(element.place is None for element in elements):
-        return None
-    return Stretch(first.line, first.start, last.stop)
+    return None if first is None or last is None else Stretch(first.line, first.start, last.stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +176,10 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
     """The repetitions right before and behind those of a repeat that hold the same and are fed differently."""
     once = around(sequence[repeat.start : repeat.start + repeat.period])
     last = around(sequence[repeat.stop - repeat.period : repeat.stop])
-    if once is None or last is None or sum(box.ops for box in once.boxes()) < FEWEST_OPS:
+    before, strays = once.line.before(once) if once is not None else ([], [])
+    behind = last.line.behind(last) if last is not None else []
+    if once is None or not (before or behind) or not worth_it(sequence[repeat.start : repeat.stop], once):
         return StretchEnds(repeat.start, (), (), (), repeat.stop)
-    before, strays = once.line.before(once)
-    behind = last.line.behind(last)
     # Only at the border of an element: what a region holds belongs to it.
     start, stop = repeat.start, repeat.stop
     if before:
@@ -190,6 +195,11 @@ def ends_of(sequence: Sequence[Element], repeat: Repetition) -> StretchEnds:
     return StretchEnds(
         start if before else repeat.start, strays if before else (), before, behind, stop + 1 if behind else repeat.stop
     )
+
+
+def worth_it(elements: Sequence[Element], once: Stretch) -> bool:
+    """Whether repetitions are of some ops, and all their places are known."""
+    return sum(box.ops for box in once.boxes()) >= FEWEST_OPS and all(each.place is not None for each in elements)
 
 
 def begins(element: Element, place: int) -> bool:
