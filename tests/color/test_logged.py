@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from graphviz_tb import load
 from graphviz_tb.chart.measures import MEASURES, tag_values
 from graphviz_tb.color.logged import ByLogged, logged
-from graphviz_tb.commands.render import render
+from graphviz_tb.commands import cli
 from graphviz_tb.errors import MissingFacts, RequestError, UnknownChoice, UnknownNode
 from graphviz_tb.log import open_log
 from graphviz_tb.model.joins import Join, JoinRule
@@ -173,5 +173,5 @@ def test_options_of_logs_change_every_format_that_has_colours(bad: Model) -> Non
 def test_the_command_line_colours_by_what_it_asks_for(tmp_path: Path) -> None:
     target = tmp_path / "graph.svg"
     words = [str(FIXTURES / "logged/torch_layers"), "-o", str(target), "--logged", "grad/*", "--at", "2"]
-    assert CliRunner().invoke(render, words).exit_code == 0
+    assert CliRunner().invoke(cli, ["render", *words]).exit_code == 0
     assert "Root mean square of grad/*, step 2, log scale" in target.read_text()
