@@ -122,3 +122,14 @@ def test_groups_in_a_circle_are_named() -> None:
     assert in_circles(dag, [named(0, 1), named(2, 3)]) == set()
     assert in_circles(dag, [named(0, 2), named(4, 5)]) == {0}
     assert in_circles(dag, [named(4, 5), named(0, 2), named(1, 3)]) == {1, 2}
+
+
+def test_equal_layers_in_each_of_several_families_are_no_repeat() -> None:
+    # in ─▶ expert0_in ─▶ expert0_out ─▶ out, and so through expert1; all layers are equal
+    names = ["in", "expert0_in", "expert0_out", "expert1_in", "expert1_out", "out"]
+    pairs = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 4), (4, 5)]
+    assert groups(names, *pairs, symbol=1) == {"expert0": (1, 2), "expert1": (3, 4)}
+    # Numbers alone tell no parts apart, nor do counters at the end.
+    for first, second in (("conv1", "conv2"), ("x", "x_1"), ("0a", "0b")):
+        counted = ["in", *(f"expert{number}_{end}" for number in (0, 1) for end in (first, second)), "out"]
+        assert groups(counted, *pairs, symbol=1) == {}

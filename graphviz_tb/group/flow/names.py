@@ -6,19 +6,23 @@ cycle; otherwise the groups of the next word are tried.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.group.flow.dag import Dag, circles
 from graphviz_tb.group.flow.order import FlowOrder
-from graphviz_tb.group.flow.words import NameWords, Vocabulary
+from graphviz_tb.group.flow.titles import uncounted
+from graphviz_tb.group.flow.words import NameWords, Vocabulary, form
 from graphviz_tb.model.frozen import dataclass
 
 ROUNDS = 40  # words of a name; deeper names are tried no further
 # With what it adopts a group may be larger, but less than the level: else folding inside it would never end.
 MOST_OF, WITH_ADOPTED = 0.8, 0.9  # of a level: a group that large says nothing
 INSTANCE = 0.6  # of the next words in common: a numbered name is a separate instance
+LETTER = re.compile(r"#[a-z](?![a-z])")  # that counts behind a number: "stage0a"
+SIBLINGS = 2  # families of one make beside each other, as experts are: equal layers in each are no repeat
 STAR = 12  # members that may hang together by common neighbours only
 
 
@@ -39,8 +43,10 @@ def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[Name
     for _ in range(ROUNDS):
         later: list[NameFamily] = []
         taken = {box for named in good for box in named.members}
+        equal = {id(named): make(dag, named) for named in todo if one_symbol(dag, named)}
+        forms = Counter(filter(None, equal.values()))
         for named in todo:
-            if len({dag.boxes[number].symbol for number in named.named}) == 1:
+            if id(named) in equal and not ((made := equal[id(named)]) and forms[made] >= SIBLINGS):
                 continue  # numbered equals are a repeat, not a scope
             found = accepted(dag, order, named, taken)
             if found:  # else too large, or in several pieces: its next words are tried
@@ -57,6 +63,21 @@ def name_groups(dag: Dag, order: FlowOrder, vocabulary: Vocabulary) -> list[Name
             break
         todo = later
     return good
+
+
+def one_symbol(dag: Dag, named: NameFamily) -> bool:
+    """Whether all boxes of a family are of equal structure."""
+    return len({dag.boxes[number].symbol for number in named.named}) == 1
+
+
+def make(dag: Dag, named: NameFamily) -> tuple[Collection[str], Collection[int]] | None:
+    """The names of a small family without numbers, and what it is given: `expert0_in`, `expert0_out` and `expert1_in`,
+    `expert1_out` are of one make. None where its own names differ in numbers, or letters that count, alone."""
+    if len(named.named) > STAR:
+        return None
+    names = {LETTER.sub("#", form(uncounted(dag.boxes[number].name))) for number in named.named}
+    given = {source for number in named.named for source in dag.before[number]}.difference(named.named)
+    return (frozenset(names), frozenset(given)) if len(names) == len(named.named) else None
 
 
 def below(words: Sequence[NameWords], named: NameFamily) -> list[NameFamily]:
