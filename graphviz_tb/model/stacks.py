@@ -89,10 +89,15 @@ def drawn_as(hierarchy: Hierarchy, path: Path, members: Mapping[Path, Path]) -> 
 
 
 def repetitions(hierarchy: Hierarchy, row: int) -> int:
-    """The repetitions of a series; of a fold, what it holds."""
+    """How often a series repeats; of a fold, how much it holds."""
+    return len(repeated(hierarchy, row))
+
+
+def repeated(hierarchy: Hierarchy, row: int) -> list[int]:
+    """The rows that a series repeats, those of its ranges where it holds such; of a fold, what it holds."""
     if hierarchy.kind[row] != SERIES:
-        return len(hierarchy.children(row))
-    count = 0
+        return [*hierarchy.children(row).tolist()]
+    found: list[int] = []
     todo = [row]
     while todo:
         held = hierarchy.children(todo.pop())
@@ -100,5 +105,5 @@ def repetitions(hierarchy: Hierarchy, row: int) -> int:
         if ranges.all():
             todo += held.tolist()
         else:
-            count += len(held)
-    return count
+            found += held.tolist()
+    return found

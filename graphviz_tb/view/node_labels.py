@@ -16,7 +16,7 @@ from graphviz_tb.model.measure import thousands
 from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.model.paths import Path, address, last_segment
 from graphviz_tb.model.scene import BoxKind
-from graphviz_tb.model.stacks import repetitions, stack_in
+from graphviz_tb.model.stacks import is_stack, repeated, repetitions, stack_in
 from graphviz_tb.model.units import plural
 from graphviz_tb.model.view import NodeLabel
 from graphviz_tb.view.words import as_stack
@@ -54,7 +54,9 @@ class NodeLabels:
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(stack_in(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        return as_stack(node, self.second(path), member.label, member.second, shown, len(members))
+        said = self.second(content)
+        inside = self.usual(content[-1], each=False) if said is None else said
+        return as_stack(node, self.second(path), member.label, inside, shown, len(members))
 
     def plain_label(self, path: Path) -> NodeLabel:
         """The label of the child at `path`, closed or with all that it holds."""
@@ -84,9 +86,9 @@ class NodeLabels:
         layers = self.hierarchy.graph.layers
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
-    def usual(self, row: int) -> str:
-        """The second line where the picture has no other: what layer it is, how many ops it holds, or, where names are
-        little else than numbers, the type of an op."""
+    def usual(self, row: int, each: bool = True) -> str:
+        """The second line where the picture has no other: what layer it is, how many ops it holds (`each` of a stack's
+        members), or, where names are little else than numbers, the type of an op."""
         if (layer := self.layer(row)) is not None:
             return layer.line
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
@@ -94,7 +96,7 @@ class NodeLabels:
         if self.nameless and not self.hierarchy.opens(row):
             graph = self.hierarchy.graph
             return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
-        return self.count(row)
+        return self.count(row, each)
 
     def kind(self, row: int) -> BoxKind:
         """What the box of a row is drawn as."""
@@ -120,14 +122,16 @@ class NodeLabels:
             self.numbers[parent] = sibling_numbers(self.hierarchy, parent)
         return self.numbers[parent].get(row, "")
 
-    def count(self, row: int) -> str:
-        """How many ops a group holds, through calls; nothing for an op."""
+    def count(self, row: int, each: bool) -> str:
+        """How many ops a group holds, through calls; nothing for an op. Of a stack, how many `each` of its members
+        holds where all hold equally many."""
         if not self.hierarchy.opens(row):
             return ""
-        ops = self.ops(row)
-        if ops is None:
-            return "∞ ops"
-        return f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')}"
+        stack = (stack_in(self.hierarchy, row) if self.alone else row) if each else -1
+        if stack >= 0 and is_stack(self.hierarchy, stack):
+            inside = {self.ops(member) for member in repeated(self.hierarchy, stack)}
+            return f"{ops_word(inside.pop())} each" if len(inside) == 1 else f"{ops_word(self.ops(row))} in all"
+        return ops_word(self.ops(row))
 
     def functions(self, level: Metagraph, opened: Container[Path] = ()) -> tuple[NodeLabel, ...]:
         """Functions of the library that no call leads to, and those that were opened by themselves."""
@@ -165,6 +169,15 @@ def without_names(hierarchy: Hierarchy) -> bool:
     # From all over the file: its beginning may be other than the rest.
     some = ops[:: 1 + len(ops) // NAMES_LOOKED_AT].tolist()
     return nameless(map(hierarchy.leaf, some), len(some))
+
+
+def ops_word(ops: int | None) -> str:
+    """A number of ops in words; None where calls lead back without end.
+
+    >>> ops_word(1), ops_word(None)
+    ('1 op', '∞ ops')
+    """
+    return "∞ ops" if ops is None else f"{at_least(ops)}{thousands(ops)} {plural(ops, 'op')}"
 
 
 def badge(kind: BoxKind, members: int) -> str:

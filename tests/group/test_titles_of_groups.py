@@ -81,7 +81,8 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
         (["MatMul", "Conv2D", "Einsum", "Tanh"], "Conv2D · Einsum · Tanh"),
         (["MatMul", "Conv2D", "Einsum", "LSTM"], "Conv2D · Einsum · LSTM"),
         (["Mul", "Add", "Mul"], "2 Mul · Add"),
-        (["Rsqrt", "Mean", "Neg", "Mul"], "Rsqrt"),
+        (["Rsqrt", "Mean", "Neg", "Mul"], "norm"),
+        (["Rsqrt", "Mul"], "Rsqrt"),
         (["Mean", "Neg", "Mul"], "Mean · Neg"),
     ],
 )

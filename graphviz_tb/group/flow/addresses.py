@@ -11,12 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.guard import leaves
+from graphviz_tb.model.hierarchy import How
 
 Say = Callable[[FlowBox], str]
 
+
+def between(box: FlowBox) -> str:
+    """The first and the last row of a stack; "" for another group, which may end where a stack does."""
+    return f"{box.first().name} → {box.last().name}" if box.stack or box.how == How.SEGMENT else ""
+
+
 SAYINGS: tuple[Say, ...] = (
     lambda box: box.name,
-    lambda box: box.name if box.last().name == box.name else f"{box.name} ({box.last().name})",
+    lambda box: box.name if box.last().name == box.name else f"{box.name} ({between(box) or box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name})",
     lambda box: f"{box.name} ({box.first().name} → {box.last().name}, {len(leaves(box))})",
 )

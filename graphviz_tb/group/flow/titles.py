@@ -45,6 +45,7 @@ PLUMBING = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
     "Rsqrt": frozenset(("Mean", "SquaredDifference", "Neg", "StopGradient", "Square")),
 }
+CENTRED = PLUMBING["Rsqrt"] | {"Sub"}  # what a norm does beside its root; an attention's scale is a root alone
 
 
 def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy) -> None:
@@ -192,7 +193,9 @@ def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     telling = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
     if not products and (most := main_scope(rows, hierarchy)):
         telling = [most, *(op for op in telling if op != most)][:TELLING]
-    return joined([f"{count[op]} {op}" if count[op] > 1 else op for op in telling]) if telling else ""
+    words = {"Rsqrt": "norm"} if telling == ["Rsqrt"] and not count.keys().isdisjoint(CENTRED) else {}
+    named = [f"{count[op]} {words.get(op, op)}" if count[op] > 1 else words.get(op, op) for op in telling]
+    return joined(named) if named else ""
 
 
 def main_scope(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
