@@ -274,3 +274,20 @@ def test_a_second_cell_is_no_step_of_the_first() -> None:
         inputs = outputs[-8:]
     net.op("Pack", "pack", *inputs)
     assert set(heights(net.model("numbers"))) <= {7, 8}
+
+
+@pytest.mark.parametrize("names", ["scopes", "numbers"])
+def test_a_skip_of_each_block_into_one_sum_is_part_of_its_block(names: str) -> None:
+    # Each block gives something to its successor, and something else to a sum of all, as in WaveNet.
+    net = Network()
+    x, skips = net.dense(net.op("Placeholder", "x"), "stem", "Elu"), []
+    for at in range(12):
+        gated = net.op("Mul", f"{at}/gated", net.dense(x, f"{at}/a", "Tanh"), net.dense(x, f"{at}/b", "Sigmoid"))
+        skips.append(net.dense(gated, f"{at}/skip", "Neg"))
+        x = net.op("AddV2", f"{at}/sum", x, net.dense(gated, f"{at}/on", "Neg")) if at < 11 else x
+    net.op("Identity", "end", net.dense(net.op("AddN", "skips", *skips), "head"))
+    model = net.model(names)
+    hierarchy = model.hierarchy
+    stacks = [row for row in range(len(hierarchy)) if hierarchy.kind[row] == RowKind.SERIES]
+    inside = [int(hierarchy.op_total[hierarchy.end[row]] - hierarchy.op_total[row]) for row in stacks]
+    assert max(inside) >= 11 * 22  # four layers of five ops, a product and a sum, in eleven or more

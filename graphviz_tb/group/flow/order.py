@@ -14,7 +14,15 @@ import numpy as np
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.group.flow.dag import OUTSIDE, Dag
-from graphviz_tb.group.flow.everywhere import ancestors, broadcasts, find_collectors, memories, read_everywhere
+from graphviz_tb.group.flow.everywhere import (
+    COLLECTOR,
+    COLLECTOR_FROM,
+    ancestors,
+    broadcasts,
+    find_collectors,
+    memories,
+    read_everywhere,
+)
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 
@@ -70,18 +78,48 @@ def demand_line(
     `first` and what they need, `then` and what these need, the way to the deepest end; side outputs, each right behind
     the last box it needs, but never among the first.
     """
+    sums = sums_of_skips(dag, depth)
+    for skipping in (True, False) if sums else (False,):
+        before = (
+            [dag.before[box] if box not in sums else [sums[box]] for box in range(len(dag))] if skipping else dag.before
+        )
+        line, side = demanded(dag, replace(dag, before=before), depth, first, then)
+        place = inverse(line, len(dag))
+        if all(place[source] < place[box] for box in sums for source in dag.before[box]):
+            break
+    return line, place, side
+
+
+def sums_of_skips(dag: Dag, depth: list[int]) -> dict[int, int]:
+    """What takes something from many depths of the level, each by a way of its own from a box that others use too, and
+    the deepest of its inputs: such a way belongs to the block that it leaves."""
+    if len(dag) < COLLECTOR_FROM:
+        return {}
+    sums: dict[int, int] = {}
+    for box, sources in enumerate(dag.before):
+        if len(sources) < COLLECTOR or len({depth[source] for source in sources}) < COLLECTOR:
+            continue
+        if all(len(dag.after[source]) == 1 and dag.before[source] for source in sources):
+            sums[box] = max(sources, key=lambda source: (depth[source], -source))
+    return sums
+
+
+def demanded(
+    dag: Dag, main: Dag, depth: list[int], first: Iterable[int], then: Iterable[int]
+) -> tuple[list[int], list[bool]]:
+    """The order, and which boxes are on the side; `main` lacks the ways into sums but the deepest."""
     seen = [False] * len(dag)
     line: list[int] = []
-    demand(dag, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
+    demand(main, depth, sorted(first, key=lambda box: (depth[box], box)), seen, line)
     head = len(line)
-    demand(dag, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
+    demand(main, depth, sorted(then, key=lambda box: (depth[box], box)), seen, line)
     sinks = [box for box, users in enumerate(dag.after) if not users]
     if sinks:
-        demand(dag, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
+        demand(main, depth, [max(sinks, key=lambda box: (depth[box], -box))], seen, line)
     side = [not reached for reached in seen]
     if len(line) < len(dag):  # only saves time
         line = with_side_outputs(dag, depth, seen, line, head)
-    return line, inverse(line, len(dag)), side
+    return line, side
 
 
 def demand(dag: Dag, depth: list[int], roots: Iterable[int], seen: list[bool], line: list[int]) -> None:
