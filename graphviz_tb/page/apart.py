@@ -261,13 +261,15 @@ class ApartWalk:
         # As a member of a stack, here or in the page, it has what all members together have.
         if self.expander.box_of(child) != child or (self.alone and stack_of(base, there) is not None):
             return True
-        usual = level_of(self.copied, self.usual, around) if around is not None else None
-        if around is None or usual is None:
+        if around is None:
             return True
+        if around not in self.seen_usually:
+            usual = level_of(self.copied, self.usual, around)
+            if usual is None:
+                return True
+            self.seen_usually[around] = neighbours(*usual, int)
         if path not in self.seen:
             self.seen[path] = neighbours(*self.known[path][:2], self.rows.__getitem__)
-        if around not in self.seen_usually:
-            self.seen_usually[around] = neighbours(*usual, int)
         return self.seen[path].get(there[-1]) != self.seen_usually[around].get(there[-1])
 
     def laid(self, held: Held, path: Path) -> Laid | None:
