@@ -54,9 +54,7 @@ class NodeLabels:
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(stack_in(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        said = self.second(content)
-        inside = self.usual(content[-1], each=False) if said is None else said
-        return as_stack(node, self.second(path), member.label, inside, shown, len(members))
+        return as_stack(node, self.second(path), member.label, member.second, shown, len(members))
 
     def plain_label(self, path: Path) -> NodeLabel:
         """The label of the child at `path`, closed or with all that it holds."""
@@ -86,9 +84,9 @@ class NodeLabels:
         layers = self.hierarchy.graph.layers
         return layers.get(self.hierarchy.name[row]) if layers and row < self.hierarchy.end[0] else None
 
-    def usual(self, row: int, each: bool = True) -> str:
-        """The second line where the picture has no other: what layer it is, how many ops it holds (`each` of a stack's
-        members), or, where names are little else than numbers, the type of an op."""
+    def usual(self, row: int) -> str:
+        """The second line where the picture has no other: what layer it is, how many ops it holds, or, where names are
+        little else than numbers, the type of an op."""
         if (layer := self.layer(row)) is not None:
             return layer.line
         if int(self.hierarchy.node[row]) in self.hierarchy.graph.missing:
@@ -96,7 +94,7 @@ class NodeLabels:
         if self.nameless and not self.hierarchy.opens(row):
             graph = self.hierarchy.graph
             return str(graph.op_types[graph.op[self.hierarchy.node[row]]])
-        return self.count(row, each)
+        return self.count(row)
 
     def kind(self, row: int) -> BoxKind:
         """What the box of a row is drawn as."""
@@ -122,12 +120,12 @@ class NodeLabels:
             self.numbers[parent] = sibling_numbers(self.hierarchy, parent)
         return self.numbers[parent].get(row, "")
 
-    def count(self, row: int, each: bool) -> str:
-        """How many ops a group holds, through calls; nothing for an op. Of a stack, how many `each` of its members
-        holds where all hold equally many."""
+    def count(self, row: int) -> str:
+        """How many ops a group holds, through calls; nothing for an op. Of a stack, how many each of its members holds
+        where all hold equally many."""
         if not self.hierarchy.opens(row):
             return ""
-        stack = (stack_in(self.hierarchy, row) if self.alone else row) if each else -1
+        stack = stack_in(self.hierarchy, row) if self.alone else row
         if stack >= 0 and is_stack(self.hierarchy, stack):
             inside = {self.ops(member) for member in repeated(self.hierarchy, stack)}
             return f"{ops_word(inside.pop())} each" if len(inside) == 1 else f"{ops_word(self.ops(row))} in all"

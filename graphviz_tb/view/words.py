@@ -86,7 +86,8 @@ def as_stack(node: NodeLabel, said: str | None, member: str, inside: str, shown:
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
     """
-    each = said if said is not None else f"{inside} each" if inside else ""
+    stacked = " each" in inside or " in all" in inside  # the member is a stack itself
+    each = said if said is not None else f"{inside} each" if inside and not stacked else inside
     aside = "" if node.connected else "side by side"
     other = f"as {member}" if shown else ""
     return replace(

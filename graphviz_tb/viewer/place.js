@@ -3712,8 +3712,9 @@ function second_line(node, links_ = 0) {
   return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
 }
 function as_stack(node, said, member, inside, shown, members) {
-  let each, aside_, other;
-  each = ((said != null) ? said : (inside ? (String(inside) + " each") : ""));
+  let stacked, each, aside_, other;
+  stacked = (inside.includes(" each") || inside.includes(" in all"));
+  each = ((said != null) ? said : ((inside && !stacked) ? (String(inside) + " each") : inside));
   aside_ = (node.connected ? "" : "side by side");
   other = (shown ? ("as " + String(member)) : "");
   return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + ", one of " + String(members)), stacked: true});
