@@ -16,7 +16,7 @@ from tests.each import each
 
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
 CEILINGS = [  # fixture, most crossings, least share of straight steps, most area in thousands of square pixels
-    ("mnist_cnn.pbtxt", 1, 1.00, 130),
+    ("mnist_cnn.pbtxt", 1, 1.00, 131),
     ("cifar10_shapes.pb", 2, 1.00, 709),
     ("keras2_mnist.pb", 1, 1.00, 143),
     ("keras2_functional.pb", 5, 1.00, 225),
@@ -27,7 +27,7 @@ CEILINGS = [  # fixture, most crossings, least share of straight steps, most are
     ("gan_scopes.pb", 0, 1.00, 108),
     ("xor.pbtxt", 1, 1.00, 95),
     ("while_v1.pb", 0, 1.00, 17),
-    ("multi_device.pb", 1, 1.00, 121),
+    ("multi_device.pb", 1, 1.00, 122),
     ("func_library_v2.pb", 5, 1.00, 360),
 ]
 

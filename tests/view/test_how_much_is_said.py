@@ -16,6 +16,7 @@ from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.model.view import NodeLabel, View
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.labels import account, label, shown
+from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.shared import LONGEST_NAME, note
 from graphviz_tb.view.stubs import stub
 from graphviz_tb.view.words import tooltip
@@ -33,6 +34,22 @@ def ops(count: int, *more: str) -> list[dict[str, Any]]:
     """Ops behind each other; each reads `more` too."""
     before = [[], *([f"n{number}"] for number in range(count - 1))]
     return [{"name": f"n{at}", "op": f"Op{at % 7}", "input": [*more, *reads]} for at, reads in enumerate(before)]
+
+
+@pytest.mark.parametrize(("projected", "said"), [(False, "3 ops each"), (True, "16 ops in all")])
+def test_a_stack_counts_the_ops_of_each_member_where_all_hold_equally_many(projected: bool, said: str) -> None:
+    nodes: list[dict[str, Any]] = [{"name": "x", "op": "Placeholder"}]
+    for at in range(5):
+        last = nodes[-1]["name"]
+        nodes.append({"name": f"b_{at}/conv", "op": "Conv2D", "input": [last]})
+        nodes.append({"name": f"b_{at}/relu", "op": "Relu", "input": [f"b_{at}/conv"]})
+        beside = last
+        if projected and not at:
+            nodes.append({"name": (beside := "b_0/project"), "op": "Conv2D", "input": [last]})
+        nodes.append({"name": f"b_{at}/add", "op": "Add", "input": [f"b_{at}/relu", beside]})
+    hierarchy = load(GraphDef(node=nodes)).hierarchy
+    stack = hierarchy.name.index("b_[0-4]")
+    assert NodeLabels(hierarchy, lambda path: None).node_label((stack,)).second == said
 
 
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
