@@ -192,7 +192,7 @@ def mistaken(hierarchy: Hierarchy) -> dict[int, str]:
     >>> names = *(f"a{number}" for number in range(6)), "a[0-5]"
     >>> hierarchy = load("".join(f'node {{ name: "{name}" op: "Relu" }}' for name in names).encode()).hierarchy
     >>> [(hierarchy.leaf(row), name) for row, name in mistaken(hierarchy).items()]
-    [('a[0-5]', 'a[0-5] (a0 → a5)')]
+    [('a[0-5]', 'a[0-5] (a5)')]
     """
     called: dict[int, dict[int, str]] = {}
     for row, label in hierarchy.labels.items():

@@ -11,14 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.guard import leaves
+from graphviz_tb.group.flow.titles import RANGE
 from graphviz_tb.model.hierarchy import How
 
 Say = Callable[[FlowBox], str]
 
 
 def between(box: FlowBox) -> str:
-    """The first and the last row of a stack; "" for another group, which may end where a stack does."""
-    return f"{box.first().name} → {box.last().name}" if box.stack or box.how == How.SEGMENT else ""
+    """The first and the last row of a stack that has no range in its name; "" for another group, which may end where a
+    stack does."""
+    repeated = (box.stack or box.how == How.SEGMENT) and not RANGE.search(box.name)
+    return f"{box.first().name} → {box.last().name}" if repeated else ""
 
 
 SAYINGS: tuple[Say, ...] = (
