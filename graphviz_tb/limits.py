@@ -163,6 +163,8 @@ EDGES_LED = Limit(100_000, "flatten", "edges",
 LOOPS_APART = Limit(8, "annotate", "loops",
     "of control flow v1 inside each other that are distinguished: a damaged graph enters one over and over",
     "taken as so deep")
+LOOPS_CHAINED = Limit(50, "annotate", "loops", "of which each runs as often as the one before", "at least one round")
+COMPARISONS = Limit(8, "annotate", "comparisons", "of the condition of one loop", "at least one round")
 FRAMES = Limit(32, "annotate", "sets of arguments",
     "of one function for which its body is inferred; a shared layer has a handful",
     "inferred from what they have in common")

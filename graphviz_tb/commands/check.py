@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options, together
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.api.checked import CheckedAssertion, CheckedModel

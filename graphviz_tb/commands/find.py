@@ -9,7 +9,7 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
 from graphviz_tb.commands.terminal import one_line
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.api import Node

@@ -10,7 +10,7 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options_with
 from graphviz_tb.errors import NoGraph, ReadError, TbGraphError
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.commands.holdings import SourceArgument

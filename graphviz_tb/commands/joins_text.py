@@ -12,8 +12,8 @@ from graphviz_tb.commands.session import open_model
 from graphviz_tb.commands.table import columns_of_terminal, style, table, tell
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts
-from graphviz_tb.model.finite import heading
 from graphviz_tb.model.joins import Join, JoinRule
+from graphviz_tb.model.json_values import heading
 from graphviz_tb.model.units import plural
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from graphviz_tb.commands.table import (
 )
 from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.errors import MissingFacts, NoGraph
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 from graphviz_tb.model.profile import OpTime, Profile
 from graphviz_tb.model.stats import median, rounded
 from graphviz_tb.model.units import format_bytes, format_micros

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphviz_tb.commands.options import theme_option
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.model.embeddings import Embedding, PointColumn, Projection

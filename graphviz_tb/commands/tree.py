@@ -11,7 +11,7 @@ import click
 
 from graphviz_tb.commands.options import collect, fold_options, input_options
 from graphviz_tb.limits import FUNCTIONS_LISTED
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 
 if TYPE_CHECKING:
     from graphviz_tb.pipeline import Model

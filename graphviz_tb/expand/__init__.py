@@ -17,12 +17,13 @@ from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import ExtractInput, called_again, comes_back, decide, decide_circling
 from graphviz_tb.expand.filed import LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
-from graphviz_tb.model.columns import Bools, distinct
+from graphviz_tb.model.columns import Bools, Bytes, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
+from graphviz_tb.ops.roles import FRAME_NEXTS
 from graphviz_tb.options import ExpandOptions
 
 __all__ = ["Expander", "Path", "child_path", "parent_path"]
@@ -177,7 +178,7 @@ class Expander:
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
-        if "NextIteration" not in hierarchy.graph.op_types:  # a loop of control flow v1 is a cycle that runs
+        if FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):  # a loop of control flow v1 is a cycle that runs
             scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE}
             reversed_pairs |= called_again(data, stacks - reversed_pairs, scopes, reversed_pairs)
         return frozenset(reversed_pairs)
@@ -209,6 +210,13 @@ class Expander:
     @cached_property
     def _training(self) -> frozenset[int]:
         return frozenset(np.flatnonzero(self.hierarchy.how == TRAINING).tolist())
+
+    def asked_of_rows(self) -> tuple[Bools | Bytes, ...]:
+        """The columns of rows that levels depend on, beside structure: where these agree, equal groups have equal
+        levels."""
+        hierarchy = self.hierarchy
+        hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
+        return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sinks, self._left_over
 
     @cached_property
     def _left_over(self) -> Bools:

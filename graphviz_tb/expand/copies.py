@@ -41,9 +41,7 @@ class Copies:
         self._levels, self._hierarchy = levels, hierarchy
         self._marks = MarkFiles(hierarchy)
         self._calls = np.array(sorted(hierarchy.calls), np.int64)
-        hidden = levels.hidden if levels.hidden is not None else np.zeros(len(hierarchy), bool)
-        # What `Expander` asks of a row beside its structure.
-        self._rows = (hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, levels._sinks, levels._left_over)
+        self._rows = levels.asked_of_rows()
         self._numbers: dict[Tensor, int] = {}
 
     def of(self, stack: int) -> list[Copy]:

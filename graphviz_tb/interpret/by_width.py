@@ -14,9 +14,9 @@ import numpy as np
 
 from graphviz_tb.model.columns import Bools, Ints
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.roles import CONVOLUTIONS, DEPTHWISE, PRODUCTS
+from graphviz_tb.ops.roles import ADDS, CONVOLUTIONS, DEPTHWISE, PRODUCTS
 
-JOINS = frozenset({"Add", "AddV2", "Sub", "Mul", "RealDiv", "BiasAdd"})  # of an operand and one number for each channel
+JOINS = ADDS | {"Sub", "Mul", "RealDiv", "BiasAdd"}  # of an operand and one number for each channel
 KEEPS = JOINS | {
     *("Abs", "Elu", "Exp", "Identity", "LeakyRelu", "Maximum", "Minimum", "Neg", "Relu", "Relu6", "Selu", "Sigmoid"),
     *("Softplus", "Softsign", "Square", "Tanh", "AvgPool", "MaxPool", "FusedBatchNorm", "FusedBatchNormV3", "Mean"),

@@ -11,8 +11,8 @@ from dataclasses import field, fields, replace
 from itertools import chain, groupby
 from typing import Any, Literal
 
-from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.json_values import finite
 
 ChangeKind = Literal[
     "added", "removed", "renamed", "moved", "changed", "rewired", "function-changed", "signature-changed"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from posixpath import join, normpath
 from typing import Any
 
-from graphviz_tb.model.finite import finite
 from graphviz_tb.model.hparams import HParam, HParamSetting, Interval, Metric
+from graphviz_tb.model.json_values import finite
 from graphviz_tb.model.logged import Logged, Series
 from graphviz_tb.read.logged.hparams import trials_of
 

@@ -19,9 +19,9 @@ from graphviz_tb.chart.order import HUES, LineStyle, groups, styles
 from graphviz_tb.errors import TbGraphError
 from graphviz_tb.log import Log, open_log
 from graphviz_tb.model.embeddings import Embedding
-from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.joins import Join
+from graphviz_tb.model.json_values import finite, whole
 from graphviz_tb.model.logged import Histograms, Kind, Logged, Place, Run, Series
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.page.blocks import DataBlock, words

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.chart.histograms import percentiles, ridges
 from graphviz_tb.log import Log
-from graphviz_tb.model.finite import finite, whole
+from graphviz_tb.model.json_values import finite, whole
 from graphviz_tb.model.logged import Blobs, Curves, Histograms, Place, Series, TensorPoints
 from graphviz_tb.page.blobs import HEAD, UNKNOWN, kind_of, size_of
 from graphviz_tb.page.columns import Blocks

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.finite import finite
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.json_values import finite
 from graphviz_tb.model.measure import clean
 from graphviz_tb.model.tensors import shape_word
 

@@ -14,10 +14,10 @@ import numpy as np
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import JSON_BYTES
 from graphviz_tb.model.columns import span
-from graphviz_tb.model.finite import VERSIONS, finite, heading
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
+from graphviz_tb.model.json_values import VERSIONS, finite, heading
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.paths import address

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from graphviz_tb.chart.measures import MEASURES
 from graphviz_tb.color.hues import plain_fill
 from graphviz_tb.color.logged import ByLogged
-from graphviz_tb.model.finite import finite, whole
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.joins import Join
+from graphviz_tb.model.json_values import finite, whole
 from graphviz_tb.model.later import KeptValues
 from graphviz_tb.model.measured_tags import LoggedValues, RowValue
 from graphviz_tb.model.theme import THEMES

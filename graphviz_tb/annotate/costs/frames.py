@@ -17,17 +17,17 @@ from graphviz_tb.ops.table import row
 NONE = 0  # the frame of what runs once
 # What changes something, or may do so.
 EFFECTS = (
+    *(Role.ASSIGN, Role.SCATTER, Role.UPDATE, Role.REFERENCE, Role.SUMMARY, Role.RESULT, Role.CHECK),
     *(
-        Role.ASSIGN,
-        Role.SCATTER,
-        Role.UPDATE,
-        Role.REFERENCE,
-        Role.SUMMARY,
-        Role.RESULT,
-        Role.CHECK,
         Role.INPUT_PIPELINE,
+        Role.CALL,
+        Role.LAUNCH,
+        Role.REMOTE_CALL,
+        Role.MAP,
+        Role.BRANCH,
+        Role.COUNTED_LOOP,
+        Role.LOOP,
     ),
-    *(Role.CALL, Role.LAUNCH, Role.REMOTE_CALL, Role.MAP, Role.BRANCH, Role.COUNTED_LOOP, Role.LOOP),
 )
 # What does no more than hand a value on.
 HANDS_ON = (

@@ -372,18 +372,8 @@ RULES: dict[str, LayerCostRule] = {
     rule.__name__: rule
     for rule in (
         *(dense, einsum_dense, convolution, transposed, depthwise, separable, dotted, batch_norm, layer_norm, rms_norm),
-        *(
-            multi_head,
-            grouped_heads,
-            attention,
-            additive_attention,
-            matrix_product,
-            summed,
-            wrapped,
-            activation,
-            of_cell,
-            convolutional,
-        ),
+        *(multi_head, grouped_heads, attention, additive_attention, matrix_product, summed, wrapped, activation),
+        *(of_cell, convolutional),
     )
 }
 MAKERS: dict[str, Callable[[str], LayerCostRule]] = {

@@ -15,8 +15,9 @@ from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.symbols import HIDDEN
 from graphviz_tb.annotate.infer.wiring import OutputRef
-from graphviz_tb.limits import CARRIERS_FOLLOWED
+from graphviz_tb.limits import CARRIERS_FOLLOWED, COMPARISONS, LOOPS_CHAINED
 from graphviz_tb.ops.roles import (
+    ADDS,
     FRAME_CONDITIONS,
     FRAME_ENTERS,
     FRAME_EXITS,
@@ -29,10 +30,8 @@ from graphviz_tb.ops.roles import (
 
 # comparison ─▶ whether the first operand is the lower one, and whether both may be equal
 LOWER_FIRST = {"Less": (True, 0), "LessEqual": (True, 1), "Greater": (False, 0), "GreaterEqual": (False, 1)}
-SUMS, DIFFERENCES = frozenset({"Add", "AddV2"}), frozenset({"Sub"})
+DIFFERENCES = frozenset({"Sub"})
 NOWHERE: OutputRef = (-1, 0)
-MOST_COMPARED = 8  # comparisons of one condition
-MOST_CHAINED = 50  # loops of which each runs as often as the one before
 
 
 class Loop(Protocol):
@@ -67,7 +66,7 @@ class Rounds:
     def of(self, frame: CallFrame, node: int) -> int | None:
         """How often a `While` runs its body, or a `LoopCond` lets a round begin; None where no number says it."""
         key = frame, node
-        if key not in self._known and self._asked < MOST_CHAINED:
+        if key not in self._known and self._asked < LOOPS_CHAINED:
             self._known[key] = None  # a loop whose limit is what it counts itself
             self._asked += 1
             self._known[key] = self._counted(frame, node)
@@ -94,7 +93,7 @@ class Rounds:
         """The comparisons that a condition is made of; one that is no comparison is among them."""
         waiting = [condition[0]]
         found: list[int] = []
-        while waiting and len(found) < MOST_COMPARED:
+        while waiting and len(found) < COMPARISONS:
             node = waiting.pop()
             if node >= 0 and self.inference.op(node) == "LogicalAnd":
                 waiting += [operand[0] for operand in operands(self.inference, node)]
@@ -126,7 +125,7 @@ class Rounds:
         """What a round adds to one of the values; None where it does something else with it."""
         end = loop.brought(value)
         op = self.inference.op(end[0]) if end[0] >= 0 else ""
-        if op not in SUMS | DIFFERENCES:
+        if op not in ADDS | DIFFERENCES:
             return None
         terms = operands(self.inference, end[0])
         added = [term for term in terms if loop.carried(term) != value]

@@ -12,7 +12,7 @@ from graphviz_tb.diff.report.words import SIGNS, behind, differing, facts, follo
 from graphviz_tb.errors import RequestError, UnknownChoice
 from graphviz_tb.limits import CHANGES_UNFOLDED, COMMENT, REPORT_LETTERS
 from graphviz_tb.model.change import KINDS, SEVERITIES, Change, as_dicts
-from graphviz_tb.model.finite import heading
+from graphviz_tb.model.json_values import heading
 from graphviz_tb.model.units import counted
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from graphviz_tb.model.columns import Longs
 
 @dataclass(slots=True, eq=False)
 class Sorting:
-    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `busy` the
-    scopes of these that close cycles, `stored` those of them that
-    only feed storage or are storage; `rings` are cycles that are left; `back` are edges that make each loop of control
-    flow v1 one cycle (see `frames`)."""
+    """`before` and `after` are the flow between `boxes`; `away` are boxes that move aside, `busy` the scopes of these
+    that close cycles, `stored` those of them that only feed storage or are storage; `rings` are cycles that are left;
+    `back` are edges that make each loop of control flow v1 one cycle (see `frames`)."""
 
     boxes: Sequence[FlowBox]
     before: list[dict[int, None]]
