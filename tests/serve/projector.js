@@ -28,10 +28,21 @@ async function main() {
     return pen.getImageData(0, 0, copy.width, copy.height).data.filter((value, at) => at % 4 === 3 && value > 0).length;
   });
 
+  /** The same once the cloud stands still: two looks apart count as many. */
+  const drawn = async (page) => {
+    let count = -1;
+    await until(async () => {
+      const last = count;
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      return (count = await inked(page)) === last;
+    }, "the cloud does not come to rest");
+    return count;
+  };
+
   await test("1: the cloud is there, with its variance, its categories and its pictures", async () => {
     await named("Cloud of 600 points of default:00000, 0 chosen");
     await says(tab.locator(".cloud-note"), "600 points, 24 dimensions · these axes explain 55.8% of the variance");
-    ok((await legend.getByRole("button").count()) === 10, "not ten categories");
+    await until(async () => (await legend.getByRole("button").count()) === 10, "not ten categories");
     await bar.getByRole("checkbox", { name: "Images" }).waitFor();
     await shot(tab);
     await bar.getByRole("checkbox", { name: "Images" }).uncheck();
@@ -46,11 +57,11 @@ async function main() {
     await shot(tab);
     await card.locator("tr", { has: tab.getByRole("cell", { name: `image ${ROW}`, exact: true }) }).getByRole("button").click();
     await says(card, "neighbours have digit 4; this point has 9");
-    ok((await card.locator(".cloud-near li").count()) === 10, "not ten neighbours");
+    await until(async () => (await card.locator(".cloud-near li").count()) === 10, "not ten neighbours");
     await card.getByRole("combobox", { name: "Distance" }).selectOption("euclidean");
     await card.getByRole("slider", { name: "Nearest" }).fill("25");
     await until(async () => (await card.locator(".cloud-near li").count()) === 25, "not 25 neighbours");
-    ok(/point=/.test(await tab.evaluate(() => location.hash)), "the address does not say which point");
+    await until(async () => /point=/.test(await tab.evaluate(() => location.hash)), "the address does not say which point");
     await shot(tab);
     await card.getByRole("button", { name: "Isolate" }).click();
     await says(bar, "26 shown alone");
@@ -95,7 +106,7 @@ async function main() {
     await says(card, "Number0");
     await cloud.press(".");
     await says(card, "Number1");
-    const before = await inked(tab);
+    const before = await drawn(tab);
     for (const key of ["+", "+", "ArrowLeft", "ArrowUp", "0"]) await cloud.press(key);
     await until(async () => (await inked(tab)) === before, "0 does not show the first look again");
     ok(before > 2000, `only ${before} pixels are drawn`);
@@ -133,7 +144,7 @@ async function main() {
     await cloud.press("Escape");
     await named("0 chosen");
     await until(async () => (await inked(tab)) > 2000, "nothing is drawn");
-    const plain = await inked(tab);
+    const plain = await drawn(tab);
     await other.bringToFront();
     await until(async () => Math.abs((await inked(other)) / plain - 1) < 0.35, `not as many pixels as ${plain}`);
     ok(await other.evaluate(() => document.querySelector(".cloud-points").getContext("webgl") !== null), "not by WebGL");
@@ -163,7 +174,7 @@ async function main() {
     watched(other);
     await other.goto(`${process.env.PAGE}#page=projector&point=${ROW}&cloudaxes=0,1`);
     await until(async () => (await near(other)).length === 10, "the file finds no neighbours");
-    ok(JSON.stringify(await near(other)) === JSON.stringify(await near(tab)), "other neighbours");
+    await until(async () => JSON.stringify(await near(other)) === JSON.stringify(await near(tab)), "other neighbours");
     await other.getByRole("checkbox", { name: "Images" }).waitFor();
     await shot(other);
     await other.close();
