@@ -51,7 +51,7 @@ def outline(model: OpenableModel) -> tuple[OutlineGroup, ...]:
     opened = set(first_picture(hierarchy, model.metagraph))
     quiet = quiet_rows(hierarchy)
     node_labels = NodeLabels(hierarchy, lambda path: None)
-    mistaken_for = mistaken(hierarchy)
+    mistaken_for = mistaken(hierarchy, inside=False)  # one under the other no one takes for the other
     bodies = {loop["body"] for loop in loops(hierarchy)}
 
     def called(path: Path) -> str:

@@ -184,9 +184,9 @@ def displayed_name(hierarchy: Hierarchy, row: int) -> str:
     return address(hierarchy, (row,))
 
 
-def mistaken(hierarchy: Hierarchy) -> dict[int, str]:
-    """What series and folds are called by whose labels are the names of something else: by row the last segment of the
-    name.
+def mistaken(hierarchy: Hierarchy, inside: bool = True) -> dict[int, str]:
+    """What series and folds are called by whose labels are the names of something else, of what lies `inside` them too:
+    by row the last segment of the name.
 
     >>> from graphviz_tb import load
     >>> names = *(f"a{number}" for number in range(6)), "a[0-5]"
@@ -201,8 +201,9 @@ def mistaken(hierarchy: Hierarchy) -> dict[int, str]:
             called.setdefault(function_of(hierarchy, row), {})[row] = name[: len(name) - len(own)] + label
     found: list[int] = []
     for root, names in called.items():
-        there = set(hierarchy.name[root + 1 : hierarchy.end[root]])
-        found += [row for row, name in names.items() if name in there and name != hierarchy.name[row]]
+        there = {hierarchy.name[row]: row for row in range(root + 1, hierarchy.end[root])}
+        others = {row: other for row, name in names.items() if (other := there.get(name, row)) != row}
+        found += [row for row, other in others.items() if inside or not row < other < hierarchy.end[row]]
     return {row: hierarchy.written(row) for row in found}
 
 

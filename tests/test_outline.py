@@ -76,6 +76,20 @@ def test_in_a_loop_that_holds_the_model_layers_come_first_and_what_it_carries_ha
     assert {part.label for part in line.beside} == {"counter", "tokens"}
 
 
+def test_a_group_that_is_called_like_what_it_ends_in_has_that_name_alone() -> None:
+    nodes = ['node { name: "x" op: "Placeholder" } node { name: "w" op: "Const" }']
+    last = "x"
+    for at in range(1, 5):
+        nodes.append(f'node {{ name: "c{at}" op: "Conv2D" input: "{last}" input: "w" }}')
+        nodes.append(f'node {{ name: "r{at}" op: "Relu" input: "c{at}" }}')
+        nodes.append(f'node {{ name: "out{at}" op: "Add" input: "r{at}" input: "{last}" }}')
+        last = f"out{at}"
+    groups = outline(load("\n".join(nodes).encode()))
+    called = {part.label for group in groups for rank in group.ranks for part in rank}
+    assert {"out1", "out2", "out3", "out4"} <= called
+    assert not any("(" in label for label in called)
+
+
 def test_what_trains_stands_beside() -> None:
     lines = outline(load(step()))
     assert {part.label for part in lines[0].beside} == {"gradients", "updates", "bookkeeping"}
