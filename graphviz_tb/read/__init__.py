@@ -52,6 +52,7 @@ READERS: dict[str, Reader] = {
     "events": imported(f"{__name__}.logdir", "read_events"),
     "keras_json": imported(f"{__name__}.keras_model", "read_keras"),
     "keras_metadata": imported(f"{__name__}.keras_metadata", "read_metadata"),
+    "keras_hdf5": imported(f"{__name__}.keras.whole_model", "read_whole_model"),
     "archive": imported(f"{__name__}.archive", "read_archive"),
 }
 

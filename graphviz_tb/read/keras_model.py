@@ -24,7 +24,7 @@ from graphviz_tb.read.keras.between import LayerOutputs
 from graphviz_tb.read.keras.facts import layer_facts
 from graphviz_tb.read.keras.feeds import calls, inputs
 from graphviz_tb.read.keras.possible import shallow
-from graphviz_tb.read.keras.stored import StoredShapes, stored_shapes, uncounted
+from graphviz_tb.read.keras.stored import StoredShapes, stored_shapes
 from graphviz_tb.read.keras.subclassed import completed
 from graphviz_tb.read.keras.tree import (
     LayerNode,
@@ -91,9 +91,12 @@ def conceptual_graph(
     budget = MemoryBudget(on_disk, name)
     for layer in layers:
         budget.take(sum(EDGE + len(source.path) for source in inputs(layer)))
-    shapes, untold = _of_own_classes(layers, weights) if whole is described else ({}, ())
     takes = {layer: calls(layer) for layer in layers}
-    facts, numbers = layer_facts(layers, list(models(model)), takes, shapes)
+    facts, numbers = layer_facts(layers, list(models(model)), takes)
+    uncounted = [layer for layer in layers if facts[layer].parameters is None] if whole is described else []
+    shapes, untold = _stored_shapes(uncounted, weights)
+    if shapes:
+        facts, numbers = layer_facts(layers, list(models(model)), takes, shapes)
     facts[model] = compiled(facts[model], parsed)
     graph = GraphDef()
     for layer in layers:
@@ -144,20 +147,20 @@ def _stored(weights: Callable[[], StoredWeights]) -> tuple[StoredWeights, str]:
         return {}, f", and its weights could not be read: {error}"
 
 
-def _of_own_classes(
-    layers: list[LayerNode], weights: Callable[[], StoredWeights]
+def _stored_shapes(
+    uncounted: list[LayerNode], weights: Callable[[], StoredWeights]
 ) -> tuple[StoredShapes, tuple[Notice, ...]]:
-    """What the archive has of layers whose class is the program's own, and what is said where it cannot be read."""
-    own = uncounted(layers)
-    if not own or weights is dict:
+    """What the file keeps of layers whose parameters nothing else counts, as those of a class of the program's own, and
+    what is said where it cannot be read."""
+    if not uncounted or weights is dict:
         return {}, ()
     stored, unread = _stored(weights)
-    found = stored_shapes(own, stored)
-    if len(found) == len(own) or (readable() and not unread):
+    found = stored_shapes(uncounted, stored)
+    if len(found) == len(uncounted) or (readable() and not unread):
         return found, ()
-    text = f"parameters of {len(own) - len(found)} layers of the program's own classes are not counted"
+    text = f"parameters of {len(uncounted) - len(found)} layers are not counted"
     more = unread or f": {INSTALL} to read them from the weights"
-    return found, (Notice("uncounted-parameters", text + more, own[0].path, strict=False),)
+    return found, (Notice("uncounted-parameters", text + more, uncounted[0].path, strict=False),)
 
 
 def _unconnected(model: Mapping[str, Any], unread: str) -> Notice:

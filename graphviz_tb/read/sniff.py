@@ -25,6 +25,7 @@ MESSAGES: dict[str, type[Message]] = {
     "run_metadata": RunMetadata,
     "xspace": XSpace,
 }
+HDF5 = b"\x89HDF\r\n\x1a\n"
 RECORD = 12  # length and its checksum, before every record of an event file
 PLAIN = 16  # fields that agree, for each that does not, where a message is known though it is cut
 FREEZE = "this program draws GraphDefs, SavedModels, .meta files, event files and Keras models"
@@ -51,8 +52,6 @@ LFS = b"version https://git-lfs.github.com/spec/"
 EMPTY = "write it once more, or give another file"
 PAGE = "download the file itself, not the page that shows it"
 REFUSED = (
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file (Keras weights or a Keras 2 model)",
-     "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"),
     (4, b"TFL3", "a TensorFlow Lite model",
      "its graph is no GraphDef: give the SavedModel it was converted from"),
     (0, b"\x80\x02", "a pickle (a PyTorch checkpoint?)",
@@ -87,6 +86,8 @@ def sniff(head: bytes, name: str, *, whole: bool, tail: ReadTail | None = None) 
     _refuse_marked(head, name)
     if head.startswith(b"PK\x03\x04"):
         return "archive"
+    if head.startswith(HDF5):
+        return "keras_hdf5"
     if is_events(head):
         return "events"
     if KERAS_METADATA.match(head):

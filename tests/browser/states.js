@@ -35,34 +35,45 @@ const within = (tab) =>
     return out.length === 0 && document.documentElement.scrollWidth <= wide;
   });
 
-/** A test that brings a page into a state and holds it against what was accepted. */
+const ACCEPT = process.env.TBGRAPH_ACCEPT === "states";
+const heading = (screen) => `# ${screen}, ${SCREENS[screen].width} × ${SCREENS[screen].height}`;
+
+/** What a page shows once it shows the same two times: the text of a golden. */
+async function atRest(tab) {
+  let last = "";
+  await until(async () => last === (last = (await told(tab)).join("\n")), "it has come to rest");
+  return last.split("\n");
+}
+
+/** Throw where a page shows something else than a golden, with the first line of it. */
+function compare(found, expected, where) {
+  const at = found.findIndex((line, number) => line !== expected[number]);
+  ok(at < 0 && found.length === expected.length, `${where}, line ${at + 1}: ${found[at]}, not ${expected[at]}`);
+}
+
+/** A test that brings a page into a state and waits for what was accepted. */
 function shows(name, file, hash, act = async () => {}) {
   return async ({ tab, page }) => {
     const golden = path.join(__dirname, "states", `${name}.txt`);
-    const found = [];
+    const lines = ACCEPT ? [] : fs.readFileSync(golden, "utf8").split("\n");
+    const accepted = Object.fromEntries(Object.keys(SCREENS).map((screen) => {
+      const start = lines.indexOf(heading(screen)) + 1;
+      return [screen, lines.slice(start, lines.indexOf("", start))];
+    }));
     for (const [screen, size] of Object.entries(SCREENS)) {
       await tab.setViewportSize(size);
-      let first;
       for (const theme of ["light", "dark"]) {
         await tab.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
         await tab.goto("about:blank");
         await page(file, hash);
         await act(tab);
         await settled(tab);
-        if (first) await becomes(() => told(tab), first, `${screen}: the same in the dark`);
-        else {
-          let last = "";
-          await until(async () => last === (last = (await told(tab)).join("\n")), "it has come to rest");
-          first = last.split("\n");
-        }
+        if (ACCEPT && theme === "light") accepted[screen] = await atRest(tab);
+        await eventually(async () => compare(await told(tab), accepted[screen], `${name}.txt, ${screen}, ${theme}`));
         await until(() => within(tab), `${screen}, ${theme}: all of it is in the window`);
       }
-      found.push(`# ${screen}, ${size.width} × ${size.height}`, ...first, "");
     }
-    if (process.env.TBGRAPH_ACCEPT === "states") fs.writeFileSync(golden, found.join("\n"));
-    const expected = fs.existsSync(golden) ? fs.readFileSync(golden, "utf8").split("\n") : [];
-    const at = found.findIndex((line, number) => line !== expected[number]);
-    ok(at < 0 && found.length === expected.length, `${name}.txt, line ${at + 1}: ${found[at]}, not ${expected[at]}`);
+    if (ACCEPT) fs.writeFileSync(golden, Object.entries(accepted).flatMap(([screen, shown]) => [heading(screen), ...shown, ""]).join("\n"));
   };
 }
 

@@ -1,4 +1,6 @@
-"""A separate program: lists the items of an HDF5 file, as JSON. `hdf5_items.py FILE FIRST SIZE` reads a part of a file.
+"""A separate program: prints the configuration and the items of an HDF5 file of Keras, as JSON.
+
+`hdf5_items.py FILE FIRST SIZE` reads a part of a file.
 
 HDF5's library is written for trusted files: a damaged one makes it loop or crash. So it runs in a separate process,
 which can be ended (`weights_file.py`). Of the package only the limits are imported here.
@@ -61,8 +63,14 @@ def items(file: Any) -> list[tuple[str, list[int] | None, str | None]]:
     return listed
 
 
+def attribute(file: Any, name: str) -> str | None:
+    """A text that Keras keeps at the root of the file; None where there is none."""
+    value = file.attrs.get(name)
+    return clean(value) if isinstance(value, str | bytes) else None
+
+
 def main() -> None:
-    """Read the part of a file that the command line names, and print its items."""
+    """Read the part of a file that the command line names, and print what it holds."""
     import h5py
 
     try:
@@ -75,7 +83,8 @@ def main() -> None:
         pass  # systems other than Linux have no such limit, or none that is kept
     path, first, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     with open(path, "rb") as below, h5py.File(io.BufferedReader(FileSlice(below, first, size)), "r") as file:  # noqa: PTH123
-        json.dump(items(file), sys.stdout)
+        settings = {name: attribute(file, name) for name in ("model_config", "training_config")}
+        json.dump({**settings, "items": items(file)}, sys.stdout)
 
 
 if __name__ == "__main__":

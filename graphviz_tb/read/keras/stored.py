@@ -1,30 +1,16 @@
-"""Weights of layers whose class is the program's own: nothing but the archive says how many they have."""
+"""Weights of layers whose parameters no rule counts, as those of the program's own classes: the file says how many."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from graphviz_tb.model.layers import inside_of, is_custom
-from graphviz_tb.ops.layers import layer_row
 from graphviz_tb.read.keras.between import class_of
 from graphviz_tb.read.keras.objects import Holders
-from graphviz_tb.read.keras.tree import LayerNode, config_of, snake
+from graphviz_tb.read.keras.tree import LayerNode, snake
 from graphviz_tb.read.keras.weights_file import StoredWeights
 
 StoredShapes = Mapping[LayerNode, list[tuple[int, ...]]]
-
-
-def uncounted(layers: Iterable[LayerNode]) -> list[LayerNode]:
-    """The layers whose parameters no rule counts, or those of a layer or cell that they hold."""
-    return [layer for layer in layers if any(map(unruled, (layer.json, *inside_of(config_of(layer.json)))))]
-
-
-def unruled(json: Mapping[str, Any]) -> bool:
-    """Whether no rule says what a class keeps; the cells of recurrent layers keep what these keep."""
-    kind = class_of(json).removesuffix("Cell")
-    return is_custom(json) or not (layer_row(kind).parameters or kind == "StackedRNNCells")
 
 
 def stored_shapes(layers: Iterable[LayerNode], weights: StoredWeights) -> StoredShapes:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypedDict
 
 from graphviz_tb.limits import HDF5_SECONDS
 from graphviz_tb.read.opened import Opened
@@ -41,6 +42,14 @@ class Kept:
 
 StoredWeights = Mapping[str, Kept]  # what is kept, by where the object hangs; "" is the model
 StoredItem = tuple[str, list[int] | None, str | None]
+
+
+class StoredFile(TypedDict):
+    """What an HDF5 file of Keras holds: the JSON of a model and of how it is compiled, and the items."""
+
+    model_config: str | None
+    training_config: str | None
+    items: list[StoredItem]
 
 
 class UnreadWeights(Exception):
@@ -73,17 +82,20 @@ def kept(archive: zipfile.ZipFile, opened: Opened) -> StoredWeights:
 def stored_items(archive: zipfile.ZipFile, opened: Opened) -> list[StoredItem]:
     """List the items of the weights file: path, shape (None: a group) and name of each."""
     with on_disk(archive, opened) as (path, first, size):
-        try:
-            command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
-            done = subprocess.run(
-                command, capture_output=True, timeout=HDF5_SECONDS, check=True, stdin=subprocess.DEVNULL
-            )
-            items: list[StoredItem] = json.loads(done.stdout)
-        except subprocess.TimeoutExpired:
-            raise UnreadWeights(f"reading them takes more than {HDF5_SECONDS} seconds") from None
-        except (subprocess.SubprocessError, OSError, ValueError):
-            raise UnreadWeights("they are damaged") from None
-    return items
+        return stored(path, first, size)["items"]
+
+
+def stored(path: Path, first: int, size: int) -> StoredFile:
+    """What an HDF5 file holds that lies in another, or is one. Raises UnreadWeights."""
+    try:
+        command = [sys.executable, str(PROGRAM), str(path), str(first), str(size)]
+        done = subprocess.run(command, capture_output=True, timeout=HDF5_SECONDS, check=True, stdin=subprocess.DEVNULL)
+        found: StoredFile = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise UnreadWeights(f"reading them takes more than {HDF5_SECONDS} seconds") from None
+    except (subprocess.SubprocessError, OSError, ValueError):
+        raise UnreadWeights("they are damaged") from None
+    return found
 
 
 @contextmanager

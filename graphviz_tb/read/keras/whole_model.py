@@ -1,0 +1,83 @@
+"""An HDF5 file that holds a whole Keras model, as `model.save("model.h5")` writes it.
+
+The model's JSON is an attribute of the root. Weights lie under the layer of the outermost model that they belong to, by
+the name of the variable: `model_weights/inner/gamma/alpha:0` is of the layer "gamma" in the model "inner". The scopes
+around the layer may come first: `model_weights/dense/sequential/dense/kernel`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.limits import CONFIG_BYTES
+from graphviz_tb.model.loaded import Entry
+from graphviz_tb.options import ReadOptions
+from graphviz_tb.read.holding import Holding, SourceItem
+from graphviz_tb.read.keras.weights_file import (
+    INSTALL,
+    Kept,
+    StoredItem,
+    StoredWeights,
+    UnreadWeights,
+    readable,
+    stored,
+)
+from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.opened import Opened, too_large
+
+OTHERS = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
+WEIGHTS = "model_weights/"
+
+
+def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
+    """Before: an HDF5 file. After: the conceptual graph of the Keras model in it; its weights are not read, only their
+    shapes."""
+    if not readable():
+        raise UnknownFormat(f"{opened.name} is an HDF5 file, which is read with h5py", hint=f"{INSTALL}, or {OTHERS}")
+    with ExitStack() as closing:
+        path = opened.path
+        if path is None:
+            path = Path(closing.enter_context(tempfile.TemporaryDirectory()), "model.h5")
+            path.write_bytes(opened.data())
+        size = path.stat().st_size
+        if size > opened.limit:
+            raise too_large(opened.name, opened.limit)
+        try:
+            file = stored(path, 0, size)
+        except UnreadWeights as error:
+            text = f"{opened.name} is an HDF5 file, and its weights could not be read: {error}"
+            raise UnknownFormat(text, hint="copy or download it once more") from None
+    config = file["model_config"]
+    if config is None:
+        raise UnknownFormat(f"{opened.name} is an HDF5 file without a Keras model: weights only?", hint=OTHERS)
+    data = f'{{"model_config": {config}, "training_config": {file["training_config"] or "null"}}}'.encode()
+    if len(data) > CONFIG_BYTES:
+        raise too_large(f"the JSON in {opened.name}", CONFIG_BYTES)
+    kept = by_layer(file["items"])
+    content = conceptual_graph(data, opened.name, lambda: kept, size if opened.bounded else None)
+    entry = Entry("conceptual", bytes=len(data), format="Keras HDF5 file")
+    return Holding((SourceItem(entry, lambda: content),), what=opened.name)
+
+
+def by_layer(items: Iterable[StoredItem]) -> StoredWeights:
+    """The shapes of variables by their layer, filed as a `.keras` archive files them.
+
+    >>> found = by_layer([("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/seq/d/kernel", [2, 4], None)])
+    >>> {path: kept.shapes for path, kept in found.items()}
+    {'layers/in': [], 'layers/in/layers/gamma': [(3,)], 'layers/d': [(2, 4)]}
+    """
+    layers: dict[str, Kept] = {}
+    for path, shape, _ in items:
+        if shape is None or not path.startswith(WEIGHTS):
+            continue
+        layer, *scopes = path.removeprefix(WEIGHTS).split("/")[:-1] or [""]
+        inside = scopes[scopes.index(layer) + 1 :] if layer in scopes else scopes
+        names = (layer, *inside)
+        for at, name in enumerate(names, 1):
+            layers.setdefault("layers/" + "/layers/".join(names[:at]), Kept(name))
+        layers["layers/" + "/layers/".join(names)].shapes.append(tuple(shape))
+    return layers

@@ -1,0 +1,120 @@
+"""A whole Keras model in an HDF5 file: the model of its JSON, with what the weights say of classes without a rule."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphviz_tb import load
+from graphviz_tb.errors import UnknownFormat
+from graphviz_tb.read import read
+from graphviz_tb.read.keras import weights_file, whole_model
+from tests.models.test_own_classes import OWN, model_with
+
+Require = Callable[..., None]
+
+
+def whole(model: dict[str, Any] | None, **variables: tuple[int, ...]) -> bytes:
+    """The HDF5 file of a model whose variables lie at a path, with `__` for slashes."""
+    import h5py
+    import numpy as np
+
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        if model is not None:
+            file.attrs["model_config"] = json.dumps(model)
+            file.attrs["training_config"] = json.dumps({"loss": "mse"})
+        for path, shape in variables.items():
+            file.create_dataset("model_weights/" + path.replace("__", "/"), data=np.zeros(shape, np.float32))
+    return buffer.getvalue()
+
+
+def around(inner: dict[str, Any]) -> dict[str, Any]:
+    """A model of one model."""
+    layers = [
+        {"class_name": "InputLayer", "config": {"name": "in", "batch_shape": [None, 24]}, "inbound_nodes": []},
+        {**inner, "name": "m", "inbound_nodes": [[["in", 0, 0, {}]]]},
+    ]
+    return {"class_name": "Functional", "config": {"name": "outer", "layers": layers, "input_layers": [["in", 0, 0]]}}
+
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "models"
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*/*.h5")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_layer_keeps_what_keras_says(path: Path, require: Require) -> None:
+    require("h5py")
+    truth = json.loads((path.parent / "truth.json").read_text())[path.stem]
+    layers = read(path).layers
+    assert {name: layers[name].parameters for name in truth} == {name: one["parameters"] for name, one in truth.items()}
+
+
+KNOWN = 24 * 24 + 24  # of the layer "fc"
+MODELS = {
+    "keras 3": (
+        model_with(OWN),
+        {"fc__m__fc__kernel": (24, 24), "fc__m__fc__bias": (24,), "scale__m__scale__a": (24,)},
+    ),
+    "keras 2": (model_with(OWN), {"fc__fc__kernel:0": (24, 24), "scale__scale__alpha:0": (24,)}),
+    "a layer in a model": (around(model_with(OWN)), {"m__fc__kernel": (24, 24), "m__scale__alpha": (24,)}),
+    "layers in a layer": (
+        model_with(OWN),
+        {"scale__scale__up__k:0": (2, 4), "scale__scale__down__k:0": (4, 4)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_it_is_the_model_of_its_json_and_the_weights_say_the_rest(case: str, require: Require, tmp_path: Path) -> None:
+    require("h5py")
+    model, variables = MODELS[case]
+    path = tmp_path / "model.h5"
+    path.write_bytes(whole(model, **variables))
+    found, described = load(path), load(json.dumps(model).encode())
+    assert read(path).graph_def.node == read(json.dumps(model).encode()).graph_def.node
+    assert found.cost.under(0).parameters == KNOWN + 24
+    assert "parameters" in described.cost.under(0).lower_bounds()
+    assert "parameters" not in found.cost.under(0).lower_bounds()
+
+
+def test_packed_or_in_memory_it_is_the_same(require: Require) -> None:
+    require("h5py")
+    data = whole(model_with(OWN), scale__a=(24,))
+    assert load(gzip.compress(data)).cost.under(0) == load(data).cost.under(0)
+
+
+def test_how_it_is_compiled_is_part_of_its_configuration(require: Require) -> None:
+    require("h5py")
+    assert read(whole(model_with(OWN))).layers["m"].config["loss"] == "mse"
+
+
+def test_weights_alone_are_no_model(require: Require) -> None:
+    require("h5py")
+    with pytest.raises(UnknownFormat, match="without a Keras model"):
+        load(whole(None, dense__kernel=(2, 3)))
+
+
+@pytest.mark.parametrize("cut", [9, 200, 1500])
+def test_a_damaged_file_is_refused(cut: int, require: Require) -> None:
+    require("h5py")
+    with pytest.raises(UnknownFormat, match="damaged"):
+        load(whole(model_with(OWN), fc__kernel=(24, 24))[:cut])
+
+
+def test_a_root_that_says_no_model_is_refused(require: Require) -> None:
+    require("h5py")
+    with pytest.raises(UnknownFormat, match="no Keras model"):
+        load(whole({"tasks": []}))
+
+
+def test_without_h5py_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_model, "readable", lambda: False)
+    with pytest.raises(UnknownFormat, match="read with h5py") as caught:
+        load(b"\x89HDF\r\n\x1a\n" + bytes(100))
+    assert weights_file.INSTALL in str(caught.value.hint)
