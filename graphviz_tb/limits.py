@@ -165,6 +165,10 @@ LOOPS_APART = Limit(8, "annotate", "loops",
     "taken as so deep")
 LOOPS_CHAINED = Limit(50, "annotate", "loops", "of which each runs as often as the one before", "at least one round")
 COMPARISONS = Limit(8, "annotate", "comparisons", "of the condition of one loop", "at least one round")
+DEFINITION_REMEMBERED = Limit(4096, "annotate", "bytes",
+    "of the definition of a node that is compared with others", "inferred and counted alone")
+REMEMBERED_OPS = Limit(1 << 16, "annotate", "ops", "whose outputs and costs are remembered for equal ones",
+    "inferred and counted anew")
 FRAMES = Limit(32, "annotate", "sets of arguments",
     "of one function for which its body is inferred; a shared layer has a handful",
     "inferred from what they have in common")

@@ -14,15 +14,18 @@ from graphviz_tb.annotate.costs.frames import conditions_around, unused
 from graphviz_tb.annotate.costs.layers import is_partial, layer_work
 from graphviz_tb.annotate.costs.rounds import Rounds
 from graphviz_tb.annotate.costs.weights import owners, roles_of, weights_of
+from graphviz_tb.annotate.definitions import layer_nodes
 from graphviz_tb.annotate.infer.engine import ILL_FORMED, Inference
 from graphviz_tb.annotate.infer.frame import CallFrame
 from graphviz_tb.annotate.infer.op import Op
 from graphviz_tb.annotate.infer.symbols import fixed
-from graphviz_tb.annotate.layer_nodes import layer_nodes
+from graphviz_tb.annotate.infer.values import Out
 from graphviz_tb.annotate.outputs import outputs_of
+from graphviz_tb.limits import REMEMBERED_OPS
 from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.model.layers import Layer
 from graphviz_tb.ops.outputs import op_def
 from graphviz_tb.ops.roles import ALIASES, BRANCHES, LOOPS
 
@@ -88,10 +91,12 @@ class Bill:
         self.batch = batch
         self.uncounted: Counter[str] = Counter()
         self._layers = layer_nodes(inference.graph)
+        self._stores: list[bool] = self.graph.meaning.stores.tolist()
+        self._known: dict[tuple[object, ...], Cost] = {}  # of ops with equal definitions, inputs and outputs
         self._frames: dict[CallFrame, Cost] = {}
         self._rounds = Rounds(inference)
         self._around = conditions_around(self.graph)
-        self._never: list[bool] = unused(self.graph).tolist()
+        self._idle: list[bool] = (unused(self.graph) | (self.graph.definition < 0)).tolist()
         # function ─▶ its nodes
         self._inside: dict[int, list[int]] = {}
         for node, function in enumerate(self.graph.function.tolist()):
@@ -156,18 +161,28 @@ class Bill:
     def _alone(self, frame: CallFrame, node: int) -> Cost:
         if called := self.called(frame, node):
             return self._call(frame, node, called)
-        definition = self.graph.node_def(node)
-        if definition is None or self._never[node]:
+        if self._idle[node]:
             return NOTHING
         ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
-        outs = frame.outs[node]
+        layer, outs = self._layers.get(node), frame.outs[node]
+        key = (self.inference.definitions.of(node), self._stores[node], outs, *ins)
+        cost = None if layer else self._known.get(key)
+        if cost is None:
+            cost = self._operations(node, ins, outs, layer)
+            if not layer and len(self._known) < REMEMBERED_OPS:
+                self._known[key] = cost
+        if cost.uncounted:
+            self.uncounted[layer.class_name if layer else self.inference.op(node)] += 1
+        return cost
+
+    def _operations(self, node: int, ins: list[Out], outs: tuple[Out, ...], layer: Layer | None) -> Cost:
+        """What an op or a layer does once with its inputs."""
+        definition = self.graph.node_def(node)
+        assert definition is not None, "only arguments of functions have none"
         op = CountedOp(Op(definition, ins, self.inference.symbols), ins, outs, self.batch)
-        layer = self._layers.get(node)
         done = layer_work(layer, self.batch) if layer else self._work(op)
         partial = is_partial(layer) if layer else op.partial
         alias = definition.op in ALIASES
-        if done is None:
-            self.uncounted[layer.class_name if layer else definition.op] += 1
         return Cost(
             0,
             *(done or (0, 0)),
@@ -177,7 +192,7 @@ class Bill:
             guessed=int(any(not fixed(out.shape) for out in (*ins, *outs) if out.shape is not None)),
             # What takes no operations takes none in any round.
             partial=int(done is not None and partial and (any(done) or not alias)),
-            unshaped=int(not alias and not self.graph.meaning.stores[node] and unshaped(op)),
+            unshaped=int(not alias and not self._stores[node] and unshaped(op)),
         )
 
     def _call(self, frame: CallFrame, node: int, called: tuple[CallFrame, ...]) -> Cost:

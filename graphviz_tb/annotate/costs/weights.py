@@ -7,9 +7,9 @@ from math import prod
 
 import numpy as np
 
+from graphviz_tb.annotate.definitions import layer_nodes
 from graphviz_tb.annotate.infer.engine import Inference
 from graphviz_tb.annotate.infer.symbols import fixed
-from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.model.costs import ROLES, Cost
 from graphviz_tb.model.dtypes import element_size
 from graphviz_tb.model.graph import Graph, Mark

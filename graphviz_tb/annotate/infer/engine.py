@@ -8,9 +8,11 @@ settle    the values that loops were assumed to carry are compared with those th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from threading import RLock
 
+from graphviz_tb.annotate.definitions import DefinitionNumbers, layer_nodes
 from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.evaluator import Declared
 from graphviz_tb.annotate.infer.frame import CallFrame, Task
@@ -21,9 +23,8 @@ from graphviz_tb.annotate.infer.signatures import rule_for
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
 from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
-from graphviz_tb.annotate.layer_nodes import layer_nodes
 from graphviz_tb.annotate.shapes import says_nothing
-from graphviz_tb.limits import FOLDED_ELEMENTS, SIZES_OF_OP
+from graphviz_tb.limits import FOLDED_ELEMENTS, REMEMBERED_OPS, SIZES_OF_OP
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
 from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, NEXT_ELEMENTS, OPTIONAL_VALUES, VARIABLES
@@ -38,13 +39,16 @@ class Inference:
         self.lock = RLock()  # threads may draw one model at once: what waits here waits for one of them
         self.wiring = NodeInputs(graph)
         self.symbols = Symbols()
+        self.definitions = DefinitionNumbers(graph)
         self.main = CallFrame(-1)
         self.calls = CallInference(self)
         self.loops = Loops(self, self.calls)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
+        self._known: dict[tuple[object, ...], tuple[Out, ...]] = {}  # outputs by definition and inputs
         self._sources: dict[int, list[OutputRef | None]] = {}  # inputs of nodes that are waiting
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
+        self._argument: list[bool] = (graph.definition < 0).tolist()
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
 
     @property
@@ -136,30 +140,51 @@ class Inference:
 
     def apply(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
         """Before: the inputs are inferred, as far as they can be. After: the outputs of one node."""
-        definition = self.graph.node_def(node)
-        if definition is None:
+        if self._argument[node]:
             return (self.calls.argument(frame, node),)
         # Kept since `needs`, and let go: a million lists would stay.
         sources = self._sources.pop(node, None)
         ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
-        if definition.op in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
+        if self._ops[node] in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
             # The value, and which input came.
             return (head, Out(()))
         if node in self._layers:
-            outs: tuple[Out, ...] = ()
-        elif node in self.wiring.calls:
+            return self.said(node, ())
+        if node in self.wiring.calls:
             results = self.calls.results(frame, node)
-            outs = results if self.kept(results) else ()
-        elif says_nothing(self.graph, definition):
-            outs = (UNKNOWN,)
-        else:
-            op = Op(definition, ins, self.symbols)
-            outs = self.inferred(op)
-            if definition.op in GIVEN:
-                outs = tuple([self.with_batch(out) for out in outs])
-            if is_handle(op) and (not outs or outs[0].held is None):
-                outs = (self.handle_of(node),)
-        return self.with_declared(node, outs, self.declared(node, definition))
+            return self.said(node, results if self.kept(results) else ())
+        # A handle holds what others state of its variable.
+        if self._ops[node] in MAYBE_HANDLES:
+            return self.alone(node, ins)
+        key = (self.definitions.of(node), *ins)
+        outs = self._known.get(key)
+        if outs is None:
+            before = self.symbols.asked
+            outs = self.alone(node, ins)
+            # A size that is not known is another one for each op, and each contradiction is told.
+            alike = self.symbols.asked == before and node not in self.contradictions
+            if alike and len(self._known) < REMEMBERED_OPS:
+                self._known[key] = outs
+        return outs
+
+    def alone(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:
+        """The outputs of an op that calls nothing, from its definition and its inputs; those of a handle depend on the
+        node."""
+        definition = self.graph.node_def(node)
+        assert definition is not None, "only arguments of functions have none"
+        if says_nothing(self.graph, definition):
+            return self.said(node, (UNKNOWN,))
+        op = Op(definition, ins, self.symbols)
+        outs = self.inferred(op)
+        if definition.op in GIVEN:
+            outs = tuple([self.with_batch(out) for out in outs])
+        if is_handle(op) and (not outs or outs[0].held is None):
+            outs = (self.handle_of(node),)
+        return self.said(node, outs)
+
+    def said(self, node: int, outs: tuple[Out, ...]) -> tuple[Out, ...]:
+        """Outputs with what the file declares of them."""
+        return self.with_declared(node, outs, self.declared(node, self.graph.node_def(node)))
 
     def with_batch(self, out: Out) -> Out:
         """What comes in from outside: a first size that is open is that of the batch."""
@@ -256,6 +281,7 @@ def is_handle(op: Op) -> bool:
     return kind in HANDLES and kind in VARIABLES
 
 
+MAYBE_HANDLES = INPUTS | (HANDLES & VARIABLES)  # the ops of `is_handle`
 GIVEN = INPUTS | NEXT_ELEMENTS | OPTIONAL_VALUES  # what comes in from outside
 
 # What a rule raises where an attribute is of another kind than the op has: a list of shapes for a shape, or so.

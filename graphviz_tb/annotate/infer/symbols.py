@@ -121,6 +121,11 @@ class Symbols:
         return self._claimed.take(count)
 
     @property
+    def asked(self) -> tuple[int, int]:
+        """How many symbols were made, and how much memory is left: the same before and after what asked for none."""
+        return len(self._made), self._claimed.left
+
+    @property
     def full(self) -> bool:
         """Whether some numbers were not followed because all of them would fill memory."""
         return self._claimed.spent

@@ -1,0 +1,55 @@
+"""What the definitions of nodes say: which are equal but for their names, and which are layers."""
+
+from __future__ import annotations
+
+from graphviz_tb.limits import DEFINITION_REMEMBERED
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.layers import Layer
+
+
+class DefinitionNumbers:
+    """Numbers the distinct definitions of a graph: op type and attributes, whatever the name, the inputs, the device
+    and the colocation. A training graph of thousands of nodes has a few hundred.
+
+    >>> from graphviz_tb import load
+    >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
+    >>> numbers = DefinitionNumbers(load(text.encode()).hierarchy.graph)
+    >>> [numbers.of(node) for node in range(3)]
+    [0, 0, 1]
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._numbers = [-1] * len(graph)
+        self._known: dict[bytes, int] = {}
+        self._count = 0
+
+    def of(self, node: int) -> int:
+        """The number of a node's definition; -1 for an argument of a function, which has none."""
+        number = self._numbers[node]
+        if number < 0:
+            number = self._numbers[node] = self._found(node)
+        return number
+
+    def _found(self, node: int) -> int:
+        definition = self.graph.node_def(node)
+        if definition is None:
+            return -1
+        number = self._count
+        # A long one is a constant like no other.
+        if definition.ByteSize() <= DEFINITION_REMEMBERED:
+            bare = type(definition)()
+            bare.CopyFrom(definition)
+            for field in ("name", "input", "device"):
+                bare.ClearField(field)
+            bare.attr.pop("_class", None)
+            number = self._known.setdefault(bare.SerializeToString(deterministic=True), number)
+        self._count += number == self._count
+        return number
+
+
+def layer_nodes(graph: Graph) -> dict[int, Layer]:
+    """The nodes that are Keras layers, in a conceptual graph all of them, in any other none; an op with the name of a
+    layer's scope is not a layer."""
+    named = ((graph.index[0].get(name, -1), layer) for name, layer in graph.layers.items())
+    return {node: layer for node, layer in named if node >= 0 and graph.op_types[graph.op[node]] == layer.class_name}
