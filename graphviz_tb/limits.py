@@ -142,7 +142,7 @@ NODES_WALKED = Limit(200_000, "read", "nodes",
 MOST_OF_QUANTITY = Limit((1 << 63) - 1, "any stage", "",
     "of a quantity: shapes larger than any memory give numbers of any length", "this number")
 REMEMBERED_TENSORS = Limit(1 << 19, "any stage", "tensors", "that are remembered", "decoded anew")
-REMEMBERED_NODES = Limit(1 << 12, "any stage", "nodes", "whose definitions are held open", "opened anew")
+REMEMBERED_NODES = Limit(1 << 12, "any stage", "definitions", "of nodes that are held open", "opened anew")
 
 FUNCTIONS_SHOWN = Limit(12, "any stage", "functions",
     "that a picture shows though nothing calls them: a column no taller than most levels", "left out, a notice")

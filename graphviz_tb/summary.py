@@ -276,16 +276,13 @@ def count_functions(hierarchy: Hierarchy, through: OpsThroughCalls) -> Iterator[
 def count_shapes(graph: Graph, facts: Facts) -> ShapeCounts:
     """Look up the tensor of every data edge, each distinct one once."""
     data = np.flatnonzero(~graph.control)
-    # (source node, output key) as one number: equal numbers are one tensor, and those of a node follow each other.
+    # (source node, output key) as one number: equal numbers are one tensor.
     tensors = graph.source[data].astype(np.int64) * len(graph.keys) + graph.key[data]
     distinct, uses = np.unique(tensors, return_counts=True)
     by_origin: Counter[str] = Counter()
-    last, lookup = -1, None
     for tensor, edges in zip(distinct.tolist(), uses.tolist(), strict=True):
         node, key = divmod(tensor, len(graph.keys))
-        if lookup is None or node != last:
-            last, lookup = node, facts.decode(node)
-        by_origin[lookup(graph.keys[key]).origin] += edges
+        by_origin[facts.decode(node)(graph.keys[key]).origin] += edges
     return ShapeCounts(
         len(data), by_origin["declared"], by_origin["stated"], by_origin["signature"], by_origin["inferred"]
     )

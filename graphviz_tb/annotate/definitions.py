@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 from graphviz_tb.limits import DEFINITION_REMEMBERED
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
@@ -14,15 +16,15 @@ class DefinitionNumbers:
     >>> from graphviz_tb import load
     >>> text = 'node { name: "x" op: "Relu" } node { name: "y" op: "Relu" input: "x" } node { name: "z" op: "Elu" }'
     >>> numbers = DefinitionNumbers(load(text.encode()).hierarchy.graph)
-    >>> [numbers.of(node) for node in range(3)]
-    [0, 0, 1]
+    >>> numbers.of(0) == numbers.of(1), numbers.of(0) == numbers.of(2)
+    (True, False)
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._numbers = [-1] * len(graph)
         self._known: dict[bytes, int] = {}
-        self._count = 0
+        self._next = count()  # threads may ask at once: no two are given one number
 
     def of(self, node: int) -> int:
         """The number of a node's definition; -1 for an argument of a function, which has none."""
@@ -35,17 +37,15 @@ class DefinitionNumbers:
         definition = self.graph.node_def(node)
         if definition is None:
             return -1
-        number = self._count
         # A long one is a constant like no other.
-        if definition.ByteSize() <= DEFINITION_REMEMBERED:
-            bare = type(definition)()
-            bare.CopyFrom(definition)
-            for field in ("name", "input", "device"):
-                bare.ClearField(field)
-            bare.attr.pop("_class", None)
-            number = self._known.setdefault(bare.SerializeToString(deterministic=True), number)
-        self._count += number == self._count
-        return number
+        if definition.ByteSize() > DEFINITION_REMEMBERED:
+            return next(self._next)
+        bare = type(definition)()
+        bare.CopyFrom(definition)
+        for field in ("name", "input", "device"):
+            bare.ClearField(field)
+        bare.attr.pop("_class", None)
+        return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
 
 
 def layer_nodes(graph: Graph) -> dict[int, Layer]:

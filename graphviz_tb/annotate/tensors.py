@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from graphviz_tb.annotate.definitions import DefinitionNumbers
 from graphviz_tb.annotate.outputs import outputs_of
-from graphviz_tb.annotate.shapes import TensorOfKey, argument_of, enumerated, single_calls, tensors_of
-from graphviz_tb.limits import OUTPUTS_LISTED
+from graphviz_tb.annotate.shapes import ResolvedCalls, TensorOfKey, argument_of, enumerated, single_calls, tensors_of
+from graphviz_tb.limits import OUTPUTS_LISTED, REMEMBERED_NODES
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.tensors import Shape, TakenBranch, Tensor
-from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_SWITCHES
+from graphviz_tb.ops.roles import FRAME_CONDITIONS, FRAME_SWITCHES, READS
 
 if TYPE_CHECKING:
     from graphviz_tb.annotate.infer import Inference
@@ -25,23 +25,41 @@ CONTRADICTION = "shape-contradiction"
 
 
 class TensorDecoder:
-    """The tensors of a graph, each decoded when it is asked for."""
+    """The tensors of a graph, each decoded when it is asked for; what equal definitions say is read once."""
 
     def __init__(self, graph: Graph, infer: bool = True) -> None:
         self.graph = graph
         self.infer = infer
+        self.known: dict[int, TensorOfKey] = {}
 
     @cached_property
-    def _calls(self) -> Callable[[int], TensorOfKey]:
-        calls = single_calls(self.graph)
-        return lambda node: tensors_of(self.graph, node, calls)
+    def definitions(self) -> DefinitionNumbers:
+        """Which definitions are equal."""
+        return DefinitionNumbers(self.graph)
+
+    @cached_property
+    def _calls(self) -> ResolvedCalls:
+        return single_calls(self.graph)
+
+    def _said(self, node: int) -> TensorOfKey:
+        """What the file says of the outputs of a node."""
+        number = self.definitions.of(node)
+        # What a variable's handle or a function says too is that of one node.
+        if number < 0 or node in self._calls.by_node or self.graph.op_types[self.graph.op[node]] in READS:
+            number = ~node
+        said = self.known.get(number)
+        if said is None:
+            if len(self.known) >= REMEMBERED_NODES:
+                self.known.clear()
+            said = self.known[number] = tensors_of(self.graph, node, self._calls)
+        return said
 
     @cached_property
     def inference(self) -> Inference:
         """The inference, made for the first tensor whose shape the file leaves unknown."""
         from graphviz_tb.annotate.infer import Inference  # the rules of all ops
 
-        return Inference(self.graph, self.declared)
+        return Inference(self.graph, self.declared, self.definitions)
 
     def declared(self, node: int, definition: NodeDef | None) -> list[Shape] | None:
         """Return the shapes that the file declares for the outputs of a node, apart from those that its rule reads."""
@@ -49,7 +67,7 @@ class TensorDecoder:
 
     def decode(self, node: int) -> TensorOfKey:
         """Return a lookup from an output key of a node to its tensor."""
-        said = self._calls(node)
+        said = self._said(node)
         shaped = (lambda key: self._completed(node, key, said(key))) if self.infer else said
         return (lambda key: replace(shaped(key), branch=branch_of(key))) if branches(self.graph, node) else shaped
 

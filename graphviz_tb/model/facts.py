@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from graphviz_tb.limits import REMEMBERED_NODES, REMEMBERED_TENSORS
+from graphviz_tb.limits import REMEMBERED_TENSORS
 from graphviz_tb.model.costs import Costs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Graph
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Facts:
     """Facts of one graph. `decode(node)` gives the tensors of a node's outputs.
 
-    `known` are tensors by node and key as one number, equal ones once (`alike`); `opened` are nodes that were decoded.
+    `known` are tensors by node and key as one number, equal ones once (`alike`).
 
     `stats` is there when run statistics were joined, `before` when others were given to compare with, `logged` when a
     picture shows what a run logged, `painted` when a view gives colours by pattern, `given` when a
@@ -34,7 +34,6 @@ class Facts:
 
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
-    opened: dict[int, Callable[[str], Tensor]] = field(default_factory=dict, repr=False)
     known: dict[int, Tensor] = field(default_factory=dict, repr=False)
     alike: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None
@@ -51,12 +50,7 @@ class Facts:
         number = node * len(self.graph.keys) + key
         tensor = self.known.get(number)
         if tensor is None:
-            outputs = self.opened.get(node)
-            if outputs is None:
-                if len(self.opened) >= REMEMBERED_NODES:
-                    self.opened.clear()
-                outputs = self.opened[node] = self.decode(node)
-            tensor = outputs(self.graph.keys[key])
+            tensor = self.decode(node)(self.graph.keys[key])
             if len(self.known) < REMEMBERED_TENSORS:  # no more memory, however many lines are asked about
                 # Most tensors are like many others.
                 tensor = self.known[number] = self.alike.setdefault(tensor, tensor)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from graphviz_tb.annotate import annotate, shapes
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.group import group
 from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.pipeline import load
@@ -99,11 +100,14 @@ def test_tensors_that_are_not_remembered_are_the_same(monkeypatch: pytest.Monkey
     outputs = sorted({*zip(graph.source.tolist(), graph.key.tolist(), strict=True)})
     seen = [model.facts.tensor(*output) for output in outputs]
     monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED_TENSORS", 3)
-    monkeypatch.setattr("graphviz_tb.model.facts.REMEMBERED_NODES", 1)
+    monkeypatch.setattr("graphviz_tb.annotate.tensors.REMEMBERED_NODES", 1)
     again = annotate(model.hierarchy)
     assert [again.tensor(*output) for output in reversed(outputs)] == seen[::-1]
     assert [again.tensor(*output) for output in outputs] == seen
-    assert (len(again.known), len(again.opened)) == (3, 1)
+    assert len(again.known) == 3
+    decoder = TensorDecoder(graph)
+    assert [decoder.decode(node)(graph.keys[key]) for node, key in outputs] == seen
+    assert len(decoder.known) == 1
 
 
 def test_a_node_that_makes_all_results_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,13 +33,13 @@ from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, NE
 class Inference:
     """Infers the outputs of a graph. `declared` returns the shapes that the file declares for the outputs of a node."""
 
-    def __init__(self, graph: Graph, declared: Declared) -> None:
+    def __init__(self, graph: Graph, declared: Declared, definitions: DefinitionNumbers) -> None:
         self.graph = graph
         self.declared = declared
         self.lock = RLock()  # threads may draw one model at once: what waits here waits for one of them
         self.wiring = NodeInputs(graph)
         self.symbols = Symbols()
-        self.definitions = DefinitionNumbers(graph)
+        self.definitions = definitions
         self.main = CallFrame(-1)
         self.calls = CallInference(self)
         self.loops = Loops(self, self.calls)
