@@ -54,7 +54,7 @@ class NodeLabels:
         node, member = self.plain_label(path), self.plain_label(content)
         members = self.hierarchy.children(stack_in(self.hierarchy, path[-1])).tolist()
         shown = members.index(content[-1])
-        return as_stack(node, self.second(path), member.label, member.second, shown, len(members))
+        return as_stack(node, self.second(path), member, shown, len(members))
 
     def plain_label(self, path: Path) -> NodeLabel:
         """The label of the child at `path`, closed or with all that it holds."""

@@ -77,25 +77,26 @@ def second_line(node: NodeLabel, links: int = 0) -> str:
     return " · ".join(part for part in (node.badge, second) if part)
 
 
-def as_stack(node: NodeLabel, said: str | None, member: str, inside: str, shown: int, members: int) -> NodeLabel:
+def as_stack(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, members: int) -> NodeLabel:
     """The label of a stack that shows what one member holds: `said` is the second line that a picture wants (None: the
-    usual one), `member` what the member is called, `inside` its second line, `shown` its place among the `members`.
+    usual one), `shown` the place of `member` among the `members`.
 
     >>> node = NodeLabel(1, "", "series", "layer_[0-3]", "", "80 ops", "×4", connected=True)
-    >>> label = as_stack(node, None, "layer_1", "20 ops", 1, 4)
+    >>> label = as_stack(node, None, NodeLabel(2, "", "scope", "layer_1", "", "20 ops"), 1, 4)
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
     """
-    stacked = " each" in inside or " in all" in inside  # the member is a stack itself
-    each = said if said is not None else f"{inside} each" if inside and not stacked else inside
+    # A member that is a stack itself counts the ops of each of its own; a Keras layer (`about`) says what it is.
+    counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
+    inside = f"{member.second} each" if member.second and not counted_each else member.second
     aside = "" if node.connected else "side by side"
-    other = f"as {member}" if shown else ""
+    other = f"as {member.label}" if shown else ""
     return replace(
         node,
         label=f"{node.label} {node.badge}",
-        second=" · ".join(part for part in (aside, other, each) if part),
+        second=" · ".join(part for part in (aside, other, inside if said is None else said) if part),
         badge="",
-        about=f"shown: {member}, one of {members}",
+        about=f"shown: {member.label}, one of {members}",
         stacked=True,
     )
 

@@ -3711,13 +3711,13 @@ function second_line(node, links_ = 0) {
   }
   return py_join(" · ", (() => { const out = []; for (const part of [node.badge, second]) if (part) { out.push(part); } return out; })());
 }
-function as_stack(node, said, member, inside, shown, members) {
-  let stacked, each, aside_, other;
-  stacked = (inside.includes(" each") || inside.includes(" in all"));
-  each = ((said != null) ? said : ((inside && !stacked) ? (String(inside) + " each") : inside));
+function as_stack(node, said, member, shown, members) {
+  let counted_each, inside, aside_, other;
+  counted_each = ((member.kind === "series") && !["op", "call"].includes(member.member) && !member.about);
+  inside = ((member.second && !counted_each) ? (String(member.second) + " each") : member.second);
   aside_ = (node.connected ? "" : "side by side");
-  other = (shown ? ("as " + String(member)) : "");
-  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, each]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member) + ", one of " + String(members)), stacked: true});
+  other = (shown ? ("as " + String(member.label)) : "");
+  return py_replace(node, {label: (String(node.label) + " " + String(node.badge)), second: py_join(" · ", (() => { const out = []; for (const part of [aside_, other, ((said == null) ? inside : said)]) if (part) { out.push(part); } return out; })()), badge: "", about: ("shown: " + String(member.label) + ", one of " + String(members)), stacked: true});
 }
 function tooltip(node, links_) {
   let linked;

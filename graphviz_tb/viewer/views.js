@@ -90,8 +90,8 @@ class Views {
   asStack(made, second, stack, member, box) {
     const { metagraph, node_labels: labels } = this.graph.level(stack);
     const at = metagraph.children.indexOf(member[member.length - 1]);
-    const said = second(member) ?? labels[at].second;
-    return layout.as_stack(made, second(box), labels[at].label, said, at, metagraph.children.length);
+    const one = { ...labels[at], second: second(member) ?? labels[at].second };
+    return layout.as_stack(made, second(box), one, at, metagraph.children.length);
   }
 
   /** Where the rows are that the lines of a level speak of. @param {Path} path @param {any} metagraph */

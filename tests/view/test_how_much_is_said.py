@@ -19,7 +19,7 @@ from graphviz_tb.view.labels import account, label, shown
 from graphviz_tb.view.node_labels import NodeLabels
 from graphviz_tb.view.shared import LONGEST_NAME, note
 from graphviz_tb.view.stubs import stub
-from graphviz_tb.view.words import tooltip
+from graphviz_tb.view.words import as_stack, tooltip
 
 NAMES = 40  # of a tooltip
 PLACES = [f"{'long' * many}{'x' * more}" for many, more in product(range(1, 9), range(12))]
@@ -50,6 +50,21 @@ def test_a_stack_counts_the_ops_of_each_member_where_all_hold_equally_many(proje
     hierarchy = load(GraphDef(node=nodes)).hierarchy
     stack = hierarchy.name.index("b_[0-4]")
     assert NodeLabels(hierarchy, lambda path: None).node_label((stack,)).second == said
+
+
+@pytest.mark.parametrize(
+    ("member", "said"),
+    [
+        (NodeLabel(2, "", "scope", "a", "", "20 ops"), "20 ops each"),
+        (NodeLabel(2, "", "scope", "a", "", "seen in all shards"), "seen in all shards each"),
+        (NodeLabel(2, "", "series", "a_[0-2]", "", "5 ops each", "×3"), "5 ops each"),
+        (NodeLabel(2, "", "series", "a_[0-2]", "", "3 ops", "×3", member="op"), "3 ops each"),
+        (NodeLabel(2, "", "series", "a", "", "Sequential", "×3", about="Sequential · 2 layers"), "Sequential each"),
+    ],
+)
+def test_a_stack_says_each_unless_its_member_counts_the_ops_of_each_of_its_own(member: NodeLabel, said: str) -> None:
+    node = NodeLabel(1, "", "series", "b_[0-3]", "", "80 ops", "×4", connected=True)
+    assert as_stack(node, None, member, 0, 4).second == said
 
 
 @pytest.mark.parametrize("count", [NAMES, NAMES + 1])
