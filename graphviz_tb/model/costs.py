@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
-from itertools import accumulate
 from numbers import Integral
-from operator import add, attrgetter
+from operator import add, attrgetter, mul
 from typing import Any
+
+import numpy as np
 
 from graphviz_tb.errors import RequestError, UnknownChoice, demand
 from graphviz_tb.limits import MOST_OF_QUANTITY
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
 
 ROLES = ("forward", "gradient", "optimizer")
@@ -123,7 +125,7 @@ class Costs:
     role: Sequence[int] = field(repr=False)
     uncounted: Mapping[str, int]
     batch: int = 1
-    _sums: dict[int, list[list[int]]] = field(default_factory=dict, repr=False)
+    _sums: dict[int, Ints] = field(default_factory=dict, repr=False)
     _distinct: dict[int, tuple[list[Cost], list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
@@ -139,32 +141,43 @@ class Costs:
             if role not in ROLES:
                 raise UnknownChoice.among("role", role, ROLES)
         stop = self.end[row]
-        return Cost(*[total[stop] - total[row] for total in self._totals(-1 if role is None else ROLES.index(role))])
+        totals = self._totals(-1 if role is None else ROLES.index(role))
+        return Cost(*(totals[stop] - totals[row]).tolist())
 
     def distinct(self, count: int) -> tuple[list[Cost], list[int]]:
         """Return the distinct sums under the first `count` rows, and for each row the index of its sum."""
         if count not in self._distinct:
-            numbers: dict[Cost, int] = {}
-            indices = [numbers.setdefault(self.under(row), len(numbers)) for row in range(count)]
-            self._distinct[count] = list(numbers), indices
+            totals, numbers, known = self._totals(-1), dict[Cost, int](), dict[tuple[int, ...], int]()
+            sums = list(map(tuple, (totals[np.array(self.end[:count], int)] - totals[:count]).tolist()))
+            for each in sums:
+                if each not in known:
+                    known[each] = numbers.setdefault(Cost(*each), len(numbers))
+            self._distinct[count] = list(numbers), [known[each] for each in sums]
         return self._distinct[count]
 
-    def _totals(self, role: int) -> list[list[int]]:
-        """The running totals of each quantity over the ops of a role; of all ops at -1."""
+    def _totals(self, role: int) -> Ints:
+        """The running totals of all quantities over the ops of a role, one line for each row; of all ops at -1."""
         sums = self._sums.get(role)
         if sums is None:
-            own = [
-                cost if role in (-1, its_role) else NOTHING
-                for cost, its_role in zip(self.counted, self.role, strict=True)
-            ]
-            # Python's integers: sums may pass 2^63.
-            sums = [list(accumulate((getattr(cost, name) for cost in own), initial=0)) for name in FIELDS]
-            self._sums[role] = sums
+            # Most ops cost the same as many others, which are one object.
+            costs = {id(cost): cost for cost in self.counted}
+            place = {number: index for index, number in enumerate(costs)}
+            which = np.array([place[id(cost)] for cost in self.counted], int)
+            values = list(map(VALUES, costs.values()))
+            many = np.bincount(which).tolist()
+            most = max((sum(map(mul, column, many)) for column in zip(*values, strict=True)), default=0)
+            # Python's integers where sums pass 2^63.
+            own = np.array(values, np.int64 if most <= MOST_OF_QUANTITY else object).reshape(-1, len(FIELDS))[which]
+            if role >= 0:
+                own[np.array(self.role) != role] = 0
+            sums = self._sums[role] = np.zeros((len(own) + 1, len(FIELDS)), own.dtype)
+            np.cumsum(own, axis=0, out=sums[1:])
         return sums
 
     def entry(self, row: int) -> dict[str, Any]:
         """The `"cost"` of a node in the JSON document; `at_least` names quantities that are more than is counted."""
-        cost = self.under(row)
+        distinct, which = self.distinct(len(self.end))
+        cost = distinct[which[row]]
         bounds = cost.lower_bounds()
         bounds += ("non_trainable",) if cost.non_trainable and cost.lacks("non_trainable") else ()
         kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}

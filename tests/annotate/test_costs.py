@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.model.costs import Cost
+from graphviz_tb.limits import MOST_OF_QUANTITY
+from graphviz_tb.model.costs import NOTHING, Cost, Costs
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 
@@ -246,3 +247,16 @@ def test_what_only_moves_values_costs_nothing(op: str) -> None:
     found = model(placeholder("x", 4, 6, 6, 4), node("moved", op, "x"))
     assert found.cost.under(0).uncounted == 0
     assert found.cost.under(0).flops == 0
+
+
+@pytest.mark.parametrize("most", [1_000, 2**62])
+def test_sums_are_exact_however_large(most: int) -> None:
+    # a group of three ops, the second of a gradient; the last two cost the same
+    one, two = Cost(flops=most, guessed=1), Cost(macs=most - 1, flops=most - 1)
+    ops = [NOTHING, one, two, two]
+    costs = Costs(ops, ops, end=[4, 2, 3, 4], role=[0, 0, 1, 0], uncounted={})
+    flops = min(MOST_OF_QUANTITY, most + 2 * (most - 1))
+    assert costs.under(0) == Cost(macs=2 * (most - 1), flops=flops, guessed=1)
+    assert costs.under(0, "gradient") == costs.under(2) == two
+    assert costs.distinct(4) == ([costs.under(0), one, two], [0, 1, 2, 2])
+    assert [costs.entry(row)["flops"] for row in range(4)] == [flops, most, most - 1, most - 1]
