@@ -270,14 +270,16 @@ class Model(OpenableModel):
 
     def document(self) -> JsonDocument:
         """The whole folded graph, before it is values or text."""
-        from graphviz_tb.render.json import JsonDocument
+        from graphviz_tb.render.json import JsonDocument, group_rows
 
         # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
+        with self.report.stage("expand"):
+            levels = {row: self.expander.metagraph((row,)) for row in group_rows(self.hierarchy)}
         more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
         if self.options.annotate.infer:
             more["cost"] = self.cost.entry
-        return JsonDocument(self.hierarchy, lambda row: self.metagraph((row,)), more)
+        return JsonDocument(self.hierarchy, levels.__getitem__, more)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """The picture as a `pydot.Dot`."""

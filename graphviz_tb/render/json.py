@@ -13,7 +13,6 @@ import numpy as np
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import JSON_BYTES
-from graphviz_tb.model.columns import span
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
@@ -118,6 +117,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[JsonObject]:
     functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
     columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
     kinds, nodes, templates, parents = (column.tolist() for column in columns)
+    ops = (hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]).tolist()
     for row in range(len(hierarchy)):
         kind, node, template, parent = kinds[row], nodes[row], templates[row], parents[row]
         entry: JsonObject = {
@@ -127,7 +127,7 @@ def list_nodes(hierarchy: Hierarchy) -> Iterator[JsonObject]:
             "parent": parent if parent >= 0 else None,
             "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
             "device": hierarchy.graph.devices[hierarchy.graph.device[node]] if node >= 0 else "",
-            "ops": hierarchy.ops(row),
+            "ops": ops[row],
             "op_types": {} if kind == OP else counts.op_types(row),
             "devices": {} if kind == OP else counts.devices(row),
             "template": template if template >= 0 else None,
@@ -171,23 +171,25 @@ class RowHistograms:
     """Counts of op types and devices under any row; marks are not counted."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        self.hierarchy = hierarchy
-        self.rows = np.flatnonzero((hierarchy.kind == RowKind.OP) & (hierarchy.mark == Mark.NONE))
-        nodes = hierarchy.node[self.rows]
-        self.op, self.device = hierarchy.graph.op[nodes], hierarchy.graph.device[nodes]
+        self.graph = hierarchy.graph
+        ops = (hierarchy.kind == RowKind.OP) & (hierarchy.mark == Mark.NONE)
+        nodes = hierarchy.node[ops]
+        self.op, self.device = self.graph.op[nodes].tolist(), self.graph.device[nodes].tolist()
+        # Rows in preorder: what lies under a group is a slice of all ops.
+        before = np.concatenate(([0], np.cumsum(ops)))
+        self.start, self.stop = before[:-1].tolist(), before[hierarchy.end].tolist()
 
-    def _count(self, row: int, column: Any, words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
-        start, stop = span(self.rows, row, int(self.hierarchy.end[row]))  # rows in preorder: a slice lies under a group
-        counts = Counter(column[start:stop].tolist())
+    def _count(self, row: int, column: list[int], words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
+        counts = Counter(column[self.start[row] : self.stop[row]])
         return {words[word]: count for word, count in counts.items() if words[word] or not skip_empty}
 
     def op_types(self, row: int) -> dict[str, int]:
         """How many ops of each type lie under a group."""
-        return self._count(row, self.op, self.hierarchy.graph.op_types, False)
+        return self._count(row, self.op, self.graph.op_types, False)
 
     def devices(self, row: int) -> dict[str, int]:
         """How many ops name each device under a group; ops without a device are left out."""
-        return self._count(row, self.device, self.hierarchy.graph.devices, True)
+        return self._count(row, self.device, self.graph.devices, True)
 
 
 def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
