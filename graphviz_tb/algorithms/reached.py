@@ -6,7 +6,9 @@ from collections.abc import Collection, Container, Iterable, Mapping
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Ints, filed
+from graphviz_tb.model.columns import Bools, Ints, distinct, filed
+
+STEPS = 20  # in which all edges are looked at: so many take as long as to file them by their sources
 
 
 def reached(
@@ -32,12 +34,21 @@ def reached(
 
 def spread_from(start: Bools, source: Ints, target: Ints) -> Bools:
     """All nodes that edges lead to from `start`, which is taken in."""
+    seen = start.copy()
     if not start.any():
-        return start.copy()
-    # The targets of node v are targets[first[v]:first[v + 1]].
+        return seen
+    # Most graphs are wide: all edges at once, a few times; those that lead to what is reached are done with.
+    for _ in range(STEPS):
+        left = ~seen[target]
+        source, target = source[left], target[left]
+        fresh = target[seen[source]]
+        if not len(fresh):
+            return seen
+        seen[fresh] = True
+    # Then node by node: a chain has as many steps as nodes. The targets of node v are targets[first[v]:first[v + 1]].
     order, begin = filed(source, len(start))
-    first, targets, reached = begin.tolist(), target[order].tolist(), start.tolist()
-    todo = np.flatnonzero(start).tolist()
+    first, targets, reached = begin.tolist(), target[order].tolist(), seen.tolist()
+    todo = distinct(fresh).tolist()
     while todo:
         node = todo.pop()
         for other in targets[first[node] : first[node + 1]]:

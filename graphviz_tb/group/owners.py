@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints, Longs, ints
+from graphviz_tb.model.columns import Ints, Longs, filed, ints
 
 
 def meet(parent: Ints, depth: Ints, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
@@ -49,6 +49,5 @@ def jumps_of(parent: Ints, deepest: int) -> list[tuple[int, Ints]]:
 def file_by_owner(owner: Ints, rows: int) -> tuple[Ints, Longs]:
     """Edge ids sorted by owner row (-1: owned by nobody, left out), and where each row's run starts."""
     held = np.flatnonzero(owner >= 0)
-    order = held[np.argsort(owner[held], kind="stable")]
-    counts = np.bincount(owner[held], minlength=rows) if len(held) else np.zeros(rows, np.int64)
-    return ints(order), np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    order, start = filed(owner[held], rows)
+    return ints(held[order]), start

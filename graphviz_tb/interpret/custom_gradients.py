@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 from graphviz_tb.algorithms.reached import spread_from
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, begins
 from graphviz_tb.model.graph import Graph
 
 # What waits for its order among others, and what others wait for so: neither says where gradients are worked out.
@@ -50,7 +50,7 @@ def alone_for(graph: Graph, users: Bools, feeding: Bools, scopes: set[tuple[int,
     given = np.bincount(graph.source[data], minlength=len(graph))
     # Edges are filed by target: the inputs of node v are inputs[start[v]:start[v + 1]].
     inputs = graph.source[data]
-    start = np.searchsorted(graph.target[data], np.arange(len(graph) + 1))
+    start = begins(graph.target[data], len(graph))
     candidates = np.flatnonzero((left == 0) & (given > 0) & feeding & ~users).tolist()
     todo = [node for node in candidates if scope(graph, node) in scopes]
     while todo:

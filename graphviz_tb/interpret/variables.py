@@ -16,7 +16,7 @@ import numpy as np
 from graphviz_tb.interpret.origins import WRITES, ValueOrigins
 from graphviz_tb.interpret.weight_names import declared, read
 from graphviz_tb.interpret.weight_shapes import used_shapes
-from graphviz_tb.model.columns import Bools, Bytes
+from graphviz_tb.model.columns import Bools, Bytes, begins
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import OF_MODEL
 from graphviz_tb.model.tensors import Shape
@@ -120,7 +120,7 @@ class Uses:
         self.of_model &= ~self.trains
         self.calls = {call.node for call in graph.calls}
         self.of_model[list(self.calls)] = False
-        self.first = np.searchsorted(graph.target, np.arange(len(graph) + 1))
+        self.first = begins(graph.target, len(graph))
         self.constant = graph.of_types(CONSTANTS.__contains__)
         self.learning = {variable for variable, held in writers.items() if self.trained(held)}
         self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, filed
+from graphviz_tb.model.columns import Bools, Bytes, Ints, Longs, begins, filed
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.notice import Notice
 
@@ -140,7 +140,7 @@ class Hierarchy:
     @cached_property
     def first_input(self) -> Longs:
         """Where the edges into each node begin: edges are in the order of their targets."""
-        return np.searchsorted(self.graph.target, np.arange(len(self.graph) + 1)).astype(np.int64)
+        return begins(self.graph.target, len(self.graph))
 
     @cached_property
     def outputs(self) -> tuple[Longs, Longs]:
@@ -228,7 +228,5 @@ class Hierarchy:
 def filed_children(parent: Ints, mark: Bytes | Ints) -> tuple[Ints, Longs]:
     """Child rows sorted by parent row, marks left out, and where the children of each row start among them."""
     rows = np.flatnonzero((parent >= 0) & (mark == 0))
-    # Stable: siblings stay in file order.
-    order = rows[np.argsort(parent[rows], kind="stable")].astype(np.int32)
-    counts = np.bincount(parent[rows], minlength=len(parent))
-    return order, np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    order, start = filed(parent[rows], len(parent))
+    return rows[order].astype(np.int32), start

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from graphviz_tb.annotate.outputs import output_index
+from graphviz_tb.model.columns import begins
 from graphviz_tb.model.graph import Call, Graph
 from graphviz_tb.ops.roles import BRANCHES, CALLS, LAUNCHES, LOOPS
 
@@ -23,7 +24,7 @@ class NodeInputs:
         data = ~graph.control
         target, slot = graph.target[data], graph.slot[data]
         # The inputs of node n are the run starts[n] ... starts[n + 1]: edges are sorted by target.
-        starts = np.searchsorted(target, np.arange(len(graph) + 1))
+        starts = begins(target, len(graph))
         # "2" is an output's position; "output:2" of a function body needs the op's definition. Nine digits fit int32.
         plain = np.array([int(key) if key.isdecimal() and len(key) < 10 else -1 for key in graph.keys] or [0], np.int32)
         # Whether every input names a node: then slots are positions in the run.

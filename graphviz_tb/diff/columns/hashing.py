@@ -14,7 +14,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.columns import scramble
+from graphviz_tb.model.columns import filed, scramble
 
 Hashes = NDArray[np.uint64]
 
@@ -73,6 +73,5 @@ def run_sums(values: Hashes, start: NDArray[np.int64], stop: NDArray[np.int64]) 
 def sums_by(keys: NDArray[np.int32], values: Hashes, count: int) -> Hashes:
     """For each key below `count` the sum of its values."""
     # The values of key k are `values[order][cuts[k] : cuts[k + 1]]`.
-    order = np.argsort(keys, kind="stable")
-    cuts = np.searchsorted(keys[order], np.arange(count + 1))
+    order, cuts = filed(keys, count)
     return run_sums(values[order], cuts[:-1], cuts[1:])

@@ -12,7 +12,7 @@ from graphviz_tb.diff.columns.labels import Known, Labels, label
 from graphviz_tb.diff.columns.scopes import Scopes, build_scopes, exact_hashes
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.group.owners import meet
-from graphviz_tb.model.columns import Bools, Ints, Longs
+from graphviz_tb.model.columns import Bools, Ints, Longs, begins
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.ops.roles import CONSTANTS, Role, has_role
 
@@ -157,7 +157,7 @@ class GraphColumns:
     def in_start(self) -> Longs:
         """Edges into node n are `in_start[n]:in_start[n + 1]`."""
         # Edges are filed by target, then by slot.
-        return np.searchsorted(self.graph.target, np.arange(len(self) + 1)).astype(np.int64)
+        return begins(self.graph.target, len(self))
 
     @cached_property
     def out_order(self) -> Ints:
@@ -167,7 +167,7 @@ class GraphColumns:
     @cached_property
     def out_start(self) -> Longs:
         """Edges out of node n are `out_order[out_start[n]:out_start[n + 1]]`."""
-        return np.searchsorted(self.graph.source[self.out_order], np.arange(len(self) + 1)).astype(np.int64)
+        return begins(self.graph.source, len(self))
 
     def in_edges(self, node: int) -> Ints:
         """Ids of the edges into `node`, by slot."""
