@@ -10,11 +10,12 @@ from threading import RLock
 
 import numpy as np
 
+from graphviz_tb.algorithms.called_again import called_again
 from graphviz_tb.expand.annotations import ChildMark, MarkFiles, handed_constants, list_annotations
 from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, find_bridges
 from graphviz_tb.expand.bundling import find_metaedges
 from graphviz_tb.expand.drawable import decide_drawable
-from graphviz_tb.expand.extract import ExtractInput, called_again, comes_back, decide, decide_circling
+from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling, on_rings
 from graphviz_tb.expand.filed import LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.model.columns import Bools, Bytes, distinct
@@ -23,7 +24,6 @@ from graphviz_tb.model.graph import SUMMARY
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
-from graphviz_tb.ops.roles import FRAME_NEXTS
 from graphviz_tb.options import ExpandOptions
 
 __all__ = ["Expander", "Path", "child_path", "parent_path"]
@@ -178,9 +178,11 @@ class Expander:
         for train in sorted(trains, key=lambda train: hierarchy.ops(rows[train])):
             if comes_back(train, [pair for pair in data if not reversed_pairs.intersection(pair)]):
                 reversed_pairs.add(train)
-        if FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):  # a loop of control flow v1 is a cycle that runs
-            scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE}
-            reversed_pairs |= called_again(data, stacks - reversed_pairs, scopes, reversed_pairs)
+        scopes = {at for at, row in enumerate(rows) if hierarchy.kind[row] == SCOPE}
+        left = [pair for pair in data if reversed_pairs.isdisjoint(pair)]
+        if ringed := on_rings(left, scopes, stacks - reversed_pairs):
+            called = called_again(hierarchy, int(hierarchy.parent[rows[0]]))
+            reversed_pairs |= {at for at in ringed if rows[at] in called}
         return frozenset(reversed_pairs)
 
     def _is_smaller_stack(self, row: int, scope: int) -> bool:

@@ -14,14 +14,12 @@ from dataclasses import field
 
 from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.algorithms.reached import reached
-from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.metagraph import Mask, Metaedge
 from graphviz_tb.options import ExpandOptions
 
 READABLE = 40  # children of a level that is drawn whole: folded levels are no wider, and hubs are part of their flow
 QUARTILES = 3  # numbers that have quartiles apart; of fewer none lies far above the others
-CALLED, ROUNDS = 2, 8  # lines into a scope that is called again; scopes of one level that are
 FEW = 8  # children of a level that keeps all control edges: so few boxes are read with every line
 
 
@@ -186,29 +184,20 @@ def comes_back(node: int, data: Iterable[tuple[int, int]]) -> bool:
     return node in reached(after.get(node, ()), after)
 
 
-def called_again(data: Iterable[tuple[int, int]], stacks: Set[int], scopes: Set[int], out: Set[int]) -> set[int]:
-    """Return the scopes that are called most often on cycles that lead through a stack, until none does; `out` are out.
+def on_rings(data: Iterable[tuple[int, int]], wanted: Set[int], through: Set[int]) -> set[int]:
+    """Those of `wanted` that are on a cycle of pairs with one of `through`.
 
-    >>> pairs = [(0, 1), (2, 1), (3, 1), (1, 2), (1, 3), (2, 3)]
-    >>> called_again(pairs, {2}, {1}, set()), called_again(pairs, {0}, {1}, set())
+    >>> pairs = [(0, 1), (1, 2), (2, 1)]
+    >>> on_rings(pairs, {1}, {2}), on_rings(pairs, {1}, {0})
     ({1}, set())
     """
-    called: set[int] = set()
-    for _ in range(ROUNDS):
-        pairs = [pair for pair in data if out.isdisjoint(pair) and called.isdisjoint(pair)]
-        after: list[list[int]] = [[] for _ in range(1 + max(map(max, pairs), default=-1))]
-        for source, target in pairs:
-            after[source].append(target)
-        if len(topological(after)) == len(after):
-            return called
-        component = strong_components(after)
-        entered = Counter(target for source, target in pairs if component[source] == component[target])
-        rings = {component[end] for end in entered if end in stacks}
-        hubs = [end for end, times in entered.items() if end in scopes and component[end] in rings and times >= CALLED]
-        if not hubs:
-            return called
-        called.add(max(hubs, key=lambda end: (entered[end], -end)))
-    return called
+    after: list[list[int]] = [[] for _ in range(1 + max(map(max, data), default=-1))]
+    for source, target in data:
+        after[source].append(target)
+    component = strong_components(after)
+    size = Counter(component)
+    rings = {component[end] for end in through if end < len(after) and size[component[end]] > 1}
+    return {end for end in wanted if end < len(after) and component[end] in rings}
 
 
 def take_high_degrees(work: ExtractState, options: ExpandOptions) -> None:

@@ -89,7 +89,7 @@ class Hierarchy:
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted; `stack_inside` what
-    `stack_in` has found, by row.
+    `stack_in` has found, `called_again` what the function of that name has, by row.
     """
 
     graph: Graph
@@ -113,6 +113,7 @@ class Hierarchy:
     labels: Mapping[int, str] = field(default_factory=dict)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
+    called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.kind)

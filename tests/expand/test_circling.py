@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graphviz_tb import load
+from graphviz_tb.algorithms.called_again import called_again
 from graphviz_tb.algorithms.components import strong_components
 from graphviz_tb.model.hierarchy import FOLD, SERIES
 from graphviz_tb.pipeline import Model
@@ -94,3 +95,16 @@ def aside_in(model: Model, row: int) -> list[int]:
     """The children of a group in its auxiliary area."""
     level = model.expander.metagraph((row,))
     return [level.children[at] for at in level.mask.extracted]
+
+
+@pytest.mark.parametrize("times", [3, 6, 12])
+def test_what_is_called_again_does_not_depend_on_what_is_folded(times: int) -> None:
+    graph = called(times, 4)
+    names = set()
+    for choices in ({}, {"folds": False}, {"folds": False, "series_min": 1000}):
+        hierarchy = load(graph, **choices).hierarchy
+        net = hierarchy.name.index("net")
+        groups = [row for row in range(net, hierarchy.end[net]) if hierarchy.kind[row] in (SERIES, FOLD)]
+        rows = {called_again(hierarchy, row) for row in (net, *groups) if hierarchy.parent[row] in (0, net)}
+        names.add(frozenset(hierarchy.name[row] for found in rows for row in found))
+    assert names == {frozenset(["net/update"])}

@@ -25,11 +25,12 @@ a flow. Nothing depends on the order of the file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.called_again import called_again
 from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
@@ -38,7 +39,7 @@ from graphviz_tb.group.flow.columns import Siblings, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.frames import fold_loops
-from graphviz_tb.group.flow.guard import true_circles, without_lies
+from graphviz_tb.group.flow.guard import without_lies
 from graphviz_tb.group.flow.indexes import fold_indexes
 from graphviz_tb.group.flow.items import find_items
 from graphviz_tb.group.flow.level import fold_dag
@@ -107,7 +108,9 @@ def fold_level(
     setting = Setting(Vocabulary(level.labels), symbols, budget, soft, most)
     boxes = fold_training(level, series, setting) if level.part.any() else fold_part(level, series, setting)
     if width(boxes) > setting.most:
-        called = called_scopes(boxes, level)
+        # What is called again and again is no part of a stretch of the flow.
+        again = called_again(level.hierarchy, level.parent)
+        called = [box for box in boxes if box.row in again and not box.feeders]
         rest = [box for box in boxes if box not in called]
         boxes = finished(narrowed(rest, setting, setting.most), setting) + called
     boxes = with_chains(with_series(boxes, series, symbols), level, symbols)
@@ -121,14 +124,6 @@ def fold_level(
     call_reused(boxes, level.hierarchy)
     name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
     return boxes
-
-
-def called_scopes(boxes: Sequence[FlowBox], level: Siblings) -> list[FlowBox]:
-    """Return the scopes on cycles of a level: what is called again and again is no part of a stretch of the flow."""
-    place = {row: position for position, row in enumerate(level.rows)}
-    scopes = [box for box in boxes if box.scope and box.row >= 0 and not box.feeders]
-    ring = true_circles(len(place), level.edges) if scopes else []
-    return [box for box in scopes if ring[place[box.row]] >= 0]
 
 
 def shown(level: Siblings) -> list[str]:

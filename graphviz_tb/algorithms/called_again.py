@@ -1,0 +1,72 @@
+"""Scopes that are called again and again: cycles of a level lead back to them, as functions of a PyTorch trace do."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from graphviz_tb.algorithms.components import strong_components
+from graphviz_tb.algorithms.topological import topological
+from graphviz_tb.model.columns import distinct
+from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
+from graphviz_tb.ops.roles import FRAME_NEXTS
+
+CALLED, ROUNDS = 2, 8  # ways into a scope that is called again; scopes of one level that are
+
+
+def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
+    """The scopes of a level that are called most often on its cycles, until it has none.
+
+    It is the same whatever is folded, and whether `row` is the group itself or a series or fold in it.
+    """
+    while hierarchy.kind[row] in STACKS:
+        row = int(hierarchy.parent[row])
+    known = hierarchy.called_again.get(row)
+    if known is None:
+        known = hierarchy.called_again[row] = find(hierarchy, row)
+    return known
+
+
+def find(hierarchy: Hierarchy, row: int) -> frozenset[int]:
+    """The same, of the level right below a scope or function."""
+    # A loop of control flow v1 is a cycle that runs.
+    if not FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):
+        return frozenset()
+    groups, members = [row], []
+    for group in groups:  # grows while it is walked through
+        children = hierarchy.children(group).tolist()
+        groups += [child for child in children if hierarchy.kind[child] in STACKS]
+        members += [child for child in children if hierarchy.kind[child] not in STACKS]
+    scopes = {member for member in members if hierarchy.kind[member] == SCOPE}
+    pairs = pairs_between(hierarchy, groups, sorted(members)) if scopes else []
+    called: set[int] = set()
+    for _ in range(ROUNDS):
+        pairs = [pair for pair in pairs if called.isdisjoint(pair)]
+        number = {end: place for place, end in enumerate(sorted({end for pair in pairs for end in pair}))}
+        after: list[list[int]] = [[] for _ in number]
+        for source, target in pairs:
+            after[number[source]].append(number[target])
+        if len(topological(after)) == len(after):
+            break
+        component = strong_components(after)
+        entered = Counter(target for source, target in pairs if component[number[source]] == component[number[target]])
+        often = [end for end, times in entered.items() if end in scopes and times >= CALLED]
+        if not often:
+            break
+        called.add(max(often, key=lambda end: (entered[end], -end)))
+    return frozenset(called)
+
+
+def pairs_between(hierarchy: Hierarchy, groups: list[int], members: list[int]) -> list[tuple[int, int]]:
+    """The pairs of `members`, in ascending order, between which data leads along the edges that `groups` own."""
+    graph = hierarchy.graph
+    edges = np.concatenate([hierarchy.owned(group) for group in groups])
+    edges = edges[(hierarchy.edge_from[edges] >= 0) & (hierarchy.edge_to[edges] >= 0) & ~graph.control[edges]]
+    # The member around a node is the last one that does not begin behind it.
+    rows = np.array(members, np.int64)
+    source, target = (
+        rows[np.searchsorted(rows, hierarchy.row_of_node[ends[edges]], "right") - 1]
+        for ends in (graph.source, graph.target)
+    )
+    return [divmod(pair, len(hierarchy)) for pair in distinct(source * len(hierarchy) + target).tolist()]
