@@ -277,9 +277,11 @@ class Model(OpenableModel):
         with self.report.stage("expand"):
             levels = {row: self.expander.metagraph((row,)) for row in group_rows(self.hierarchy)}
         more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
+        alike: dict[str, list[int]] = {}
         if self.options.annotate.infer:
             more["cost"] = self.cost.entry
-        return JsonDocument(self.hierarchy, levels.__getitem__, more)
+            alike["cost"] = self.cost.distinct(len(self.hierarchy))[1]
+        return JsonDocument(self.hierarchy, levels.__getitem__, more, alike)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """The picture as a `pydot.Dot`."""

@@ -126,7 +126,6 @@ class Costs:
     uncounted: Mapping[str, int]
     batch: int = 1
     _sums: dict[int, Ints] = field(default_factory=dict, repr=False)
-    _entries: dict[int, dict[str, Any]] = field(default_factory=dict, repr=False)
     _distinct: dict[int, tuple[list[Cost], list[int]]] = field(default_factory=dict, repr=False)
 
     def under(self, row: int, role: str | None = None) -> Cost:
@@ -178,15 +177,8 @@ class Costs:
     def entry(self, row: int) -> dict[str, Any]:
         """The `"cost"` of a node in the JSON document; `at_least` names quantities that are more than is counted."""
         distinct, which = self.distinct(len(self.end))
-        known = self._entries.get(which[row])
-        if known is None:
-            known = self._entries[which[row]] = entry_of(distinct[which[row]])
-        return {name: list(value) if name == "at_least" else value for name, value in known.items()}
-
-
-def entry_of(cost: Cost) -> dict[str, Any]:
-    """The quantities by name, and those that are more than is counted."""
-    bounds = cost.lower_bounds()
-    bounds += ("non_trainable",) if cost.non_trainable and cost.lacks("non_trainable") else ()
-    kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
-    return {**cost.as_dict(), **kept, **({"at_least": list(bounds)} if bounds else {})}
+        cost = distinct[which[row]]
+        bounds = cost.lower_bounds()
+        bounds += ("non_trainable",) if cost.non_trainable and cost.lacks("non_trainable") else ()
+        kept = {"non_trainable": cost.non_trainable} if cost.non_trainable else {}
+        return {**cost.as_dict(), **kept, **({"at_least": list(bounds)} if bounds else {})}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import field
 from io import BytesIO
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import JSON_BYTES
+from graphviz_tb.limits import JSON_BYTES, TEXT_REMEMBERED
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
@@ -34,12 +34,14 @@ ExpandRow = Callable[[int], Metagraph]
 class JsonDocument:
     """The document, made piece by piece: as a whole it takes ten times as much memory as its text.
 
-    `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost".
+    `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost". `alike` says of
+    some of these fields, by row, which rows have equal ones: rows with equal numbers.
     """
 
     hierarchy: Hierarchy
     metagraph: ExpandRow
     more: Mapping[str, Callable[[int], JsonObject]] = field(default_factory=dict)
+    alike: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def nodes(self) -> Iterator[JsonObject]:
         """One entry for each row, in preorder; its id is the row."""
@@ -48,8 +50,8 @@ class JsonDocument:
                 node[name] = entry(node["id"])
             yield node
 
-    def groups(self) -> Iterator[tuple[str, Iterator[JsonObject], JsonObject]]:
-        """For each group its id, its metaedges, and what else it holds."""
+    def groups(self) -> Iterator[tuple[Metagraph, JsonObject]]:
+        """Each group, and what it holds besides its metaedges."""
         hierarchy = self.hierarchy
         # Marks are no children of a metagraph: what they wait for is filed in the group around them.
         waiting: dict[int, JsonObject] = {}
@@ -60,11 +62,14 @@ class JsonDocument:
             level = self.metagraph(row)
             rest = group(level)
             rest["annotations"].update(waiting.get(row, {}))
-            yield str(row), (line(edge, level.children) for edge in level.edges), rest
+            yield level, rest
 
     def values(self) -> JsonObject:
         """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
-        groups = {key: {"edges": list(edges), **rest} for key, edges, rest in self.groups()}
+        groups = {
+            str(level.row): {"edges": [line(edge, level.children) for edge in level.edges], **rest}
+            for level, rest in self.groups()
+        }
         return {**heading("tbgraph"), "nodes": list(self.nodes()), "groups": groups}
 
     def encode(self) -> bytes:
@@ -73,16 +78,23 @@ class JsonDocument:
         Raises `RequestError` where it is too large.
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
-        text = BytesIO()
+        text, known = BytesIO(), KnownTexts()
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSIONS["tbgraph"])
-        for number, node in enumerate(self.nodes()):
-            text.write(b",\n" * (number > 0) + compact(node))
+        for row, node in enumerate(list_nodes(self.hierarchy)):
+            text.write(b",\n" * (row > 0) + compact(node)[:-1])
+            for name, entry in self.more.items():
+                key = (name, self.alike[name][row]) if name in self.alike else None
+                text.write(b",%b:%b" % (compact(name), known.of(key, entry, row)))
+            text.write(b"}")
             self._check(text.tell())
         text.write(b'\n],\n"groups": {\n')
-        for number, (key, edges, rest) in enumerate(self.groups()):
-            text.write(b",\n" * (number > 0) + compact(key) + b':{"edges":[')
-            for count, edge in enumerate(edges):
-                text.write(b"," * (count > 0) + compact(edge))
+        for number, (level, rest) in enumerate(self.groups()):
+            text.write(b",\n" * (number > 0) + b'"%d":{"edges":[' % level.row)
+            rows = level.children
+            for count, edge in enumerate(level.edges):
+                text.write(b"," * (count > 0) + b'{"from":%d,"to":%d,' % (rows[edge.source], rows[edge.target]))
+                same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried)
+                text.write(known.of(same, carried_values, edge)[1:])
                 self._check(text.tell())
             text.write(b"]," + compact(rest)[1:])
             self._check(text.tell())
@@ -98,6 +110,22 @@ class JsonDocument:
                 hint="its types or devices of ops have very long names, or its shapes very many sizes; "
                 "write SVG, or HTML",
             )
+
+
+class KnownTexts:
+    """Values in text. Those of equal keys are equal: a short one is encoded once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, bytes] = {}
+
+    def of(self, key: Hashable | None, make: Callable[[Any], JsonObject], which: Any) -> bytes:
+        """The text of the value that `make` gives for one of them; None is the key of one like no other."""
+        text = None if key is None else self._known.get(key)
+        if text is None:
+            text = compact(make(which))
+            if key is not None and len(text) <= TEXT_REMEMBERED:
+                self._known[key] = text
+        return text
 
 
 def compact(value: Any) -> bytes:
@@ -233,11 +261,14 @@ def group(metagraph: Metagraph) -> JsonObject:
 
 def line(edge: Metaedge, rows: Sequence[int]) -> JsonObject:
     """One metaedge between `rows`."""
+    return {"from": rows[edge.source], "to": rows[edge.target], **carried_values(edge)}
+
+
+def carried_values(edge: Metaedge) -> JsonObject:
+    """What a metaedge represents and carries."""
     carried = edge.carried
     tensors = list(carried)
     return {
-        "from": rows[edge.source],
-        "to": rows[edge.target],
         "tensors": edge.tensors,
         "control": edge.control,
         "reference": edge.reference,

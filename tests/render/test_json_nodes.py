@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import graphviz_tb
 from graphviz_tb.errors import RequestError
 from graphviz_tb.proto import GraphDef
+from tests.each import each
 
 
 def nodes(graph: GraphDef) -> dict[str, dict[str, Any]]:
@@ -94,3 +96,9 @@ def test_shapes_of_lines_that_make_gigabytes_are_refused(tmp_path: Path, monkeyp
     with pytest.raises(RequestError, match=r"^the JSON of this graph would be larger than 3 MB$"):
         model.save(tmp_path / "b.json")
     assert not (tmp_path / "b.json").exists()
+
+
+@each("name", ["real/func_library_v2.pb", "real/lstm_dynamic_rnn.pb", "shapes/DenseNet121.pb.gz", "real/while_v1.pb"])
+def test_what_is_encoded_once_for_equal_nodes_and_lines_is_what_each_of_them_has(name: str) -> None:
+    model = graphviz_tb.load(Path(__file__).parents[2] / "fixtures" / name)
+    assert json.loads(model.json_bytes()) == model.to_json()
