@@ -29,7 +29,7 @@ def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
 
 
 def find(hierarchy: Hierarchy, row: int) -> frozenset[int]:
-    """The same, of the level right below a scope or function."""
+    """Find what is called again on the level right below a scope or function."""
     # A loop of control flow v1 is a cycle that runs.
     if not FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):
         return frozenset()

@@ -86,7 +86,7 @@ def as_stack(node: NodeLabel, said: str | None, member: NodeLabel, shown: int, m
     >>> label.label, label.second
     ('layer_[0-3] ×4', 'as layer_1 · 20 ops each')
     """
-    # A member that is a stack itself counts the ops of each of its own; a Keras layer (`about`) says what it is.
+    # A member that is a stack counts the ops of each of its members; a Keras layer (`about`) says what it is.
     counted_each = member.kind == "series" and member.member not in ("op", "call") and not member.about
     inside = f"{member.second} each" if member.second and not counted_each else member.second
     aside = "" if node.connected else "side by side"

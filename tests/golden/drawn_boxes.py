@@ -10,7 +10,6 @@ from typing import Any
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, stack, walk
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.heads import with_heads
-from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.periods import numbered, periods, stretches_of
 from graphviz_tb.group.flow.readable import cost, readable
 from graphviz_tb.group.flow.regions import side_by_side
@@ -119,7 +118,7 @@ def folded(name: str) -> list[str]:
 def repeated(name: str) -> list[str]:
     """What the steps that look at a sequence make of one, as lines."""
     lines = []
-    for step in (with_heads, outer_repeats, fold_repeats, fold_stages):
+    for step in (with_heads, fold_repeats, fold_stages):
         drawn = Drawn(name)
         sequence = drawn.sequence()
         found = step(sequence if step is not fold_stages else fold_repeats(sequence, drawn.setting), drawn.setting)

@@ -147,11 +147,11 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
     values = frozenset(symbols.of("op", op) for op in VALUES)
     inputs = frozenset(symbols.of("op", op) for op in FED)
-    # Numbered inputs of one box are a series, not eight feeders; a box with feeders may be in a run, too.
+    # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_runs(fold_indexes(items.dag, indexes, level.hierarchy, symbols), series, symbols)
     if not of_layers(level):
-        dag = stack_runs(join_feeders(dag, symbols, values, inputs), series, symbols)
+        dag = join_feeders(dag, symbols, values, inputs)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if width(boxes) + len(aside) > setting.soft:

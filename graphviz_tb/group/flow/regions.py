@@ -14,7 +14,6 @@ from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied, group, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part
 from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
-from graphviz_tb.group.flow.lattice import outer_repeats
 from graphviz_tb.group.flow.order import FlowOrder, without_far
 from graphviz_tb.group.flow.readable import cost
 from graphviz_tb.group.flow.repeats import fold_repeats
@@ -134,10 +133,10 @@ def cheapest(dag: Dag, order: FlowOrder, setting: Setting, deep: int) -> list[El
         # A small level is readable as it is; places that leave no region with most of the ops explain a larger one.
         if len(dag) <= setting.soft or (wide == 1 and largest <= dag.ops() / 2):
             return best
-    for lattice in lattices(dag, order, setting, wide > 1 or best is None):
-        if len(lattice) < SHORTER * len(dag):
-            other = fold_stages(lattice, setting)
-            best = other if best is None or DEARER * price(other) < price(best) else best
+    lattice = single_boxes(dag, order, setting)
+    if len(lattice) < SHORTER * len(dag):
+        other = fold_stages(lattice, setting)
+        best = other if best is None or DEARER * price(other) < price(best) else best
     if LARGE <= len(dag) <= HUGE and (near := beside_far_lines(dag, order, setting, deep)):
         other = folded(near, setting)
         best = other if best is None or price(other) < price(best) else best
@@ -202,7 +201,7 @@ def beside_far_lines(dag: Dag, order: FlowOrder, setting: Setting, deep: int) ->
     wide, ends = narrow_places(dag, near, setting)
     if wide > 1 or (near.cut == order.cut).all():  # no line is far
         return []
-    return atoms(dag, near, ends, tokens(dag, near, setting.symbols, min(far, FAR)), setting, deep)
+    return atoms(dag, near, ends, tokens(dag, near, setting.symbols), setting, deep)
 
 
 def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, list[int]]:
@@ -213,7 +212,7 @@ def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, li
         ends = [*(position for position, cut in enumerate(order.cut[: count - 1].tolist()) if cut <= wide), count - 1]
         inner = len(ends) - 1
         longest = max(stop - start for start, stop in pairwise([-1, *ends]))
-        if inner >= 2 and (longest < MOST_OF * count or (wide == 1 and inner >= 3)):
+        if longest < MOST_OF * count or (wide == 1 and inner >= 3):
             break
         # Wider places would be among the ways: behind the first of them, behind the second …
         if wide == 1 and inner and parallel(dag, order, ends):
@@ -230,18 +229,10 @@ def parallel(dag: Dag, order: FlowOrder, ends: Sequence[int]) -> bool:
     return len(ways) >= WAYS and max(ways) <= WAY_MOST * sum(ways)
 
 
-def lattices(dag: Dag, order: FlowOrder, setting: Setting, outer: bool) -> list[list[Element]]:
-    """Sequences of single boxes, for levels whose lines run far: U-Nets, unrolled cells."""
-    count = len(dag)
+def single_boxes(dag: Dag, order: FlowOrder, setting: Setting) -> list[Element]:
+    """The sequence of single boxes, for levels whose lines run far: U-Nets, unrolled cells."""
     symbols = tokens(dag, order, setting.symbols, NEAR)
-
-    def single() -> list[Element]:
-        return atoms(dag, order, list(range(count)), symbols, setting, 0)
-
-    sequences = [fold_repeats(single(), setting)]
-    if outer:
-        sequences.append(fold_repeats(outer_repeats(single(), setting), setting))
-    return sequences
+    return fold_repeats(atoms(dag, order, list(range(len(dag))), symbols, setting, 0), setting)
 
 
 def atoms(
