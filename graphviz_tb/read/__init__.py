@@ -36,7 +36,7 @@ from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, ope
 from graphviz_tb.read.ordered import in_order, was_sorted
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
-from graphviz_tb.read.tracing_artifacts import without_tracing_artifacts
+from graphviz_tb.read.tracing_artifacts import LOWERED, suspected, without_tracing_artifacts
 from graphviz_tb.read.walk import cannot_list
 
 __all__ = ["READERS", "Entry", "Loaded", "contents", "profiles", "read"]
@@ -107,7 +107,9 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     """The graph without what only runs it and what tracing leaves, and how many ops that is."""
     graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
     graph = without_barriers(without_wrappers(graph))
-    made = in_order(without_tracing_artifacts(graph), was_sorted(graph.node))
+    suspects = suspected(graph)
+    # Freezing lowers loops: what that leaves says that the nodes were sorted.
+    made = in_order(without_tracing_artifacts(graph, suspects), LOWERED in suspects or was_sorted(graph.node))
     return made, small + len(graph.node) - len(made.node)
 
 

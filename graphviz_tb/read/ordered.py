@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphviz_tb.ops.roles import CONSTANTS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
 from graphviz_tb.read.inline import node_of
-from graphviz_tb.read.tracing_artifacts import LOWERED
 
 COUNTERS = re.compile(r"\d+")
 FROZEN = re.compile(r".*/resource", re.DOTALL)  # what was handed to a ReadVariableOp and is a constant now
@@ -73,10 +72,8 @@ def named(nodes: Iterable[NodeDef], library: Mapping[str, FunctionDef]) -> Itera
 
 
 def was_sorted(nodes: Sequence[NodeDef]) -> bool:
-    """Whether what has no input comes before all else, frozen variables among it, or loops were lowered: so freezing
-    leaves a graph, and no program makes one."""
-    if any(node.name == LOWERED for node in nodes):
-        return True
+    """Whether what has no input comes before all else, frozen variables among it: so freezing leaves a graph, and no
+    program makes one."""
     frozen = inside = False
     for node in nodes:
         if node.input:

@@ -31,15 +31,19 @@ BEGINNINGS = ("NoOp", LOWERED, "Func/")
 SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS | RESULTS
 
 
-def without_tracing_artifacts(graph: GraphDef) -> GraphDef:
-    """The graph without what tracing leaves; the same one where there is nothing."""
-    return without_rewritten(without_nodes(graph))
+def suspected(graph: GraphDef) -> dict[str, NodeDef]:
+    """The nodes, by name, whose op types are those of what tracing and lowering leave."""
+    return {node.name: node for node in graph.node if node.op in SUSPECTS}
 
 
-def without_nodes(graph: GraphDef) -> GraphDef:
+def without_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
+    """The graph without what tracing leaves; the same one where there is nothing. Before: what is `suspected`."""
+    return without_rewritten(without_nodes(graph, suspects))
+
+
+def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     """The graph without what tracing and lowering left among its nodes; the same object where there is nothing."""
-    # Most graphs have none: one pass by op type and beginning of the name, and no copy is made.
-    suspects = {node.name: node for node in graph.node if node.op in SUSPECTS}
+    # Most graphs have none: their op types and the beginnings of names say so, and no copy is made.
     if not any(name.startswith(BEGINNINGS) or node.op in RESULTS for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}

@@ -10,7 +10,7 @@ from graphviz_tb.errors import TooLarge
 from graphviz_tb.proto import GraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read import read
 from graphviz_tb.read.objects import captured_names
-from graphviz_tb.read.tracing_artifacts import without_tracing_artifacts
+from graphviz_tb.read.tracing_artifacts import suspected, without_tracing_artifacts
 from graphviz_tb.read.xspace import steps_of, values
 from tests.read.test_call_chains_read import captured, field, letters
 
@@ -31,7 +31,7 @@ def test_a_border_that_hands_on_what_has_a_long_name(size: int, left: int) -> No
     graph.node.add(name="Func/c/input/_7", op="Identity", input=["p" * size])
     for number in range(1000):
         graph.node.add(name=f"n{number}", op="Foo", input=["Func/c/input/_7"])
-    found = without_tracing_artifacts(graph)
+    found = without_tracing_artifacts(graph, suspected(graph))
     assert len(found.node) == left
     assert letters(found) < 1_000_000
 
