@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
 from graphviz_tb.limits import WEIGHTS_LOOKED_AT
+from graphviz_tb.model.columns import span
 from graphviz_tb.model.graph import WEIGHT
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, Hierarchy
 
@@ -31,13 +32,16 @@ def unrolled(hierarchy: Hierarchy, stacks: Iterable[int]) -> set[int]:
 
 def again_and_again(hierarchy: Hierarchy, row: int, used: Used) -> bool:
     """Whether a stack uses the same weights more often than twice."""
+    if holds_scopes(hierarchy, row) and feeds_itself(hierarchy, row):
+        return False
     weights = used.by(row, int(hierarchy.end[row]))
-    once = len(weights) <= AGAIN * len(set(weights))
-    return not once and (not holds_scopes(hierarchy, row) or not feeds_itself(hierarchy, row))
+    return len(weights) > AGAIN * len(set(weights))
 
 
-def cell_of(hierarchy: Hierarchy, row: int, loops: Iterable[int], used: Used) -> bool:
+def cell_of(hierarchy: Hierarchy, row: int, loops: Collection[int], used: Used) -> bool:
     """Whether one of some loops runs with all weights of a stack."""
+    if not loops:
+        return False
     weights = set(used.by(row, int(hierarchy.end[row])))
     return bool(weights) and any(weights.issubset(used.by(loop, loop + 1)) for loop in loops)
 
@@ -56,7 +60,7 @@ class Used:
 
     def by(self, row: int, end: int) -> list[str]:
         """The variables that are used by some rows, as often as they are."""
-        start, stop = np.searchsorted(self.hosts, (row, end)).tolist()
+        start, stop = span(self.hosts, row, end)
         marks = self.marks[start : min(stop, start + WEIGHTS_LOOKED_AT)].tolist()
         return [self.graph.meaning.weights[mark].variable for mark in marks]
 
