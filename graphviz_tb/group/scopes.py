@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -139,7 +139,7 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
         if start == 0:
             integers_first(growing, graph, first, root)
     if scopes:
-        move_into_scopes(growing, graph, scopes, first, [] if options.tensorboard else names[start:stop])
+        move_into_scopes(growing, graph, scopes, first, options)
     add_marks(growing, graph, scopes, root, start, stop, options)
 
 
@@ -205,16 +205,17 @@ def strict_name(name: str) -> str:
     return f"{name}/({last_segment(name)})"
 
 
-def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int, names: Sequence[str]) -> None:
-    """Give ops that are also scopes their strict name and place; with one more pair of brackets where a scope, or a
-    node of these `names`, has that name (no names: as TensorBoard does)."""
+def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int, options: GroupOptions) -> None:
+    """Give ops that are also scopes their strict name and place; with one more pair of brackets where a scope or a
+    node has that name, which TensorBoard does not ask."""
     nodes = growing.leaf_node
-    leaves = leaves_that_are_scopes(growing, graph, scopes, first)
-    taken = {*names, *scopes} if leaves and names else set()
-    for leaf in leaves:
+    if first == len(nodes):
+        return
+    index = graph.index[int(graph.function[nodes[first]]) + 1]
+    for leaf in leaves_that_are_scopes(growing, graph, scopes, first, index):
         name = graph.name[nodes[leaf]]
         strict, brackets = strict_name(name), 1
-        while strict in taken:
+        while not options.tensorboard and (strict in index or strict in scopes):
             brackets += 1
             strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
         growing.renamed[leaf] = strict
@@ -225,17 +226,18 @@ def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], fir
             scope = growing.parent[scope]
 
 
-def leaves_that_are_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int) -> list[int]:
+def leaves_that_are_scopes(
+    growing: Growing, graph: Graph, scopes: dict[str, int], first: int, index: Mapping[str, int]
+) -> list[int]:
     """Leaves whose name is a scope: few, so the scopes are looked up among the names where each occurs once."""
     nodes = growing.leaf_node
-    if first == len(nodes):
-        return []
-    index = graph.index[int(graph.function[nodes[first]]) + 1]
     names = graph.name
     # `index` has one node for each name: where names repeat, it would miss some.
     if len(index) == int((graph.function == graph.function[nodes[first]]).sum()):
-        scope_ids = {index[scope] for scope in scopes if scope in index}
-        return [first + offset for offset, node in enumerate(nodes[first:]) if node in scope_ids] if scope_ids else []
+        known = np.zeros(len(graph), bool)
+        known[[index[scope] for scope in index.keys() & scopes.keys()]] = True
+        leaves: list[int] = (first + np.flatnonzero(known[nodes[first:]])).tolist()
+        return leaves
     return [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]
 
 
@@ -249,17 +251,18 @@ def add_marks(
     skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
     names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
     lengths = set(map(len, scopes)) if marks else set()  # of a name of nothing but slashes few parts are looked up
-    for node in marks:
+    longest = growing.longest + 1  # no scope has a longer name: slashes beyond need no look-up
+    for leaf, node in enumerate(marks, len(growing.leaf_node)):
         name = names[node]
-        if name in scopes and name not in skipped:
-            growing.renamed[len(growing.leaf_node)] = strict_name(name)
-            add_parent(scopes[name])
+        parent = find(name)
+        if parent is not None and name not in skipped:
+            growing.renamed[leaf] = strict_name(name)
         else:
-            cut = name.rfind("/", 0, growing.longest + 1)  # no scope has a longer name: slashes beyond need no look-up
-            while cut >= 0 and (cut not in lengths or name[:cut] not in scopes):
+            cut, parent = name.rfind("/", 0, longest), None
+            while cut >= 0 and (cut not in lengths or (parent := find(name[:cut])) is None):
                 cut = name.rfind("/", 0, cut)
-            add_parent(find(name[:cut], root) if cut >= 0 else root)
-        growing.leaf_node.append(node)
+        add_parent(root if parent is None else parent)
+    growing.leaf_node.extend(marks)
 
 
 def is_port(growing: Growing, graph: Graph, start: int, stop: int) -> Bools:
