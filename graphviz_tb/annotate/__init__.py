@@ -34,7 +34,15 @@ def annotate(
         with tensors.inference.lock:
             return costs_of(hierarchy, tensors.inference, options.batch)
 
-    return Facts(hierarchy.graph, tensors.decode, stats=stats, before=before, odd=tensors.odd, cost=cost)
+    return Facts(
+        hierarchy.graph,
+        tensors.decode,
+        tensors.definitions.of,
+        stats=stats,
+        before=before,
+        odd=tensors.odd,
+        cost=cost,
+    )
 
 
 def costs_by_node(graph: Graph, options: AnnotateOptions = DEFAULT) -> list[Cost]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 
 from graphviz_tb.limits import DEFINITION_REMEMBERED
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import COLOCATION, Graph
 from graphviz_tb.model.layers import Layer
 
 
@@ -44,7 +44,7 @@ class DefinitionNumbers:
         bare.CopyFrom(definition)
         for field in ("name", "input", "device"):
             bare.ClearField(field)
-        bare.attr.pop("_class", None)
+        bare.attr.pop(COLOCATION, None)
         return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
 
 

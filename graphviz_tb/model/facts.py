@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs.
+    """Facts of one graph. `decode(node)` gives the tensors of a node's outputs, `definition(node)` a number that nodes
+    with equal definitions have, but for name, inputs, device and colocation (`_class`); -1 for an argument.
 
     `known` are tensors by node and key as one number, equal ones once (`alike`).
 
@@ -34,6 +35,7 @@ class Facts:
 
     graph: Graph
     decode: Callable[[int], Callable[[str], Tensor]] = field(repr=False)
+    definition: Callable[[int], int] = field(repr=False)
     known: dict[int, Tensor] = field(default_factory=dict, repr=False)
     alike: dict[Tensor, Tensor] = field(default_factory=dict, repr=False)
     stats: Stats | None = None

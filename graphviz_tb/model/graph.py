@@ -29,6 +29,7 @@ class Mark(IntEnum):
     WEIGHT = 3
 
 
+COLOCATION = "_class"  # the attribute that names ops on whose device one is placed
 INPUT_ARG = "input_arg"  # the op type of an argument of a function
 SUMMARY, WEIGHT = int(Mark.SUMMARY), int(Mark.WEIGHT)  # see `RowKind`
 

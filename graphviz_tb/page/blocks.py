@@ -55,17 +55,21 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 def words(name: str, value: Any) -> DataBlock:
     """A block of JSON."""
-    if not isinstance(value, list):
-        return DataBlock(name, "json", _json(value))
+    return joined(name, map(json_text, value)) if isinstance(value, list) else DataBlock(name, "json", json_text(value))
+
+
+def joined(name: str, texts: Iterable[bytes]) -> DataBlock:
+    """A block of a list of values in JSON."""
     # One by one: the names of a deep graph are hundreds of megabytes together, which need not be there twice.
     data = bytearray(b"[")
-    for number, one in enumerate(value):
-        data += b"," * (number > 0) + _json(one)
+    for number, text in enumerate(texts):
+        data += b"," * (number > 0) + text
     data += b"]"
     return DataBlock(name, "json", data)
 
 
-def _json(value: Any) -> bytes:
+def json_text(value: Any) -> bytes:
+    """A value as JSON in one line."""
     # ASCII holds lone surrogates too, as escapes.
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 

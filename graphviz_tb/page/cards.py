@@ -10,9 +10,10 @@ import numpy as np
 from graphviz_tb.limits import CARDS_OF_BLOCK
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.given import word
+from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.ops.words import attribute_meaning, op_words
-from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, words
+from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, joined, json_text, words
 from graphviz_tb.page.contents import contents
 from graphviz_tb.view.attribute_words import attribute_words, config_words
 from graphviz_tb.view.labels import describe
@@ -50,20 +51,46 @@ def tensor(facts: Facts, node: int, key: int) -> str:
 
 def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
     """What only cards say: attributes, layers, meanings, contents of constants."""
-    graph, names = hierarchy.graph, set[str]()
-    known: dict[bytes, list[Any]] = {}
+    graph, attributes = hierarchy.graph, AttributeTexts(hierarchy, facts)
     found = []
     for start in range(0, len(graph), CARDS_OF_BLOCK):
         nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
-        block = [attribute_words(graph, node, known) + given_words(hierarchy, facts, node) for node in nodes]
-        names.update(name for node in block for name, *_ in node)
-        found.append(words(f"attributes/{start // CARDS_OF_BLOCK}", block))
+        found.append(joined(f"attributes/{start // CARDS_OF_BLOCK}", map(attributes.of, nodes)))
     if graph.layers:
-        names.update(key for layer in graph.layers.values() for key in layer.config)
+        attributes.names.update(key for layer in graph.layers.values() for key in layer.config)
         yield layers(hierarchy)
-    yield meanings(hierarchy, names)
+    yield meanings(hierarchy, attributes.names)
     yield from found
-    yield from contents(graph)
+    yield from contents(graph, facts.definition)
+
+
+class AttributeTexts:
+    """The attributes of nodes as JSON: those of equal definitions are worded once. `names` are all there were."""
+
+    def __init__(self, hierarchy: Hierarchy, facts: Facts) -> None:
+        self.names: set[str] = set()
+        self._hierarchy, self._facts = hierarchy, facts
+        self._words: dict[bytes, list[Any]] = {}
+        self._known: dict[int, tuple[list[bytes], list[bytes]]] = {}  # what comes before and behind the colocation
+
+    def of(self, node: int) -> bytes:
+        """Names and values of a node's attributes, then what a user said about it."""
+        number = self._facts.definition(node)
+        if number not in self._known:
+            listed = attribute_words(self._hierarchy.graph, node, self._words)
+            self._known[number] = (
+                self._texts(each for each in listed if each[0] < COLOCATION),
+                self._texts(each for each in listed if each[0] > COLOCATION),
+            )
+        before, behind = self._known[number]
+        own = attribute_words(self._hierarchy.graph, node, self._words, (COLOCATION,))
+        given = given_words(self._hierarchy, self._facts, node)
+        return b"[%b]" % b",".join((*before, *self._texts(own), *behind, *self._texts(given)))
+
+    def _texts(self, listed: Iterable[list[Any]]) -> list[bytes]:
+        named = list(listed)
+        self.names.update(name for name, *_ in named)
+        return list(map(json_text, named))
 
 
 def given_words(hierarchy: Hierarchy, facts: Facts, node: int) -> list[list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +20,13 @@ BINS = 24
 LEAST = 8  # elements of which a histogram says more than the elements themselves
 
 
-def contents(graph: Graph) -> Iterator[DataBlock]:
-    """What the constants hold, by their places in blocks of `CARDS_OF_BLOCK` nodes; empty blocks are left out."""
+def contents(graph: Graph, number: Callable[[int], int]) -> Iterator[DataBlock]:
+    """What the constants hold, by their places in blocks of `CARDS_OF_BLOCK` nodes; empty blocks are left out. Those
+    of one `number` hold the same."""
     types = np.array([op in CONSTANTS for op in graph.op_types], bool)
     room = int(ELEMENTS_MEASURED)
     told: dict[int, dict[int, list[Any]]] = {}
+    known: dict[int, list[Any] | None] = {}
     for node in np.flatnonzero(types[graph.op]).tolist() if len(graph) else ():
         definition = graph.node_def(node)
         if definition is None or not definition.attr["value"].HasField("tensor"):
@@ -34,7 +36,10 @@ def contents(graph: Graph) -> Iterator[DataBlock]:
         if not 0 < count <= room:
             continue
         room -= count
-        if (measured := measure(tensor, count)) is not None:
+        alike = number(node)
+        if alike not in known:
+            known[alike] = measure(tensor, count)
+        if (measured := known[alike]) is not None:
             told.setdefault(node // CARDS_OF_BLOCK, {})[node % CARDS_OF_BLOCK] = measured
     for block, lines in told.items():
         yield words(f"contents/{block}", lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.algorithms.constants import first, held
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 LONGEST_TEXT, DIMENSIONS = 200, 40  # characters of a text in a constant, and sizes of a shape, that are shown
 
 
-def attribute_words(graph: Graph, node: int, known: dict[bytes, list[Any]]) -> list[list[Any]]:
-    """Names and values of one node's attributes; `known` is the text of small values that was made before."""
+def attribute_words(
+    graph: Graph, node: int, known: dict[bytes, list[Any]], some: Iterable[str] | None = None
+) -> list[list[Any]]:
+    """Names and values of one node's attributes, or of `some` of them; `known` is the text of small values that was
+    made before."""
     definition = graph.node_def(node)
     if definition is None:
         return []
     attributes = definition.attr
-    return [[name, *described(attributes[name], known)] for name in sorted(attributes)]
+    names = sorted(attributes) if some is None else [name for name in some if name in attributes]
+    return [[name, *described(attributes[name], known)] for name in names]
 
 
 def config_words(config: Mapping[str, Any]) -> list[list[Any]]:
