@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -62,80 +64,57 @@ def split_input(text: str) -> tuple[str, str, bool]:
 def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
     """Find the node that each input names.
 
-    Before: one flat list of input strings. After: one edge for each input that names a node of the same graph or
-    function body, every distinct output kept. With `options.tensorboard` an input whose name equals that of the
-    input before it is dropped, as TensorBoard does. The strings are let go: a million take 70 MB.
+    Before: the sources of inputs that are names of nodes, and the texts of the others. After: one edge for each input
+    that names a node of the same graph or function body, every distinct output kept. With `options.tensorboard` an
+    input whose name equals that of the input before it is dropped, as TensorBoard does. The texts are let go.
     """
-    resolved = InputColumns()
-    # Cuts of `nodes.inputs`, one for each graph: the inputs before a node, taken at the nodes where graphs begin.
-    ends = np.concatenate(([0], np.cumsum(nodes.fan_in, dtype=np.int64)))[nodes.starts].tolist()
-    for index, start, stop in zip(nodes.index, ends, ends[1:], strict=False):
-        look_up(resolved, index, nodes.inputs[start:stop], start)
-    nodes.inputs.clear()
-    return make_edges(nodes, resolved, options)
+    keys = {"0": 0}
+    found = [
+        each for index, texts in zip(nodes.index, nodes.others, strict=True) for each in look_up(keys, index, texts)
+    ]
+    unknown = [text for text, each in zip(chain(*nodes.others), found, strict=True) if each[0] < 0]
+    nodes.others.clear()
+    source = np.array(nodes.source, np.int32)
+    nodes.source.clear()
+    control, at = source < -1, np.flatnonzero(source == -1)
+    source[control] = -2 - source[control]  # see `NodeNumbers`
+    key = np.zeros(len(source), np.int32)
+    if found:
+        source[at], key[at], control[at] = np.array(found, np.int32).T
+    return make_edges(nodes, source, key, control, tuple(keys), unknown, options)
 
 
-@dataclass(slots=True)
-class InputColumns:
-    """The sources of all inputs so far (-1: none), where plain control inputs are, and the others that are not
-    simply output 0 of a node: their positions, output keys and control flags."""
-
-    source: list[int] = field(default_factory=list)
-    control_at: list[int] = field(default_factory=list)
-    at: list[int] = field(default_factory=list)
-    key: list[int] = field(default_factory=list)
-    control: list[bool] = field(default_factory=list)
-    keys: dict[str, int] = field(default_factory=lambda: {"0": 0})
-    unknown: list[str] = field(default_factory=list)
-
-
-def look_up(found: InputColumns, index: dict[str, int], inputs: list[str], start: int) -> None:
-    """Find the sources of one graph's inputs; most name a node as they stand, the others are split once each."""
-    # Whether no name has a colon or begins with ^: then an input that is a name as it stands means that node.
-    joined = "\n" + "\n".join(index)
-    plain = ":" not in joined and "\n^" not in joined
-    source: list[int | None] = list(map(index.get, inputs)) if plain else [None] * len(inputs)
-    odd = []
-    get = index.get
-    # One lookup for each input of a million, all in C; what follows is for the few that it left open.
-    for position in [position for position, node in enumerate(source) if node is None]:
-        node = get(inputs[position][1:]) if plain and inputs[position][:1] == "^" else None
-        if node is None:
-            odd.append(position)
-        else:
-            source[position] = node
-            found.control_at.append(start + position)
-    # An output that many nodes take is the same text in all of them.
+def look_up(keys: dict[str, int], index: dict[str, int], inputs: list[str]) -> Iterator[tuple[int, int, bool]]:
+    """The source of each input (-1: none), the number of its output among `keys`, and whether it is a control input."""
+    # An output that many nodes take is the same text in all of them: it is split once.
     split: dict[str, tuple[int, int, bool]] = {}
-    for position in odd:
-        text = inputs[position]
+    for text in inputs:
         if text not in split:
             name, key, control = split_input(text)
-            split[text] = index.get(name, -1), found.keys.setdefault(key, len(found.keys)), control
-        source[position] = split[text][0]
-    found.unknown += [inputs[position] for position in odd if source[position] == -1]
-    found.at += [start + position for position in odd]
-    found.key += [split[inputs[position]][1] for position in odd]
-    found.control += [split[inputs[position]][2] for position in odd]
-    found.source += source  # type: ignore[arg-type]
+            split[text] = index.get(name, -1), keys.setdefault(key, len(keys)), control
+        yield split[text]
 
 
-def make_edges(nodes: Nodes, found: InputColumns, options: FlattenOptions) -> Edges:
+def make_edges(
+    nodes: Nodes,
+    source: Ints,
+    key: Ints,
+    control: Bools,
+    keys: tuple[str, ...],
+    unknown: list[str],
+    options: FlattenOptions,
+) -> Edges:
     """Put the columns together and drop what names no node."""
-    source = np.array(found.source, np.int32)
     fan_in = np.array(nodes.fan_in, np.int64)
     target = np.repeat(np.arange(len(nodes), dtype=np.int32), fan_in)
     # Place in the whole list, less the place where the inputs of its node begin.
     slot = (np.arange(len(source)) - np.repeat(np.cumsum(fan_in) - fan_in, fan_in)).astype(np.int32)
-    key, control = np.zeros(len(source), np.int32), np.zeros(len(source), bool)
-    key[found.at], control[found.at] = found.key, found.control
-    control[found.control_at] = True
     modifies = np.array([op in REFERENCES for op in nodes.op_types], bool)[nodes.op_id]
     # TensorBoard takes the first input, whatever it is; one that is a control input carries no reference.
     first = (slot == 0) & ~control if options.tensorboard else first_data_inputs(target, control)
     reference = modifies[target] & first
-    edges = Edges(source, target, key, tuple(found.keys), slot, control, reference)
-    notices = unknown_inputs(truly_unknown(nodes, edges, found.unknown), options)
+    edges = Edges(source, target, key, keys, slot, control, reference)
+    notices = unknown_inputs(truly_unknown(nodes, edges, unknown), options)
     return replace(edges.pick(wanted(edges, options)), notices=notices)
 
 

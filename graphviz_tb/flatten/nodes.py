@@ -1,8 +1,9 @@
-"""One pass over all messages: names, op types, devices and inputs as plain lists."""
+"""One pass over all messages: names, op types, devices and sources of inputs as plain lists."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +31,34 @@ class WordNumbers(dict[str, int]):
         return number
 
 
+AT_ONCE = 256  # nodes: their inputs are looked up together, mostly among names that were just read
+
+
+class NodeNumbers(dict[str, int]):
+    """The nodes of a graph by name, asked with inputs while nodes are still read: most are names of nodes that were.
+
+    It gives `-2 - n` for a control input from node n; -1 for all others, and keeps their texts.
+
+    >>> numbers = NodeNumbers(a=3)
+    >>> numbers["a"], numbers["^a"], numbers["a:1"], numbers["b"], numbers.others
+    (3, -5, -1, -1, ['a:1', 'b'])
+    """
+
+    def __init__(self, **known: int) -> None:
+        super().__init__(known)
+        self.others: list[str] = []
+
+    def __missing__(self, text: str) -> int:
+        if text.startswith("^") and (node := self.get(text[1:], -1)) >= 0:
+            return -2 - node
+        self.others.append(text)
+        return -1
+
+
 @dataclass(slots=True, eq=False)
 class Nodes:
-    """All nodes of the main graph, then of each function; `inputs` is one flat list, `fan_in` its cuts.
+    """All nodes of the main graph, then of each function; `source` is one flat list, `fan_in` its cuts: the source of
+    each input as `NodeNumbers` gives it. `others[f]` are the inputs of that graph with -1, in their order.
 
     `op` and `device` are numbers of `op_numbers` and `device_numbers`: a million strings of a few words are not kept.
     `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
@@ -42,7 +68,8 @@ class Nodes:
     name: list[str] = field(default_factory=list)
     op: list[int] = field(default_factory=list)
     device: list[int] = field(default_factory=list)
-    inputs: list[str] = field(default_factory=list)
+    source: list[int] = field(default_factory=list)
+    others: list[list[str]] = field(default_factory=list)
     fan_in: list[int] = field(default_factory=list)
     definition: list[Ints] = field(default_factory=list)
     starts: list[int] = field(default_factory=lambda: [0])
@@ -86,24 +113,37 @@ def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, funct
     nodes.args.append(tuple(range(start, start + len(args))))
     # Bound once: this loop runs for every node of the file.
     add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
-    add_inputs, add_fan = nodes.inputs.extend, nodes.fan_in.append
-    for node in defs:
-        add_name(node.name)
-        add_op(ops[node.op])
-        add_device(devices[node.device])
-        inputs = node.input
-        add_inputs(inputs)
-        add_fan(len(inputs))
+    add_fan, inputs_before = nodes.fan_in.append, len(nodes.source)
+    numbers, odd = NodeNumbers(), False
+    left, first = iter(defs), start
+    while first < start + len(args) + len(defs):
+        texts: list[str] = []
+        for node in islice(left, AT_ONCE):
+            add_name(node.name)
+            add_op(ops[node.op])
+            add_device(devices[node.device])
+            inputs = node.input
+            texts.extend(inputs)
+            add_fan(len(inputs))
+        names = nodes.name[first:]
+        numbers.update(zip(names, count(first)))  # of equal names the last remains
+        nodes.source.extend(map(numbers.__getitem__, texts))
+        joined = "\n" + "\n".join(names)
+        odd = odd or ":" in joined or "\n^" in joined
+        first += len(names)
     # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
     nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
     nodes.starts.append(len(nodes.name))
-    # The main graph is all there is so far: no copy of a million names.
-    names = nodes.name if start == 0 else nodes.name[start:]
-    # Of equal names the last remains.
-    index = dict(zip(names, range(start, len(nodes.name)), strict=True))
-    nodes.index.append(index)
-    if len(index) < len(names):
-        note_duplicates(nodes, names, options, function)
+    nodes.index.append(dict(numbers))
+    twice = len(numbers) < len(nodes.name) - start
+    if twice:
+        note_duplicates(nodes, nodes.name[start:], options, function)
+    if twice or odd:
+        # An input may mean another node than the one of its name that came first, or a name may be taken for one that
+        # says which output it takes: each input is looked at once more.
+        numbers.others = [text for node in defs for text in node.input]
+        nodes.source[inputs_before:] = [-1] * len(numbers.others)
+    nodes.others.append(numbers.others)
 
 
 def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:

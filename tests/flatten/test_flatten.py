@@ -10,6 +10,7 @@ import pytest
 
 import graphviz_tb
 from graphviz_tb.errors import DuplicateNode, UnknownInput
+from graphviz_tb.flatten.nodes import AT_ONCE
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
@@ -300,3 +301,22 @@ def test_an_input_is_not_read_without_its_first_letter() -> None:
     nodes = [{"name": "a", "op": "A"}, {"name": "b", "op": "B", "input": ["xa", "^xa"]}]
     graph = graphviz_tb.load(GraphDef(node=nodes)).hierarchy.graph
     assert edges(graph) == []
+
+
+@pytest.mark.parametrize("odd", ["plain", "twice", "a:1", "^a"])
+def test_inputs_are_found_before_and_behind_a_node_and_far_from_it(odd: str) -> None:
+    count = 2 * AT_ONCE + 10
+    graph = GraphDef()
+    for number in range(count):
+        given = [f"n{(number * 7) % count}", f"^n{count - 1 - number}", f"n{number}:2", "missing"]
+        graph.node.add(name=f"n{number}", op="Relu", input=given)
+    graph.node.add(name={"plain": "a", "twice": "n3"}.get(odd, odd), op="Relu")
+    last = count if odd == "twice" else 3  # of two nodes with one name the last is meant
+    found = flatten(graph)
+    for number in (0, 3, AT_ONCE, count - 1):
+        into = np.flatnonzero(found.target == number)
+        means = [last if each == 3 else each for each in ((number * 7) % count, count - 1 - number, number)]
+        assert found.source[into].tolist() == means
+        assert [found.keys[key] for key in found.key[into]] == ["0", "0", "2"]
+        assert found.control[into].tolist() == [False, True, False]
+    assert next(each.count for each in found.notices if each.code == "unknown-input") == count
