@@ -89,16 +89,6 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return ordered[runs(ordered)[:-1]]  # the first of each run of equals
 
 
-def distinct_rows(table: Longs) -> Longs:
-    """The distinct rows of a table, in ascending order; as `distinct`, it spares an import.
-
-    >>> distinct_rows(np.array([[2, 1], [1, 3], [2, 1]])).tolist()
-    [[1, 3], [2, 1]]
-    """
-    ordered = table[np.lexsort(table.T[::-1])]
-    return ordered[np.any(np.diff(ordered, axis=0, prepend=ordered[:1] - 1), axis=1)]
-
-
 def positions(rows: Sequence[int], column: NDArray[Any]) -> Longs:
     """Return the position of each value of a column in a list of distinct rows, or else of the largest row before it.
 

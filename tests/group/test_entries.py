@@ -1,4 +1,4 @@
-"""A level's first block forks what comes from outside, as the others fork what the block before gives."""
+"""The first block forks what comes from outside, as the others fork what the block before gives."""
 
 from __future__ import annotations
 

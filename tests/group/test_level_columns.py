@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from graphviz_tb import load
 from graphviz_tb.group.flow.columns import Siblings, columns, kinds
@@ -72,15 +71,6 @@ def test_what_no_structure_is_known_of_equals_nothing() -> None:
     assert not same(replace(made, template=np.full(len(made), -1, np.int32)))
 
 
-def test_values_from_outside_must_be_read_alike() -> None:
-    # p and q read one value, or one each
-    def reads(first: str, second: str) -> list[Node]:
-        return [("p", "Abs", [first]), ("q", "Neg", [second]), ("r", "Exp", ["p", "q"])]
-
-    assert same(hierarchy(a=reads("/m", "/m"), b=reads("/n", "/n")))
-    assert not same(hierarchy(a=reads("/m", "/m"), b=reads("/m", "/n")))
-
-
 def test_series_and_parts_of_training_must_be_the_same() -> None:
     nodes: list[Node] = [(f"n_{number}", "Abs", []) for number in range(6)]
     made = hierarchy(a=nodes, b=nodes)
@@ -140,27 +130,3 @@ def test_edges_of_handles_and_into_storage_say_so() -> None:
         zip(*(column.tolist() for column in (found.source, found.target, found.handle, found.store)), strict=True)
     )
     assert lines == [(0, 2, True, True), (1, 2, False, True), (1, 3, False, False)]
-
-
-def test_of_readers_from_outside_those_that_are_left_count() -> None:
-    nodes: list[Node] = [("p", "Abs", ["/m"]), ("q", "Neg", ["/m"]), ("r", "Exp", ["/m", "/n"]), ("s", "Log", ["/n"])]
-    found = level(hierarchy(a=nodes), "a")
-    assert sorted(found.entry) == [(0, 1, 2), (2, 3)]
-    assert found.only([2, 1, 3]).entry in ([(1, 0), (0, 2)], [(0, 2), (1, 0)])
-    assert found.only([0, 1]).entry == [(0, 1)]
-    assert found.only([0, 3]).entry == []
-
-
-@pytest.mark.parametrize(("readers", "entry"), [(1, []), (2, [(0, 1)]), (3, [(0, 1, 2)]), (4, [])])
-def test_a_value_that_two_or_three_children_read_is_an_entry(readers: int, entry: list[tuple[int, ...]]) -> None:
-    nodes: list[Node] = [(name, "Abs", ["/m"] if number < readers else []) for number, name in enumerate("pqrs")]
-    assert level(hierarchy(a=nodes), "a").entry == entry
-
-
-@pytest.mark.parametrize(("deep", "found"), [(6, True), (7, False)])
-def test_a_value_is_followed_through_eight_levels(deep: int, found: bool) -> None:
-    # p and q, themselves in a level, read it so many scopes further inside
-    scope = "/".join(f"s{number}" for number in range(deep))
-    nodes: list[Node] = [(f"{name}/{scope}/x", "Abs", ["/m"]) for name in "pq"]
-    made = hierarchy(a=[*nodes, ("r", "Abs", [])])
-    assert bool(level(made, "a").entry) is found

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from graphviz_tb.group.flow.box import SymbolNumbers
-from graphviz_tb.group.flow.dag import OUTSIDE, Dag
+from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.order import cuts, demand_line, depths, last_part, order_of, without_far
 from graphviz_tb.group.flow.tokens import tokens
 from tests.each import each
@@ -35,12 +35,6 @@ def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
     assert cut(dag, broadcast=(0,)) == [0, 1, 1, 1, 0]
     assert cut(dag, memory=(0,)) == [0, 1, 1, 1, 0]
     assert without_far(dag, order_of(dag), 3).cut.tolist() == [1, 1, 1, 1, 0]
-
-
-def test_what_comes_from_outside_crosses_up_to_its_last_reader() -> None:
-    # 0 ─▶ 1 ─▶ 2 ─▶ 3, where 0 and 2 read one value
-    assert cut(wired(4, *chain(0, 4), outside=[[OUTSIDE], [], [OUTSIDE], []])) == [2, 2, 1, 0]
-    assert cut(wired(4, *chain(0, 4), outside=[[7], [], [7], []])) == [1, 1, 1, 0]
 
 
 def test_lines_to_a_collector_count_nowhere() -> None:

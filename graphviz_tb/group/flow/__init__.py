@@ -7,7 +7,6 @@
     feeders    small inputs are drawn next to their only consumer
     likeness   equal structures between the same neighbours are a stack
     names      names that begin alike are a group, where that closes no cycle
-    entries    what the first block is given from outside counts as what the others are given
     order      one line along the flow, and how many lines cross at each place
     regions    what is between two narrow places is a region, with branches inside
     heads      what comes before a repeated block and holds the same is a block too, without its shortcut

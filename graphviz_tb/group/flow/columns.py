@@ -12,7 +12,6 @@ import numpy as np
 
 from graphviz_tb.algorithms.nameless import DIGITS
 from graphviz_tb.algorithms.quiet import under
-from graphviz_tb.group.flow.entries import ReaderSet, entries, unpacked
 from graphviz_tb.group.flow.parts import TrainingLevels
 from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.group.templates import Runs, equal_runs
@@ -41,8 +40,7 @@ class ChildEdges:
 @dataclass(frozen=True, slots=True, eq=False)
 class Siblings:
     """One level: the rows directly below `parent`, by name, what each shows, which `part` of a training step it is,
-    whether it does nothing but index arithmetic, the data edges between them, and the places of those that read one
-    value from outside together."""
+    whether it does nothing but index arithmetic, and the data edges between them."""
 
     hierarchy: Hierarchy
     parent: int
@@ -51,7 +49,6 @@ class Siblings:
     part: Bytes
     indexes: Bools
     edges: ChildEdges
-    entry: list[ReaderSet]
 
     def only(self, kept: Sequence[int]) -> Siblings:
         """Some of the siblings, by their places."""
@@ -62,9 +59,7 @@ class Siblings:
         held = (source >= 0) & (target >= 0)
         edges = ChildEdges(source[held], target[held], edge.handle[held], edge.store[held])
         rows, labels = [self.rows[position] for position in kept], [self.labels[position] for position in kept]
-        entry = [tuple(int(place[reader]) for reader in readers if place[reader] >= 0) for readers in self.entry]
-        entry = [readers for readers in entry if len(readers) > 1]
-        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], self.indexes[kept], edges, entry)
+        return Siblings(self.hierarchy, self.parent, rows, labels, self.part[kept], self.indexes[kept], edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,7 +69,7 @@ class Columns:
     `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows, `part` a
     `LevelPart`, `indexes` whether it does nothing but index arithmetic. Level number `n` is the inside of row
     `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges `edge_start[n]:edge_start[n + 1]` of
-    `edge`, what it is given from outside in the same way in `entry`.
+    `edge`.
     """
 
     hierarchy: Hierarchy
@@ -86,8 +81,6 @@ class Columns:
     indexes: Bools
     edge: ChildEdges
     edge_start: Longs
-    entry: Longs
-    entry_start: Longs
 
     def level(self, number: int) -> Siblings:
         """One level."""
@@ -96,9 +89,8 @@ class Columns:
         edge = self.edge
         edges = ChildEdges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
-        entry = unpacked(self.entry[self.entry_start[number] : self.entry_start[number + 1]].tolist())
         shown, part, indexes = self.label[held], self.part[held], self.indexes[held]
-        return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges, entry)
+        return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges)
 
 
 def columns(hierarchy: Hierarchy) -> Columns:
@@ -118,10 +110,9 @@ def columns(hierarchy: Hierarchy) -> Columns:
     level = np.zeros(len(hierarchy), np.int64)  # asked of the parents of `child` only
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    entry, entry_start = entries(hierarchy, level, place, child_start)
     label = [shown[position] for position in order.tolist()]
     part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy)[child]
-    return Columns(hierarchy, parent, child, child_start, label, part, indexes, edge, edge_start, entry, entry_start)
+    return Columns(hierarchy, parent, child, child_start, label, part, indexes, edge, edge_start)
 
 
 def index_rows(hierarchy: Hierarchy) -> Bools:
@@ -210,7 +201,6 @@ def kinds(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
         Runs(symbols(columns), starts, stops),
         Runs(name, starts, stops),
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
-        Runs(columns.entry, columns.entry_start[:-1], columns.entry_start[1:]),
         Runs(in_runs(columns, runs), starts, stops),
         Runs(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
     )

@@ -9,7 +9,6 @@ from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.frozen import dataclass
 
-OUTSIDE = -1  # in the place of what the beginning of a whole level is given; no `id` of a box
 ENTRIES = 3  # boxes that may read the one source outside
 
 
@@ -17,8 +16,7 @@ ENTRIES = 3  # boxes that may read the one source outside
 class Dag:
     """`before[v]` are the boxes that the inputs of box `v` come from, by slot, each once; `after[v]` those that use it.
 
-    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones, at a whole level `OUTSIDE` for
-    boxes at its beginning that are given the same; else None.
+    `outside[v]` are sources (by `id`) left out when the graph was cut from larger ones; else None.
     """
 
     boxes: list[FlowBox]

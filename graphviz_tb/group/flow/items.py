@@ -13,7 +13,6 @@ from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.circles import break_circles, loop_box
 from graphviz_tb.group.flow.columns import ChildEdges, Siblings
 from graphviz_tb.group.flow.dag import Dag, contract, make_dag
-from graphviz_tb.group.flow.entries import with_entry
 from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools, Longs
@@ -50,10 +49,7 @@ def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
     place = {child: spot for spot, child in enumerate(kept)}
     before = [[place[source] for source in sorting.before[child] if source in place] for child in kept]
     rings = [[place[child] for child in ring if child in place] for ring in sorting.rings]
-    entry = [tuple(place[reader] for reader in readers if reader in place) for readers in level.entry]
     dag = make_dag([boxes[child] for child in kept], before)
-    if not rings:  # the depths by which an entry is recognised need a graph without cycles
-        dag = with_entry(dag, [readers for readers in entry if len(readers) > 1])
     loops = [(ring, loop_box([dag.boxes[child] for child in ring], symbols)) for ring in rings if ring]
     return Items(contract(dag, loops), sorted(sorting.away), boxes, edges)
 

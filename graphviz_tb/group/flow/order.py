@@ -13,7 +13,7 @@ import numpy as np
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.algorithms.topological import longest_paths, topological
-from graphviz_tb.group.flow.dag import OUTSIDE, Dag
+from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.everywhere import (
     COLLECTOR,
     COLLECTOR_FROM,
@@ -212,10 +212,6 @@ def cuts(
             # `box` crosses each place from its own up to the one before its last user.
             change[place[box]] += 1
             change[last] -= 1
-    # What comes from outside crosses each place up to the one before its last reader.
-    if entry := [place[box] for box, held in enumerate(dag.outside or ()) if OUTSIDE in held]:
-        change[0] += 1
-        change[max(entry)] -= 1
     cut = np.cumsum(np.array(change[:count], np.int64))
     cut[: last_part(dag, line, broadcast)] += 1
     return cut
