@@ -162,9 +162,10 @@ def may_join(hierarchy: Hierarchy, looks: Ints, ops: Longs) -> bool:
     sums = np.cumsum(sums, axis=1)
     held, long = sums[:, hierarchy.end] - sums[:, :-1]
     rows = np.flatnonzero((looks >= 0) & (held > 0))
-    alike = np.stack([held[rows], long[rows] - held[rows] * letters[rows]])
-    kinds = np.unique(np.vstack([alike, looks[rows].astype(np.uint64)]), axis=1)
-    return bool((kinds[:2, 1:] == kinds[:2, :-1]).all(axis=0).any())
+    alike, look = np.stack([held[rows], long[rows] - held[rows] * letters[rows]]), looks[rows]
+    by = np.lexsort((look, *alike))
+    alike, look = alike[:, by], look[by]
+    return bool(((alike[:, 1:] == alike[:, :-1]).all(axis=0) & (look[1:] != look[:-1])).any())
 
 
 def ranges(hierarchy: Hierarchy, row: int) -> bool:
