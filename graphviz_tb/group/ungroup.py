@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
+from graphviz_tb.group.short_names import short_labels
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.paths import joined_address, meant
@@ -27,7 +28,9 @@ class Regrouping:
         kept = without_ungrouped(
             self.raw, self.groups, (*self.options.ungroup, *(joined_address([name]) for name in names))
         )
-        return insert(self.raw, kept, last=self.options.tensorboard)
+        built = insert(self.raw, kept, last=self.options.tensorboard)
+        short = {} if self.options.tensorboard else short_labels(built)
+        return replace(built, labels={**built.labels, **short}) if short else built
 
     def names(self) -> set[str]:
         """The names that mean one series each."""

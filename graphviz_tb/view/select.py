@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
-from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, STACKS, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, joined_address, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
@@ -26,8 +26,9 @@ def in_library(text: str) -> bool:
 
 
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
-    """The hierarchy with names made of labels: `vision/conv` for `vision_1/conv_1`; None where none differs."""
-    if not any(hierarchy.kind[row] == SCOPE for row in hierarchy.labels):
+    """The hierarchy with names made of labels: `vision/conv` for `vision_1/conv_1`, a series or fold by its label where
+    no other is called so; None where no label differs."""
+    if not hierarchy.labels:
         return None
     names = list(hierarchy.name)
     scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
@@ -37,8 +38,12 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
         before = hierarchy.name[around]
         if around and names[row].startswith(f"{before}/"):
             names[row] = names[around] + names[row][len(before) :]
-        if scope[row] == row and row in hierarchy.labels:
-            names[row] = names[row][: len(names[row]) - len(last_segment(hierarchy.name[row]))] + hierarchy.labels[row]
+        if row in hierarchy.labels and hierarchy.kind[row] != OP:
+            names[row] = names[row].removesuffix(hierarchy.written(row)) + hierarchy.labels[row]
+    counts = Counter(names)
+    alike = (row for row in hierarchy.labels if hierarchy.kind[row] in STACKS and counts[names[row]] > 1)
+    for row in alike:
+        names[row] = hierarchy.name[row]
     return replace(hierarchy, name=names)
 
 
