@@ -13,8 +13,8 @@ from itertools import takewhile
 import numpy as np
 
 from graphviz_tb.limits import NAMES_LOOKED_AT
-from graphviz_tb.model.columns import Bools, Ints
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy
+from graphviz_tb.model.columns import Bools, Ints, filed
+from graphviz_tb.model.hierarchy import FOLD, OP, SERIES, STACKS, Hierarchy
 
 WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")  # a letter that counts behind a number is one: "block2", "a"
 LONG = 24  # characters: what a box shows of a name
@@ -29,14 +29,15 @@ def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
     Cut off are the words that the names of nearly all ops of a level begin with; never so that two labels of a level
     become one, or that one begins with a number.
     """
-    stack = np.isin(hierarchy.kind, tuple(STACKS))
+    stack = (hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)
     around = scope_around(hierarchy, stack)
     lengths = np.fromiter(map(len, hierarchy.name), np.int64, len(hierarchy))
-    whole = np.isin(around, (0, *hierarchy.function_rows))  # names that no scope begins
-    own = lengths - np.where(whole, 0, lengths[around] + 1)
+    lengths[[0, *hierarchy.function_rows]] = -1  # no name begins with that of its root
+    own = lengths - lengths[around] - 1
+    order, start = filed(around, len(hierarchy))
     labels: dict[int, str] = {}
-    for scope in np.unique(around[hierarchy.ordinary & (own > LONG)]).tolist():
-        inside = np.flatnonzero(around == scope)
+    for scope in sorted({*around[hierarchy.ordinary & (own > LONG)].tolist()}):
+        inside = order[start[scope] : start[scope + 1]]
         ops = inside[hierarchy.ordinary[inside]]
         begins: dict[int, list[str]] = {}
         for group in [scope, *inside[stack[inside]].tolist()]:
