@@ -1660,7 +1660,7 @@ function across(joint_, end, chains, ends, lefts) {
 }
 
 // place.columns
-const ROUNDS = 1;
+const ROUNDS_of_columns = 1;
 const LARGE_of_columns = 150000;
 const POOL = 64;
 const FAR_of_columns = (1 * 2 ** 40);
@@ -1677,7 +1677,7 @@ function columns(parts, widths, between, above, below_, lane_ = []) {
     room.enter(ranks_, distances_);
     [down, up] = [py_range(ranks_.length), py_range((ranks_.length - 2), -1, -1)];
     large = (py_sum(py_map(py_len, ranks_)) > LARGE_of_columns);
-    for (_ of py_range((large ? 1 : ROUNDS))) {
+    for (_ of py_range((large ? 1 : ROUNDS_of_columns))) {
       for (r of down.slice(1)) {
         settle(ranks_.at(r), starts.at(r), x, above);
       }
@@ -2633,17 +2633,17 @@ function together(lines) {
   return ending;
 }
 function until(points, shared) {
-  let kept_, start, stop, track, bounds, here, following, begins, dx, dy, _, steps, met;
+  let kept_, start, stop, track, bounds, here, following, begins_, dx, dy, _, steps, met;
   kept_ = [points[0]];
   for ([start, stop] of py_pairwise(points)) {
     if (!py_equal(start, stop)) {
       track = track_of(start, stop);
       [bounds, here] = [py_get(shared, track, []), distance_along(track, start)];
       following = py_bisect_right(bounds, here);
-      begins = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : distance_along(track, stop)));
-      if ((begins < distance_along(track, stop))) {
+      begins_ = (py_mod(following, 2) ? here : ((following < bounds.length) ? bounds.at(following) : distance_along(track, stop)));
+      if ((begins_ < distance_along(track, stop))) {
         [dx, dy, _] = track;
-        steps = Math.floor((begins - here) / ((dx * dx) + (dy * dy)));
+        steps = Math.floor((begins_ - here) / ((dx * dx) + (dy * dy)));
         met = [(start[0] + (steps * dx)), (start[1] + (steps * dy))];
         return (py_equal(met, points[0]) ? points : (!py_equal(met, start) ? [...kept_, met] : kept_));
       }
