@@ -118,7 +118,7 @@ class Expander:
         level = Metagraph(
             row=path[-1],
             children=tuple(rows),
-            units=tuple(map(UNITS.__getitem__, hierarchy.kind[rows].tolist())),
+            units=tuple([UNITS[self._kinds[row]] for row in rows]),
             edges=(*edges, *self._back_edges(path, rows)),
             bridges=tuple(bridges),
             mask=mask,
@@ -146,13 +146,11 @@ class Expander:
             # TensorBoard counts a constant as a neighbour: an op with one constant and no edge is put away.
             if self.options.tensorboard or mark.kind not in ("constant", "weight"):
                 sides[mark.child] |= {mark.side}
-        sink = self._sinks[rows]
-        if edges and not self.options.tensorboard:
-            sink |= self._left_over[rows]
+        sinks = self._sunk if self.options.tensorboard or not edges else self._sunk_or_left_over
         return ExtractInput(
             count=len(rows),
             edges=edges,
-            sink=sink.tolist(),
+            sink=[row in sinks for row in rows],
             marked=sides,
             unseen=self._unseen(path) if self.options.tensorboard else 0,
             circling=frozenset() if self.options.tensorboard else self._circling(rows, edges),
@@ -163,7 +161,7 @@ class Expander:
         that are called again and again: their calls lead through stacks back to them."""
         hierarchy = self.hierarchy
         trains = [at for at, row in enumerate(rows) if row in self._training]
-        stacks = {at for at, row in enumerate(rows) if int(hierarchy.kind[row]) in STACKS}
+        stacks = {at for at, row in enumerate(rows) if self._kinds[row] in STACKS}
         if not trains and not stacks:
             return frozenset()
         # Pairs of children that data leads from and to.
@@ -219,6 +217,19 @@ class Expander:
         hierarchy = self.hierarchy
         hidden = self.hidden if self.hidden is not None else np.zeros(len(hierarchy), bool)
         return hierarchy.kind, hierarchy.how, hierarchy.connected, hidden, self._sinks, self._left_over
+
+    @cached_property
+    def _kinds(self) -> list[int]:
+        kinds: list[int] = self.hierarchy.kind.tolist()
+        return kinds
+
+    @cached_property
+    def _sunk(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self._sinks).tolist())
+
+    @cached_property
+    def _sunk_or_left_over(self) -> frozenset[int]:
+        return frozenset(np.flatnonzero(self._sinks | self._left_over).tolist())
 
     @cached_property
     def _left_over(self) -> Bools:

@@ -292,4 +292,4 @@ def find_bridges(
     position = positions(children, across.inner)
     other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
     held = bundled(hierarchy.graph, facts, across.edge, (position, other), known)
-    return outward(held, 0, len(held.tensors))
+    return outward(held.bundles, held.columns(), 0, len(held.tensors))

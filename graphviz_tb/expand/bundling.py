@@ -5,7 +5,6 @@ All of it is in columns: a level can have a million lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from graphviz_tb.model.metagraph import Bridge, Metaedge
 from graphviz_tb.model.paths import Path, owner_row
 from graphviz_tb.model.tensors import Carried
 
+LineColumns = tuple[list[int], ...]
 FEW = 64  # edges for which plain loops are quicker than numpy
 
 
@@ -35,10 +35,9 @@ class Bundling:
     reference: Longs
     bundles: Bundles
 
-    def counts(self, first: int, stop: int) -> Iterator[tuple[int, int, int]]:
-        """The data, control and reference edges of each of the bundles `first … stop-1`."""
-        columns = (self.tensors, self.control, self.reference)
-        return zip(*(column[first:stop].tolist() for column in columns), strict=True)
+    def columns(self) -> LineColumns:
+        """The last two ends of the bundles, and how many data, control and reference edges they have."""
+        return tuple(map(shared, (*self.ends[-2:], self.tensors, self.control, self.reference)))
 
 
 def bundled(
@@ -112,31 +111,31 @@ def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tup
     return source[kept], key[kept], np.searchsorted(number[kept], np.arange(count + 1))
 
 
-def metaedges_of(held: Bundling, first: int, stop: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
-    """The bundles `first … stop-1`, whose last two ends are positions of children, as metaedges; those from a child to
-    itself as (child, count)."""
+def metaedges_of(
+    bundles: Bundles, columns: LineColumns, first: int, stop: int
+) -> tuple[list[Metaedge], list[tuple[int, int]]]:
+    """The bundles `first … stop-1`, whose ends are positions of children, as metaedges; those from a child to itself as
+    (child, count)."""
     metaedges: list[Metaedge] = []
     loops: list[tuple[int, int]] = []
-    sources, targets = (shared(column[first:stop]) for column in held.ends[-2:])
-    counts = held.counts(first, stop)
-    for number, source, target, of in zip(range(first, stop), sources, targets, counts, strict=True):
+    lines = zip(range(first, stop), *(column[first:stop] for column in columns), strict=True)
+    for number, source, target, tensors, control, reference in lines:
         if source == target:
-            loops.append((source, of[0] + of[1]))
+            loops.append((source, tensors + control))
         else:
-            metaedges.append(Metaedge(source, target, *of, held.bundles, number))
+            metaedges.append(Metaedge(source, target, tensors, control, reference, bundles, number))
     return metaedges, loops
 
 
-def outward(held: Bundling, first: int, stop: int) -> list[Bridge]:
+def outward(bundles: Bundles, columns: LineColumns, first: int, stop: int) -> list[Bridge]:
     """The bundles `first … stop-1` as bridges; `drawable` is decided later.
 
-    Before: their last two ends are the child, and twice the row of the neighbour (one more where the edge comes in).
+    Before: their ends are the child, and twice the row of the neighbour (one more where the edge comes in).
     """
-    children, others = (shared(column[first:stop]) for column in held.ends[-2:])
-    counts = held.counts(first, stop)
+    lines = zip(range(first, stop), *(column[first:stop] for column in columns), strict=True)
     return [
-        Bridge(child, other >> 1, bool(other & 1), *of, True, held.bundles, number)
-        for number, child, other, of in zip(range(first, stop), children, others, counts, strict=True)
+        Bridge(child, other >> 1, other & 1 > 0, tensors, control, reference, True, bundles, number)
+        for number, child, other, tensors, control, reference in lines
     ]
 
 
@@ -162,4 +161,4 @@ def find_metaedges(
         return [], []
     ends = tuple(positions(rows, column[edges]) for column in (hierarchy.edge_from, hierarchy.edge_to))
     held = bundled(hierarchy.graph, facts, edges, ends)
-    return metaedges_of(held, 0, len(held.tensors))
+    return metaedges_of(held.bundles, held.columns(), 0, len(held.tensors))

@@ -26,20 +26,21 @@ class LevelLines:
         edges = hierarchy.edge_order[hierarchy.owner_start[first] :]
         owner = np.repeat(rows[first:-1], np.diff(hierarchy.owner_start[first:]))
         source, target = place[hierarchy.edge_from[edges]], place[hierarchy.edge_to[edges]]
-        self.inside = bundled(hierarchy.graph, facts, edges, (owner, source, target), known)
+        inside = bundled(hierarchy.graph, facts, edges, (owner, source, target), known)
         group, child, other, edges = crossings_of_all(hierarchy)
-        self.across = bundled(hierarchy.graph, facts, edges, (group, place[child], other), known)
+        across = bundled(hierarchy.graph, facts, edges, (group, place[child], other), known)
         # The bundles of row r are those from `[r]` up to `[r + 1]`.
-        self.owned = np.searchsorted(self.inside.ends[0], rows).tolist()
-        self.crossing = np.searchsorted(self.across.ends[0], rows).tolist()
+        self.owned = np.searchsorted(inside.ends[0], rows).tolist()
+        self.crossing = np.searchsorted(across.ends[0], rows).tolist()
+        self.inside, self.across = (inside.bundles, inside.columns()), (across.bundles, across.columns())
 
     def metaedges(self, owner: int) -> tuple[list[Metaedge], list[tuple[int, int]]]:
         """The metaedges between the children of a row, and self edges as (child, count)."""
-        return metaedges_of(self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
+        return metaedges_of(*self.inside, *self.owned[owner : owner + 2]) if owner >= 0 else ([], [])
 
     def bridges(self, row: int) -> list[Bridge]:
         """The bridges of a group; `drawable` is decided later."""
-        return outward(self.across, *self.crossing[row : row + 2])
+        return outward(*self.across, *self.crossing[row : row + 2])
 
 
 def places(hierarchy: Hierarchy) -> Longs:

@@ -200,12 +200,10 @@ class RowHistograms:
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.graph = hierarchy.graph
-        ops = (hierarchy.kind == RowKind.OP) & (hierarchy.mark == Mark.NONE)
-        nodes = hierarchy.node[ops]
+        nodes = hierarchy.node[hierarchy.ordinary]
         self.op, self.device = self.graph.op[nodes].tolist(), self.graph.device[nodes].tolist()
         # Rows in preorder: what lies under a group is a slice of all ops.
-        before = np.concatenate(([0], np.cumsum(ops)))
-        self.start, self.stop = before[:-1].tolist(), before[hierarchy.end].tolist()
+        self.start, self.stop = hierarchy.op_total[:-1].tolist(), hierarchy.op_total[hierarchy.end].tolist()
 
     def _count(self, row: int, column: list[int], words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
         counts = Counter(column[self.start[row] : self.stop[row]])
