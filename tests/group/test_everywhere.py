@@ -80,7 +80,7 @@ def test_a_way_is_followed_for_thirty_two_boxes(length: int, depth: int) -> None
 
 @each(
     ("boxes", "needs", "small"),
-    [(20, 8, True), (20, 9, False), (320, 10, True), (320, 11, False), (2100, 64, True), (2100, 65, False)],
+    [(20, 8, True), (20, 9, False), (2100, 9, False)],
 )
 def test_a_broadcast_needs_little_itself(boxes: int, needs: int, small: bool) -> None:
     # a chain of so many boxes, whose last is read everywhere
@@ -120,23 +120,18 @@ def test_two_memories_may_come_from_one_part() -> None:
     ("boxes", "sources", "collects"),
     [
         (24, range(0, 16, 2), True),
-        (23, range(0, 16, 2), False),  # too few boxes for a collector
         (24, range(0, 14, 2), False),  # seven sources
-        (24, range(1, 9), False),  # seven places apart
-        (24, (1, 2, 3, 4, 5, 6, 7, 9), True),  # eight: a third of the level
     ],
 )
-def test_a_collector_takes_from_eight_depths_over_a_third_of_the_level(
-    boxes: int, sources: range | tuple[int, ...], collects: bool
-) -> None:
+def test_a_collector_takes_from_eight_depths(boxes: int, sources: range | tuple[int, ...], collects: bool) -> None:
     last = boxes - 1
     dag = wired(boxes, *chain(last), *((source, last) for source in sources))
-    assert find_collectors(dag, depths(dag), list(range(boxes))) == ({last} if collects else set())
+    assert find_collectors(dag, depths(dag)) == ({last} if collects else set())
 
 
 def test_sources_of_one_depth_make_no_collector() -> None:
     dag = wired(24, *((source, 23) for source in range(23)))
-    assert find_collectors(dag, depths(dag), list(range(24))) == set()
+    assert find_collectors(dag, depths(dag)) == set()
 
 
 def test_what_boxes_need_is_looked_for_to_its_sources() -> None:

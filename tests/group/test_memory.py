@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from graphviz_tb import load
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.everywhere import memories
@@ -72,6 +74,29 @@ def rotary(layers: int) -> GraphDef:
 
 def test_tables_that_one_part_gives_to_all_layers_hide_none() -> None:
     assert 9 in stacks(rotary(9))
+
+
+@pytest.mark.parametrize("layers", [4, 12, 28])
+def test_layers_without_scopes_are_counted_behind_one_table_of_positions(layers: int) -> None:
+    """tokens ─▶ attention ─▶ + ─▶ two products ─▶ + ─▶ …, sine and cosine of one table ═▶ each attention."""
+    nodes: list[Node] = []
+
+    def op(kind: str, *inputs: str) -> str:
+        nodes.append({"name": f"n{len(nodes)}", "op": kind, "input": list(inputs)})
+        return f"n{len(nodes) - 1}"
+
+    top, table = op("GatherV2", op("Placeholder")), op("Range")
+    for at in range(14):
+        table = op(("Mul", "Pow", "Neg", "Cast")[at % 4], table)
+    sine, cosine, mask = op("Sin", table), op("Cos", table), op("Greater", table)
+    for _ in range(layers):
+        norm = op("MatMul", op("Rsqrt", op("Mean", top)))
+        query, key = (op("Mul", op("MatMul", norm), given) for given in (sine, cosine))
+        share = op("Softmax", op("SelectV2", mask, op("BatchMatMul", query, key)))
+        top = op("AddV2", op("MatMul", op("BatchMatMul", share, op("MatMul", norm))), top)
+        top = op("AddV2", op("MatMul", op("Sigmoid", op("MatMul", top))), top)
+    op("MatMul", top)
+    assert layers in stacks(GraphDef(node=nodes))
 
 
 def test_of_equal_inputs_none_is_the_stem() -> None:

@@ -14,13 +14,10 @@ from graphviz_tb.limits import INPUTS_SEARCHED
 BROADCAST = 4  # readers, at as many depths, of a value that is used all over the level
 GIVEN = 3  # of an input of the level: what is read as often was given for all of it
 BROADCAST_FROM = 12  # smaller levels have none
-# What such a value may need itself: results of longer computations are none, tables of positions in large levels are.
-BROADCAST_NEEDS, NEEDS_MOST = 8, 64  # boxes in a small level, and in any
-OF_LEVEL = 32  # one for each so many boxes of the level
+BROADCAST_NEEDS = 8  # boxes that such a value may need, itself included: results of longer computations are none
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
 LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
-COLLECTOR_FROM = 24  # boxes of a level; smaller ones have no collectors
 
 
 def read_everywhere(dag: Dag, depth: list[int], place: list[int]) -> list[int]:
@@ -75,8 +72,7 @@ def meeting(dag: Dag, depth: list[int], box: int, user: int) -> int:
 
 def broadcasts(dag: Dag, wide: list[int]) -> set[int]:
     """Those of the boxes used all over the level that need little themselves: masks, shapes, ids."""
-    most = min(max(BROADCAST_NEEDS, len(dag) // OF_LEVEL), NEEDS_MOST)
-    return needing_few(dag, wide, most)
+    return needing_few(dag, wide, BROADCAST_NEEDS)
 
 
 def memories(dag: Dag, wide: list[int], early: set[int], side: list[bool]) -> set[int]:
@@ -112,16 +108,12 @@ def given_alone(dag: Dag, boxes: list[int], early: set[int], users: list[int], m
     return not any(left.values())
 
 
-def find_collectors(dag: Dag, depth: list[int], place: list[int]) -> set[int]:
-    """Boxes with inputs from many depths all over the level: gradients, summaries."""
-    if len(dag) < COLLECTOR_FROM:
-        return set()
+def find_collectors(dag: Dag, depth: list[int]) -> set[int]:
+    """Boxes with inputs from many depths: gradients, summaries."""
     return {
         box
         for box, sources in enumerate(dag.before)
-        if len(sources) >= COLLECTOR
-        and len({depth[source] for source in sources}) >= COLLECTOR
-        and spread(place, sources) >= len(dag) / 3
+        if len(sources) >= COLLECTOR and len({depth[source] for source in sources}) >= COLLECTOR
     }
 
 

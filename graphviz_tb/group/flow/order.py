@@ -16,7 +16,6 @@ from graphviz_tb.algorithms.topological import longest_paths, topological
 from graphviz_tb.group.flow.dag import Dag
 from graphviz_tb.group.flow.everywhere import (
     COLLECTOR,
-    COLLECTOR_FROM,
     ancestors,
     broadcasts,
     find_collectors,
@@ -93,8 +92,6 @@ def demand_line(
 def sums_of_skips(dag: Dag, depth: list[int]) -> dict[int, int]:
     """What takes something from many depths of the level, each by a way of its own from a box that others use too, and
     the deepest of its inputs: such a way belongs to the block that it leaves."""
-    if len(dag) < COLLECTOR_FROM:
-        return {}
     sums: dict[int, int] = {}
     for box, sources in enumerate(dag.before):
         if len(sources) < COLLECTOR or len({depth[source] for source in sources}) < COLLECTOR:
@@ -198,7 +195,7 @@ def cuts(
     parts no place is narrow: the first of several towers is no stem.
     """
     count = len(dag)
-    collectors = find_collectors(dag, depth, place)
+    collectors = find_collectors(dag, depth)
     change = [0] * (count + 1)
     for box, users in enumerate(dag.after):
         if not users or box in broadcast or box in memory:

@@ -167,9 +167,7 @@ def phase_key(sequence: list[Element], repeat: Repetition, setting: Setting) -> 
         not first.side,
         -close / len(inner),
         last.box.stack and not first.box.stack,
-        first.fork and not (repeat.period > 1 and last.fork),
-        last.fork,
-        -repeat.start,
+        first.fork,
     )
 
 
