@@ -16,7 +16,7 @@ GIVEN = 3  # of an input of the level: what is read as often was given for all o
 BROADCAST_FROM = 12  # smaller levels have none
 BROADCAST_NEEDS = 8  # boxes that such a value may need, itself included: results of longer computations are none
 LOOKED_AT, FARTHEST = 64, 32  # users of such a value, and boxes on the way from one: a projection has a dozen
-LAYERS = 0.25  # of a level: as many boxes that read one value are its layers
+LAYERS = 0.25  # of a level: as many boxes that read one value are its layers, or the steps of an unrolled cell
 COLLECTOR = 8  # inputs from as many depths, of what collects from all over the level
 
 

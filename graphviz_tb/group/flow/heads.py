@@ -12,7 +12,7 @@ from graphviz_tb.group.flow.repeats import block
 from graphviz_tb.group.flow.sequence import Element, around
 from graphviz_tb.group.flow.setting import Setting
 
-SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder
+SHORTEST = 4  # boxes of a block: that fewer are alike is no wonder, and a head of two hides what it folds
 STRAY = 2  # boxes of a head that its equals lack: paddings
 MOST_RUNS = 0.5  # of the runs of a block: where fewer have such a head, it is what happens to stand there
 
