@@ -24,11 +24,11 @@ def called_again(hierarchy: Hierarchy, row: int) -> frozenset[int]:
         row = int(hierarchy.parent[row])
     known = hierarchy.called_again.get(row)
     if known is None:
-        known = hierarchy.called_again[row] = find(hierarchy, row)
+        known = hierarchy.called_again[row] = most_called(hierarchy, row)
     return known
 
 
-def find(hierarchy: Hierarchy, row: int) -> frozenset[int]:
+def most_called(hierarchy: Hierarchy, row: int) -> frozenset[int]:
     """Find what is called again on the level right below a scope or function."""
     # A loop of control flow v1 is a cycle that runs.
     if not FRAME_NEXTS.isdisjoint(hierarchy.graph.op_types):
