@@ -35,6 +35,7 @@ from graphviz_tb.pipeline import Model
 from graphviz_tb.summary import Stacks, Summary, summarize
 
 NOTE = 14  # fewer places than that, and the small print is left out
+MEMBERS_OUTLINED = 3  # of a stack; of more the first and the last
 NO_DEVICE = "(none)"
 ARGUMENT = "input_arg"  # what an argument of a function is called for an op type
 
@@ -120,10 +121,12 @@ def graph_lines(facts: GraphReport, top: int, quiet: bool, width: int, look: Tex
 def architecture_lines(outline: Sequence[OutlineGroup], width: int) -> list[str]:
     """The model along its flow, one line for each group that its first picture opens; deep ones not further in."""
     lines: list[str] = []
+    stacks = {part.address for line in outline for rank in (*line.ranks, line.loose) for part in rank if part.times > 1}
     for line in outline:
         head = f"{one_line(line.label)}: " if line.label else ""
+        flow = members_words if line.address in stacks else flow_words
         # Unconnected groups have a separate list, without arrows.
-        text = head + "; ".join(filter(None, (flow_words(line.ranks), flow_words([line.loose]))))
+        text = head + "; ".join(filter(None, (flow(line.ranks), flow_words([line.loose]))))
         beside = flow_words([line.beside])
         indent = 2 * min(line.depth, OUTLINE_DEPTH)
         lines += wrap(text, width, indent, indent + 4) if line.ranks or line.loose else []
@@ -149,6 +152,20 @@ def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
         if not room:
             break
     return " → ".join(shown)
+
+
+def members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
+    """The members of a stack, one after another or side by side: the first and the last of more than three.
+
+    >>> blocks = [OutlineBox(f"block_{number}", f"block_{number}", 3) for number in range(12)]
+    >>> members_words([[block] for block in blocks]), members_words([blocks])
+    ('block_0 → … → block_11', 'block_0 · … · block_11')
+    """
+    members = [part for rank in ranks for part in rank]
+    if len(members) <= MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
+        return flow_words(ranks)
+    between = " · " if len(ranks) == 1 else " → "
+    return between.join((part_words(members[0]), "…", part_words(members[-1])))
 
 
 def part_words(part: OutlineBox) -> str:
