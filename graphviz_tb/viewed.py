@@ -131,7 +131,8 @@ def ops_and_marks(hierarchy: Hierarchy, rows: Bools) -> str:
 
 def titled(hierarchy: Hierarchy, titles: dict[int, str]) -> Hierarchy:
     """The tree with rows called otherwise."""
-    return replace(hierarchy, labels={**hierarchy.labels, **titles}) if titles else hierarchy
+    short = {row: label for row, label in hierarchy.short.items() if row not in titles}
+    return replace(hierarchy, labels={**hierarchy.labels, **titles}, short=short) if titles else hierarchy
 
 
 def painted(facts: Facts, hierarchy: Hierarchy, colors: ByPattern, meant: Sequence[Sequence[int]]) -> Facts:

@@ -57,7 +57,8 @@ class ModelRows:
         """Rows with a text that they have in a field."""
         if field == "name":
             yield from enumerate(self.hierarchy.name[: self.count])
-            yield from ((row, text) for row, text in self.hierarchy.labels.items() if row < self.count)
+            for labels in (self.hierarchy.labels, self.hierarchy.short):
+                yield from ((row, text) for row, text in labels.items() if row < self.count)
             return
         known: dict[bytes, list[Any]] = {}
         for row in np.flatnonzero(self.node >= 0).tolist():

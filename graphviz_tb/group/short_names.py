@@ -14,7 +14,7 @@ import numpy as np
 
 from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.columns import Bools, Ints, filed
-from graphviz_tb.model.hierarchy import FOLD, OP, SERIES, STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, FUNCTION, SCOPE, SERIES, Hierarchy
 
 WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")  # a letter that counts behind a number is one: "block2", "a"
 LONG = 24  # characters: what a box shows of a name
@@ -26,19 +26,21 @@ ENDS = re.compile("( → | … )")  # in the label of a group that is called by 
 def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
     """Before: a hierarchy with all its groups. After: labels by row, in levels with a name that no box has room for.
 
-    Cut off are the words that the names of nearly all ops of a level begin with; never so that two labels of a level
-    become one, or that one begins with a number.
+    Cut off are the words that the names of nearly all ops and scopes of a level begin with; never so that two labels of
+    a level become one, or that one begins with a number.
     """
     stack = (hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)
     around = scope_around(hierarchy, stack)
     lengths = np.fromiter(map(len, hierarchy.name), np.int64, len(hierarchy))
     lengths[[0, *hierarchy.function_rows]] = -1  # no name begins with that of its root
     own = lengths - lengths[around] - 1
+    named = hierarchy.ordinary | (hierarchy.kind == SCOPE)
+    named[0] = False
     order, start = filed(around, len(hierarchy))
     labels: dict[int, str] = {}
-    for scope in sorted({*around[hierarchy.ordinary & (own > LONG)].tolist()}):
+    for scope in sorted({*around[named & (own > LONG)].tolist()}):
         inside = order[start[scope] : start[scope + 1]]
-        ops = inside[hierarchy.ordinary[inside]]
+        ops = inside[named[inside]]
         begins: dict[int, list[str]] = {}
         for group in [scope, *inside[stack[inside]].tolist()]:
             first, stop = np.searchsorted(ops, (group, hierarchy.end[group]))
@@ -79,7 +81,7 @@ def of_level(hierarchy: Hierarchy, group: int, begin: list[str]) -> dict[int, st
     before = {
         row: hierarchy.segment(row)
         for row in inside.tolist()
-        if (hierarchy.kind[row] == OP or hierarchy.kind[row] in STACKS) and int(hierarchy.node[row]) not in told
+        if hierarchy.kind[row] != FUNCTION and int(hierarchy.node[row]) not in told
     }
     if not any(len(label) > LONG for label in before.values()):
         return {}

@@ -30,7 +30,7 @@ class Regrouping:
         )
         built = insert(self.raw, kept, last=self.options.tensorboard)
         short = {} if self.options.tensorboard else short_labels(built)
-        return replace(built, labels={**built.labels, **short}) if short else built
+        return replace(built, short=short) if short else built
 
     def names(self) -> set[str]:
         """The names that mean one series each."""

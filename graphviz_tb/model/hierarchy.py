@@ -85,7 +85,8 @@ class Hierarchy:
     was dropped).
 
     `labels` says what a series or fold is called where its name has more, so that names are unique, and what the
-    program calls the scope of a layer where the file has a counter behind it.
+    program calls the scope of a layer where the file has a counter behind it. `short` are labels in levels whose names
+    are long and begin alike.
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted; `stack_inside` what
@@ -111,6 +112,7 @@ class Hierarchy:
     calls: dict[int, tuple[tuple[str, int], ...]] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
+    short: Mapping[int, str] = field(default_factory=dict)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
@@ -204,7 +206,7 @@ class Hierarchy:
 
     def segment(self, row: int) -> str:
         """Return the row's label, maybe "": `//a` is in two scopes whose last segment is empty."""
-        if (label := self.labels.get(row)) is not None:
+        if (label := self.short.get(row, self.labels.get(row))) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label

@@ -275,7 +275,7 @@ def labels(hierarchy: Hierarchy, table: TextTable) -> list[list[int]]:
     """Rows that are called otherwise than by the end of their name."""
     rows = hierarchy.row_of_node
     texts = {int(rows[node]): text for node, text in hierarchy.graph.labels.items() if rows[node] >= 0}
-    return [[row, table(text)] for row, text in sorted((texts | dict(hierarchy.labels)).items())]
+    return [[row, table(text)] for row, text in sorted({**texts, **hierarchy.labels, **hierarchy.short}.items())]
 
 
 def advances(texts: Iterable[str]) -> dict[str, Any]:

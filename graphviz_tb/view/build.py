@@ -81,4 +81,4 @@ def one_view(
 
 def labelled(hierarchy: Hierarchy, row: int) -> bool:
     """Whether a row is called otherwise than its name ends."""
-    return row in hierarchy.labels or int(hierarchy.node[row]) in hierarchy.graph.labels
+    return row in hierarchy.labels or row in hierarchy.short or int(hierarchy.node[row]) in hierarchy.graph.labels

@@ -9,9 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
+import numpy as np
+
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
-from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, STACKS, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, joined_address, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
@@ -28,7 +30,7 @@ def in_library(text: str) -> bool:
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
     """The hierarchy with names made of labels: `vision/conv` for `vision_1/conv_1`, a series or fold by its label where
     no other is called so; None where no label differs."""
-    if not hierarchy.labels:
+    if not hierarchy.labels and not hierarchy.short:
         return None
     names = list(hierarchy.name)
     scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
@@ -38,12 +40,14 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
         before = hierarchy.name[around]
         if around and names[row].startswith(f"{before}/"):
             names[row] = names[around] + names[row][len(before) :]
-        if row in hierarchy.labels and hierarchy.kind[row] != OP:
-            names[row] = names[row].removesuffix(hierarchy.written(row)) + hierarchy.labels[row]
+        # What labels of scopes leave out is no name of the program.
+        label = hierarchy.segment(row) if hierarchy.kind[row] in STACKS else hierarchy.labels.get(row)
+        if label is not None and hierarchy.kind[row] != OP:
+            names[row] = names[row].removesuffix(hierarchy.written(row)) + label
     counts = Counter(names)
-    alike = (row for row in hierarchy.labels if hierarchy.kind[row] in STACKS and counts[names[row]] > 1)
-    for row in alike:
-        names[row] = hierarchy.name[row]
+    for row in np.flatnonzero((hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)).tolist():
+        if counts[names[row]] > 1:
+            names[row] = hierarchy.name[row]
     return replace(hierarchy, name=names)
 
 
