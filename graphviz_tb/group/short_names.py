@@ -7,6 +7,7 @@ file.
 from __future__ import annotations
 
 import re
+from bisect import bisect, bisect_left
 from collections import Counter
 from itertools import takewhile
 
@@ -18,7 +19,8 @@ from graphviz_tb.model.hierarchy import FOLD, FUNCTION, SCOPE, SERIES, Hierarchy
 
 WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")  # a letter that counts behind a number is one: "block2", "a"
 LONG = 24  # characters: what a box shows of a name
-FEW = 0.05  # of the names of a level, first and last ones in order: others begin alike without them
+MOST = 0.8  # of the names of a level, that begin alike
+LAST = chr(0x10FFFF)  # comes after all that follows in a name
 BEGUN = re.compile(r"[_./ -][A-Za-z].")  # where a label may begin
 ENDS = re.compile("( → | … )")  # in the label of a group that is called by its ends
 
@@ -26,7 +28,7 @@ ENDS = re.compile("( → | … )")  # in the label of a group that is called by 
 def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
     """Before: a hierarchy with all its groups. After: labels by row, in levels with a name that no box has room for.
 
-    Cut off are the words that the names of nearly all ops and scopes of a level begin with; never so that two labels of
+    Cut off are the words that the names of most ops and scopes of a level begin with; never so that two labels of
     a level become one, or that one begins with a number.
     """
     stack = (hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)
@@ -61,17 +63,19 @@ def scope_around(hierarchy: Hierarchy, stack: Bools) -> Ints:
 
 
 def beginning(names: list[str]) -> list[str]:
-    """The words that nearly all of some names begin with; none of a single name.
+    """The words that most of some names begin with.
 
     >>> beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
     ['net', '1', 'conv']
     """
-    few = int(FEW * len(names))
-    names = sorted(names)[few : len(names) - few]
-    if len(names) < 2:
-        return []
-    pairs = zip(WORD.findall(names[0]), WORD.findall(names[-1]), strict=False)
-    return [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    names.sort()  # those that begin alike lie together, and the middle one is among most
+    usual = names[len(names) // 2] if names else ""
+
+    def in_most(word: re.Match[str]) -> bool:
+        begin = usual[: word.end() + 1]
+        return bisect(names, begin + LAST) - bisect_left(names, begin) >= max(2, MOST * len(names))
+
+    return [word[0] for word in takewhile(in_most, WORD.finditer(usual))]
 
 
 def of_level(hierarchy: Hierarchy, group: int, begin: list[str]) -> dict[int, str]:

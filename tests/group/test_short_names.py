@@ -44,7 +44,7 @@ def test_names_are_those_of_the_file_and_both_find() -> None:
     hierarchy = flat()
     assert "my_network_1_features_block_2_depthwise_Relu6" in hierarchy.name
     finder = RowFinder(hierarchy)
-    assert finder.find("features_block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
+    assert finder.find("block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
     assert finder.find("block_2") == finder.find("my_network_1_features_block_2")
 
 
