@@ -305,6 +305,7 @@ PNG_STEPS = Limit(400_000, "render", "steps",
     "of outlines of other shapes that a PNG draws: as long as 8 million", "the largest are drawn; notice `png-shapes`")
 PNG_HALVINGS = Limit(40, "render", "halvings", "in the search for a scale", "the last one")
 TEXT_REMEMBERED = Limit(4096, "render", "bytes", "of a part of the JSON that is kept for equal ones", "encoded anew")
+TEXTS_REMEMBERED = Limit(1 << 14, "render", "texts", "of parts of the JSON that are kept so", "encoded anew")
 JSON_BYTES = Limit(500_000_000, "render", "bytes",
     "of JSON, and 2 kB a row: types and devices are listed for each group around an op, shapes for each line",
     "the request is refused")

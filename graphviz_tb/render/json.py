@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from graphviz_tb.errors import RequestError
-from graphviz_tb.limits import JSON_BYTES, TEXT_REMEMBERED
+from graphviz_tb.limits import JSON_BYTES, TEXT_REMEMBERED, TEXTS_REMEMBERED
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
@@ -123,7 +123,7 @@ class KnownTexts:
         text = None if key is None else self._known.get(key)
         if text is None:
             text = compact(make(which))
-            if key is not None and len(text) <= TEXT_REMEMBERED:
+            if key is not None and len(text) <= TEXT_REMEMBERED and len(self._known) < TEXTS_REMEMBERED:
                 self._known[key] = text
         return text
 
