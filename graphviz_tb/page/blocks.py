@@ -55,10 +55,14 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 def words(name: str, value: Any) -> DataBlock:
     """A block of JSON."""
-    return joined(name, map(json_text, value)) if isinstance(value, list) else DataBlock(name, "json", json_text(value))
+    return (
+        listed_texts(name, map(json_text, value))
+        if isinstance(value, list)
+        else DataBlock(name, "json", json_text(value))
+    )
 
 
-def joined(name: str, texts: Iterable[bytes]) -> DataBlock:
+def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:
     """A block of a list of values in JSON."""
     # One by one: the names of a deep graph are hundreds of megabytes together, which need not be there twice.
     data = bytearray(b"[")

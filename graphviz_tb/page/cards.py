@@ -13,7 +13,7 @@ from graphviz_tb.model.given import word
 from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.ops.words import attribute_meaning, op_words
-from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, joined, json_text, words
+from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, json_text, listed_texts, words
 from graphviz_tb.page.contents import contents
 from graphviz_tb.view.attribute_words import attribute_words, config_words
 from graphviz_tb.view.labels import describe
@@ -55,7 +55,7 @@ def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
     found = []
     for start in range(0, len(graph), CARDS_OF_BLOCK):
         nodes = range(start, min(start + CARDS_OF_BLOCK, len(graph)))
-        found.append(joined(f"attributes/{start // CARDS_OF_BLOCK}", map(attributes.of, nodes)))
+        found.append(listed_texts(f"attributes/{start // CARDS_OF_BLOCK}", map(attributes.of, nodes)))
     if graph.layers:
         attributes.names.update(key for layer in graph.layers.values() for key in layer.config)
         yield layers(hierarchy)
