@@ -124,5 +124,5 @@ def test_nothing_is_lost() -> None:
 def test_a_group_by_name_has_all_words_that_its_members_share() -> None:
     hierarchy = graphviz_tb.load(REAL / "cifar10_shapes.pb").hierarchy
     parts = ["cross_entropy_per_example", "cross_entropy"]
-    groups = {row: [hierarchy.leaf(child) for child in hierarchy.children(row)] for row in range(len(hierarchy))}
+    groups = {row: [hierarchy.written(child) for child in hierarchy.children(row)] for row in range(len(hierarchy))}
     assert [hierarchy.leaf(row) for row, members in groups.items() if members == parts] == ["cross_entropy"]

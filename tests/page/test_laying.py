@@ -100,7 +100,7 @@ def test_calls_of_a_dense_function_end() -> None:
         function.node_def.add(name=f"n{at}", op=f"Op{at % 7}", input=[f"n{other}:o:0" for other in range(at)])
     for call in range(80):
         graph.node.add(name=f"c{call}", op="PartitionedCall").attr["f"].func.name = "f"
-    picture = load(graph).picture(open_all=True)
+    picture = load(graph, folds=False).picture(open_all=True)
     with seconds(15):
         picture.render("svg")
     assert any("plain rows" in notice.message for notice in picture.notices)

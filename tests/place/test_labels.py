@@ -79,8 +79,8 @@ def silent(model: graphviz_tb.Model, direction: str) -> list[str]:
 
 
 def test_names_are_cut_where_they_agree() -> None:
-    texts = shown_names([f"encoder_of_the_whole_network_layer_{at}_attention_output_projection" for at in (1, 2, 12)])
-    assert texts == ["encoder_of_the_w…1…jection", "encoder_of_the_w…2…jection", "encoder_of_the_w…12…ection"]
+    texts = shown_names([f"encoderOfTheWholeNetworkLayer_{at}_attention_output_projection" for at in (1, 2, 12)])
+    assert texts == ["encoderOfTheWhol…1…jection", "encoderOfTheWhol…2…jection", "encoderOfTheWh…12…ection"]
 
 
 def test_names_that_differ_at_their_end_show_it() -> None:
