@@ -83,8 +83,9 @@ class Page:
         return self.line(stem, name, note, self.count(row), self.ops(row) / self.most)
 
     def called(self, row: int) -> str:
-        """The last segment of a name, in the words of the program, where no other thing is called so."""
-        return self.mistaken.get(row) or self.hierarchy.leaf(row) or displayed_name(self.hierarchy, row)
+        """The last segment of a name, in the words of the program, where no other thing is called so: what options
+        name."""
+        return self.mistaken.get(row) or self.hierarchy.called(row) or displayed_name(self.hierarchy, row)
 
     def bodies(self, row: int, trail: list[bool]) -> Iterator[str]:
         """The lines below a call of several functions: what each is to it, as the branches of a Case are."""

@@ -206,7 +206,12 @@ class Hierarchy:
 
     def segment(self, row: int) -> str:
         """Return the row's label, maybe "": `//a` is in two scopes whose last segment is empty."""
-        if (label := self.short.get(row, self.labels.get(row))) is not None:
+        label = self.short.get(row)
+        return self.called(row) if label is None else label
+
+    def called(self, row: int) -> str:
+        """Return what a row is called, with all that its name says; maybe ""."""
+        if (label := self.labels.get(row)) is not None:
             return label
         if (label := self.graph.labels.get(int(self.node[row]))) is not None:
             return label

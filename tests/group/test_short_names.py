@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
+from graphviz_tb.commands import run
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import RowFinder
 
 BLOCK = ("depthwise_Relu6", "batch_normalization_Square", "batch_normalization_Rsqrt", "swish_Sigmoid", "swish_Neg")
 
 
-def chain(*names: str) -> Model:
+def chain(*names: str) -> GraphDef:
     """Ops of one input that follow one another; each is of the type that its name ends in."""
     graph = GraphDef()
     for name in names:
         node = graph.node.add(name=name, op=name.rpartition("_")[2])
         node.input.extend(before.name for before in graph.node[-2:-1])
-    return load(graph)
+    return graph
 
 
 def labels_under(hierarchy: Hierarchy, row: int) -> list[str]:
     return [hierarchy.leaf(child) for child in hierarchy.children(row).tolist()]
 
 
-def flat() -> Hierarchy:
+def flat() -> GraphDef:
     """A model of four blocks whose names have no scopes."""
     blocks = [f"my_network_1_features_block_{block}_{op}" for block in range(4) for op in BLOCK]
-    return chain("input", *blocks, "my_network_1_head_dense_Exp", "my_network_1_head_dense_Log").hierarchy
+    return chain("input", *blocks, "my_network_1_head_dense_Exp", "my_network_1_head_dense_Log")
 
 
 def test_the_root_leaves_out_the_model_and_a_block_leaves_out_itself() -> None:
-    hierarchy = flat()
+    hierarchy = load(flat()).hierarchy
     assert not any(label.startswith("my_network") for label in map(hierarchy.leaf, range(1, len(hierarchy))))
     (last,) = (row for row, name in enumerate(hierarchy.name) if name.endswith("block_3_swish_Neg"))
     assert hierarchy.leaf(last) == "swish_Neg"
 
 
 def test_names_are_those_of_the_file_and_both_find() -> None:
-    hierarchy = flat()
+    hierarchy = load(flat()).hierarchy
     assert "my_network_1_features_block_2_depthwise_Relu6" in hierarchy.name
     finder = RowFinder(hierarchy)
     assert finder.find("block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
     assert finder.find("block_2") == finder.find("my_network_1_features_block_2")
 
 
+def test_a_tree_lists_what_options_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "flat.pb"
+    path.write_bytes(flat().SerializeToString())
+    assert run(["tree", str(path)]) == 0
+    assert "my_network_1_features_block_[0-3]" in capsys.readouterr().out
+
+
 def test_names_that_fit_stay_as_they_are() -> None:
     names = [f"net_block_{block}_{op}" for block in range(4) for op in ("conv", "norm", "relu", "add")]
-    hierarchy = chain(*names).hierarchy
+    hierarchy = load(chain(*names)).hierarchy
     assert not hierarchy.short
 
 
 def test_no_label_begins_with_a_number() -> None:
-    hierarchy = chain(*(f"a_name_that_is_too_long_for_a_box_conv_{number}_Relu" for number in (1, 2, 11))).hierarchy
+    hierarchy = load(
+        chain(*(f"a_name_that_is_too_long_for_a_box_conv_{number}_Relu" for number in (1, 2, 11)))
+    ).hierarchy
     assert labels_under(hierarchy, 0)[0].startswith("conv_")
 
 
@@ -65,7 +77,7 @@ NAMES = st.lists(st.lists(WORDS, min_size=1, max_size=6).map("_".join), min_size
 
 @given(NAMES)
 def test_labels_end_names_and_stay_apart(names: list[str]) -> None:
-    hierarchy = chain(*(f"x{name}" for name in names)).hierarchy
+    hierarchy = load(chain(*(f"x{name}" for name in names))).hierarchy
     for row in range(len(hierarchy)):
         children = [child for child in hierarchy.children(row).tolist() if hierarchy.node[child] >= 0]
         labels = [hierarchy.leaf(child) for child in children]
