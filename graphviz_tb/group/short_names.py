@@ -22,7 +22,7 @@ LONG = 24  # characters: what a box shows of a name
 MOST = 0.8  # of the names of a level, that begin alike
 LAST = chr(0x10FFFF)  # comes after all that follows in a name
 BEGUN = re.compile(r"[_./ -][A-Za-z].")  # where a label may begin
-ENDS = re.compile("( → | … )")  # in the label of a group that is called by its ends
+ENDS = re.compile("( → | … | · )")  # in the label of a group that is called by its ends or members
 
 
 def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
@@ -43,14 +43,13 @@ def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
     for scope in sorted({*around[named & (own > LONG)].tolist()}):
         inside = order[start[scope] : start[scope + 1]]
         ops = inside[named[inside]]
-        begins: dict[int, list[str]] = {}
+        levels: dict[int, LevelNames] = {}
         for group in [scope, *inside[stack[inside]].tolist()]:
             first, stop = np.searchsorted(ops, (group, hierarchy.end[group]))
             some = ops[first : stop : 1 + (stop - first) // NAMES_LOOKED_AT].tolist()
-            outside = [] if group == scope else begins[int(hierarchy.parent[group])]
-            begins[group] = beginning([hierarchy.written(op) for op in some]) or outside
-            if begins[group]:
-                labels |= of_level(hierarchy, group, begins[group])
+            begin = beginning([hierarchy.written(op) for op in some])
+            levels[group] = LevelNames(hierarchy, group, begin, levels.get(int(hierarchy.parent[group])))
+            labels |= levels[group].short()
     return labels
 
 
@@ -78,21 +77,46 @@ def beginning(names: list[str]) -> list[str]:
     return [word[0] for word in takewhile(in_most, WORD.finditer(usual))]
 
 
-def of_level(hierarchy: Hierarchy, group: int, begin: list[str]) -> dict[int, str]:
-    """The labels of a level that are shorter without the words that its names begin with."""
-    told = hierarchy.graph.labels
-    inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
-    before = {
-        row: hierarchy.segment(row)
-        for row in inside.tolist()
-        if hierarchy.kind[row] != FUNCTION and int(hierarchy.node[row]) not in told
-    }
-    if not any(len(label) > LONG for label in before.values()):
-        return {}
-    after = {row: "".join(cut(part, begin) for part in ENDS.split(label)) for row, label in before.items()}
-    # Labels that were one before may be one.
-    called = Counter(label for _, label in {(before[row], label) for row, label in after.items()})
-    return {row: label for row, label in after.items() if label != before[row] and called[label] == 1}
+class LevelNames:
+    """The labels of a level. Before: what most names in it begin with, and the level around it in the same scope."""
+
+    def __init__(self, hierarchy: Hierarchy, group: int, begin: list[str], around: LevelNames | None) -> None:
+        told = hierarchy.graph.labels
+        inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
+        labels = {row: hierarchy.segment(row) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
+        self.told = [label for row, label in labels.items() if int(hierarchy.node[row]) in told]
+        self.labels = {row: label for row, label in labels.items() if int(hierarchy.node[row]) not in told}
+        begin = begin or (around.begin if around is not None else [])
+        # What no two of a level have in common tells one from the others.
+        parts = [part for label in self.labels.values() for part in ENDS.split(label)]
+        common = sorted((shared(part, begin) for part in parts), reverse=True)[1:2]
+        self.begin: list[str] = begin[: common[0]] if common else []
+        # Inside a level that is short all are: a stack and its members are called alike.
+        self.is_short: bool = (around is not None and around.is_short) or any(
+            len(part) > LONG and cut(part, self.begin) != part for part in parts
+        )
+
+    def short(self) -> dict[int, str]:
+        """The labels that differ once they are short, by row."""
+        if not self.is_short or not self.begin:
+            return {}
+        short = {
+            row: "".join(cut(part, self.begin) for part in ENDS.split(label)) for row, label in self.labels.items()
+        }
+        # Labels that were one before may be one.
+        called = Counter(label for _, label in {(self.labels[row], label) for row, label in short.items()})
+        called.update(self.told)
+        return {row: label for row, label in short.items() if label != self.labels[row] and called[label] == 1}
+
+
+def shared(label: str, begin: list[str]) -> int:
+    """How many words a label has in common with a beginning.
+
+    >>> shared("net_conv_3_Relu", ["net", "conv", "2"])
+    2
+    """
+    pairs = zip(WORD.finditer(label), begin, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
 
 
 def cut(label: str, begin: list[str]) -> str:
@@ -105,8 +129,8 @@ def cut(label: str, begin: list[str]) -> str:
     ['block2_a', 'block2_[b-d]', 'block2b_add']
     """
     words = list(WORD.finditer(label))
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], zip(words, begin, strict=False)))
-    if not shared or words[0].start():
+    count = shared(label, begin)
+    if not count or words[0].start():
         return label
-    starts = [word.start() for word in words[1 : shared + 1]]
+    starts = [word.start() for word in words[1 : count + 1]]
     return next((label[at:] for at in reversed(starts) if BEGUN.match(label, at - 1)), label)

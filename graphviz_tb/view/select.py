@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -13,7 +13,7 @@ import numpy as np
 
 from graphviz_tb.errors import ALL_NAMES, RequestError, UnknownNode, demand, nearest, suggestions
 from graphviz_tb.limits import LETTERS_OF_PLACES, NAMES_MATCHED, PLACES_MEANT
-from graphviz_tb.model.hierarchy import FOLD, FUNCTION, OP, SCOPE, SERIES, STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION, OP, SCOPE, Hierarchy
 from graphviz_tb.model.paths import LIBRARY, Path, address, joined_address, last_segment, split_address
 from graphviz_tb.view.wildcards import Pattern, is_wild
 
@@ -28,10 +28,27 @@ def in_library(text: str) -> bool:
 
 
 def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
-    """The hierarchy with names made of labels: `vision/conv` for `vision_1/conv_1`, a series or fold by its label where
-    no other is called so; None where no label differs."""
+    """The hierarchy with the program's names: `vision/conv` for `vision_1/conv_1`; None where none differs."""
+    if not any(hierarchy.kind[row] == SCOPE for row in hierarchy.labels):
+        return None
+    scopes = (row for row in hierarchy.labels if hierarchy.kind[row] == SCOPE)
+    return replace(hierarchy, name=renamed(hierarchy, {row: hierarchy.labels[row] for row in scopes}))
+
+
+def by_labels(hierarchy: Hierarchy) -> Hierarchy | None:
+    """The hierarchy with groups named as pictures label them, where no other is called so; None where none differs."""
     if not hierarchy.labels and not hierarchy.short:
         return None
+    groups = np.flatnonzero(hierarchy.kind != OP).tolist()
+    names = renamed(hierarchy, {row: hierarchy.segment(row) for row in groups if row and hierarchy.parent[row] >= 0})
+    counts = Counter(names)
+    return replace(
+        hierarchy, name=[new if counts[new] == 1 else old for new, old in zip(names, hierarchy.name, strict=True)]
+    )
+
+
+def renamed(hierarchy: Hierarchy, labels: Mapping[int, str]) -> list[str]:
+    """The names of all rows where some groups are called otherwise: rows in a scope begin with its name."""
     names = list(hierarchy.name)
     scope = [0] * len(hierarchy)  # the nearest scope around each row or itself, 0 for none
     for row, parent in enumerate(hierarchy.parent.tolist()):
@@ -40,15 +57,9 @@ def in_code(hierarchy: Hierarchy) -> Hierarchy | None:
         before = hierarchy.name[around]
         if around and names[row].startswith(f"{before}/"):
             names[row] = names[around] + names[row][len(before) :]
-        # What labels of scopes leave out is no name of the program.
-        label = hierarchy.segment(row) if hierarchy.kind[row] in STACKS else hierarchy.labels.get(row)
-        if label is not None and hierarchy.kind[row] != OP:
-            names[row] = names[row].removesuffix(hierarchy.written(row)) + label
-    counts = Counter(names)
-    for row in np.flatnonzero((hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)).tolist():
-        if counts[names[row]] > 1:
-            names[row] = hierarchy.name[row]
-    return replace(hierarchy, name=names)
+        if row in labels:
+            names[row] = names[row][: len(names[row]) - len(hierarchy.written(row))] + labels[row]
+    return names
 
 
 class RowFinder:
@@ -85,7 +96,7 @@ class RowFinder:
 
     def find(self, pattern: str) -> list[Path]:
         """The paths that `pattern` means: an address first, then a literal name, then wild cards; names of the file
-        before those that the program has for layers.
+        before those that the program has for layers, then labels.
 
         Raises `UnknownNode` with the nearest names where there is none.
         """
@@ -93,9 +104,10 @@ class RowFinder:
         try:
             return self._find(pattern)
         except UnknownNode:
-            if self._in_code is not None:
-                with suppress(UnknownNode):
-                    return self._in_code._find(pattern)
+            for other in (self._in_code, self._by_labels):
+                if other is not None:
+                    with suppress(UnknownNode):
+                        return other._find(pattern)
             raise
 
     def in_main(self, name: str) -> int:
@@ -108,6 +120,12 @@ class RowFinder:
     def _in_code(self) -> RowFinder | None:
         """A finder of rows by the names that the program gives layers; None where they equal those of the file."""
         hierarchy = in_code(self.hierarchy)
+        return None if hierarchy is None else RowFinder(hierarchy)
+
+    @cached_property
+    def _by_labels(self) -> RowFinder | None:
+        """A finder of groups by their labels; None where they are called as in the file."""
+        hierarchy = by_labels(self.hierarchy)
         return None if hierarchy is None else RowFinder(hierarchy)
 
     def _in_main(self, name: str) -> int:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphviz_tb import load
 from graphviz_tb.commands import run
+from graphviz_tb.group.short_names import ENDS, WORD, cut
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.proto import GraphDef
 from graphviz_tb.view.select import RowFinder
@@ -47,7 +48,7 @@ def test_names_are_those_of_the_file_and_both_find() -> None:
     hierarchy = load(flat()).hierarchy
     assert "my_network_1_features_block_2_depthwise_Relu6" in hierarchy.name
     finder = RowFinder(hierarchy)
-    assert finder.find("block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
+    assert finder.find("features_block_[0-3]") == finder.find("my_network_1_features_block_[0-3]")
     assert finder.find("block_2") == finder.find("my_network_1_features_block_2")
 
 
@@ -62,6 +63,24 @@ def test_names_that_fit_stay_as_they_are() -> None:
     names = [f"net_block_{block}_{op}" for block in range(4) for op in ("conv", "norm", "relu", "add")]
     hierarchy = load(chain(*names)).hierarchy
     assert not hierarchy.short
+
+
+def test_short_names_stay_beside_a_long_one_that_begins_otherwise() -> None:
+    names = ["conv_dw_Relu", "conv_pw_Exp", "conv_pad_Log", "conv_preds_Neg", "global_average_pooling2d_of_it_Abs"]
+    assert not load(chain(*names)).hierarchy.short
+
+
+def test_what_one_name_alone_says_stays_in_it() -> None:
+    names = [f"layer0_w_Initializer_random_uniform_{op}" for op in ("Relu", "Exp", "Log", "Neg", "Abs", "Sqrt")]
+    hierarchy = load(chain("input", *names, "layer0_w_Sign")).hierarchy
+    labels = set(map(hierarchy.leaf, range(len(hierarchy))))
+    assert not labels & {"random_uniform", "uniform"}
+
+
+def test_a_group_that_is_called_by_its_members_is_short_in_each_of_them() -> None:
+    begin = ["a_network_of_a_long_name"]
+    words = [f"{begin[0]}_conv_{at}" for at in (1, 2)]
+    assert "".join(cut(part, WORD.findall(begin[0])) for part in ENDS.split(" · ".join(words))) == "conv_1 · conv_2"
 
 
 def test_no_label_begins_with_a_number() -> None:

@@ -16,6 +16,7 @@ from graphviz_tb.errors import UnknownFormat
 from graphviz_tb.read import read
 from graphviz_tb.read.keras import weights_file, whole_model
 from tests.models.test_own_classes import OWN, model_with
+from tests.timing import seconds
 
 Require = Callable[..., None]
 
@@ -81,6 +82,60 @@ def test_it_is_the_model_of_its_json_and_the_weights_say_the_rest(case: str, req
     assert found.cost.under(0).parameters == KNOWN + 24
     assert "parameters" in described.cost.under(0).lower_bounds()
     assert "parameters" not in found.cost.under(0).lower_bounds()
+
+
+def layered(name: str, *layers: dict[str, Any], **config: Any) -> dict[str, Any]:
+    return {"class_name": "Sequential", "config": {"name": name, "layers": list(layers), **config}}
+
+
+def dense(name: str, units: int) -> dict[str, Any]:
+    return {"class_name": "Dense", "config": {"name": name, "units": units, "use_bias": False}}
+
+
+OWN_FIRST = {"class_name": "Own", "registered_name": "m>Own", "config": {"name": "own", "batch_input_shape": [None, 9]}}
+
+
+def test_what_a_sequence_was_built_with_is_given_to_its_first_layer_alone() -> None:
+    model = layered("m", OWN_FIRST, dense("d", 3), build_input_shape=[None, 400])
+    assert "parameters" in load(json.dumps(model).encode()).cost.under(0).lower_bounds()
+    assert not load(json.dumps(model).encode()).cost.under(0).parameters
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_layer_in_two_models_has_its_weights_once_where_the_file_says_so(again: bool) -> None:
+    shared = {**dense("d", 3), **({"shared_object_id": 2} if again else {})}
+    a = layered("a", {"class_name": "InputLayer", "config": {"name": "x", "batch_shape": [None, 4]}}, dense("d", 3))
+    b = layered("b", {"class_name": "InputLayer", "config": {"name": "y", "batch_shape": [None, 3]}}, shared)
+    counted = load(json.dumps(layered("m", a, b)).encode()).cost.under(0).parameters
+    assert counted == 12 + (0 if again else 9)
+
+
+def test_a_layer_that_is_called_as_the_model_around_it_keeps_its_own(require: Require) -> None:
+    require("h5py")
+    inner = {"class_name": "Own", "registered_name": "m>Own", "config": {"name": "a"}, "inbound_nodes": []}
+    model = {"class_name": "Functional", "config": {"name": "m", "layers": [{**layered("b", inner), "name": "b"}]}}
+    found = load(whole(model, b__a__b__kernel=(4, 5)))
+    assert found.cost.under(0).parameters == 20
+
+
+def test_how_it_is_compiled_is_left_out_where_it_cannot_be_read(require: Require, tmp_path: Path) -> None:
+    require("h5py")
+    import h5py
+
+    path = tmp_path / "model.h5"
+    path.write_bytes(whole(model_with(OWN)))
+    with h5py.File(path, "a") as file:
+        file.attrs["training_config"] = "nope"
+    assert read(path).layers["m"].parameters == read(whole(model_with(OWN))).layers["m"].parameters
+
+
+@pytest.mark.slow
+def test_paths_of_a_thousand_scopes_take_no_time(require: Require) -> None:
+    items = [
+        ("model_weights/" + "/".join(f"s{at}" for at in range(1000)) + f"/v{one}", [1], None) for one in range(500)
+    ]
+    with seconds(2):
+        whole_model.by_layer(items)
 
 
 def test_packed_or_in_memory_it_is_the_same(require: Require) -> None:

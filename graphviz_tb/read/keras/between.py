@@ -209,7 +209,8 @@ def built(layer: LayerNode) -> Iterator[Shape]:
     """The input shape that a layer, or the sequence that it begins, was built with."""
     config = config_of(layer.json)
     built_with = layer.json.get("build_config")
-    around = config_of(layer.parent.json) if layer.parent is not None else {}
+    begins = layer.parent is not None and layer.parent.order[0] is layer
+    around = config_of(layer.parent.json) if layer.parent is not None and begins else {}
     for stated in (
         config.get("batch_input_shape"),
         built_with.get("input_shape") if isinstance(built_with, dict) else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from graphviz_tb.read.keras.tree import config_of, is_wrapper
 
 NOTHING: Mapping[Box, Sequence[tuple[int, ...]]] = MappingProxyType({})
 PARTS = frozenset({"layers", "layer", "input_layers", "output_layers"})  # of a model: the graph itself
+SHARED = "shared_object_id"
 KEPT, HELD = "kept", "held"  # beside the keys of Keras: the shapes of weights, the attribute that holds the layer
 
 
@@ -33,6 +35,15 @@ def layer_facts(
     between = LayerShapes(layers, takes)
     outputs = LayerOutputs(layers, between)
     facts = {layer: one_layer(layer, between, tuple(outputs.shapes(layer)), stored.get(layer)) for layer in layers}
+    # What is in two models or wrappers has its weights once. Keras 2 numbers such an object where it comes again.
+    known: set[tuple[str, str]] = set()
+    for layer in layers:
+        wrapped = config_of(layer.json).get("layer")
+        own = wrapped if isinstance(wrapped, dict) else layer.json
+        called = class_of(own), str(config_of(own).get("name"))
+        if own.get(SHARED) is not None and called in known and facts[layer].parameters:
+            facts[layer] = replace(facts[layer], parameters=0, non_trainable=0)
+        known.add(called)
     # Inner models first: a model's parameters are the sum of those of its parts.
     for model in reversed(models):
         facts[model] = of_model(model, facts, between)

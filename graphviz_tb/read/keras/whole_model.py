@@ -7,9 +7,10 @@ around the layer may come first: `model_weights/dense/sequential/dense/kernel`.
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from graphviz_tb.errors import UnknownFormat
@@ -31,6 +32,7 @@ from graphviz_tb.read.opened import Opened, too_large
 
 OTHERS = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
 WEIGHTS = "model_weights/"
+DEEPEST = 32  # scopes of a variable that are told apart: no layer holds layers as deep
 
 
 def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
@@ -54,19 +56,34 @@ def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
     config = file["model_config"]
     if config is None:
         raise UnknownFormat(f"{opened.name} is an HDF5 file without a Keras model: weights only?", hint=OTHERS)
-    data = f'{{"model_config": {config}, "training_config": {file["training_config"] or "null"}}}'.encode()
+    data = f'{{"model_config": {config}, "training_config": {readable_json(file["training_config"])}}}'.encode()
     if len(data) > CONFIG_BYTES:
         raise too_large(f"the JSON in {opened.name}", CONFIG_BYTES)
-    kept = by_layer(file["items"])
+    kept = by_layer(file["items"], root_name(config))
     content = conceptual_graph(data, opened.name, lambda: kept, size if opened.bounded else None)
     entry = Entry("conceptual", bytes=len(data), format="Keras HDF5 file")
     return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def by_layer(items: Iterable[StoredItem]) -> StoredWeights:
-    """The shapes of variables by their layer, filed as a `.keras` archive files them.
+def readable_json(text: str | None) -> str:
+    """A text that is JSON, else that of nothing: how a model is compiled is not worth to refuse it."""
+    with suppress(ValueError, RecursionError):
+        json.loads(text or "")
+        return str(text)
+    return "null"
 
-    >>> found = by_layer([("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/seq/d/kernel", [2, 4], None)])
+
+def root_name(config: str) -> str:
+    """The name of the outermost model, where its JSON says one."""
+    with suppress(ValueError, RecursionError, KeyError, TypeError):
+        return str(json.loads(config)["config"]["name"])
+    return ""
+
+
+def by_layer(items: Iterable[StoredItem], root: str = "") -> StoredWeights:
+    """The shapes of variables by their layer, filed as a `.keras` archive files them; `root` is the model's name.
+
+    >>> found = by_layer([("model_weights/in/gamma/a:0", [3], None), ("model_weights/d/m/d/kernel", [2, 4], None)], "m")
     >>> {path: kept.shapes for path, kept in found.items()}
     {'layers/in': [], 'layers/in/layers/gamma': [(3,)], 'layers/d': [(2, 4)]}
     """
@@ -75,9 +92,12 @@ def by_layer(items: Iterable[StoredItem]) -> StoredWeights:
         if shape is None or not path.startswith(WEIGHTS):
             continue
         layer, *scopes = path.removeprefix(WEIGHTS).split("/")[:-1] or [""]
-        inside = scopes[scopes.index(layer) + 1 :] if layer in scopes else scopes
-        names = (layer, *inside)
-        for at, name in enumerate(names, 1):
-            layers.setdefault("layers/" + "/layers/".join(names[:at]), Kept(name))
-        layers["layers/" + "/layers/".join(names)].shapes.append(tuple(shape))
+        # Variables are named with the model and the layer before them, or the layer alone, or neither.
+        around = next((begin for begin in ([root, layer], [layer]) if scopes[: len(begin)] == begin), [])
+        place = f"layers/{layer}"
+        layers.setdefault(place, Kept(layer))
+        for name in scopes[len(around) :][:DEEPEST]:
+            place = f"{place}/layers/{name}"
+            layers.setdefault(place, Kept(name))
+        layers[place].shapes.append(tuple(shape))
     return layers
