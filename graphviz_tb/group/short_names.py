@@ -81,11 +81,11 @@ class LevelNames:
     """The labels of a level. Before: what most names in it begin with, and the level around it in the same scope."""
 
     def __init__(self, hierarchy: Hierarchy, group: int, begin: list[str], around: LevelNames | None) -> None:
-        told = hierarchy.graph.labels
+        stated = hierarchy.graph.labels
         inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
         labels = {row: hierarchy.segment(row) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
-        self.told = [label for row, label in labels.items() if int(hierarchy.node[row]) in told]
-        self.labels = {row: label for row, label in labels.items() if int(hierarchy.node[row]) not in told}
+        self.stated = [label for row, label in labels.items() if int(hierarchy.node[row]) in stated]
+        self.labels = {row: label for row, label in labels.items() if int(hierarchy.node[row]) not in stated}
         begin = begin or (around.begin if around is not None else [])
         # What no two of a level have in common tells one from the others.
         parts = [part for label in self.labels.values() for part in ENDS.split(label)]
@@ -105,7 +105,7 @@ class LevelNames:
         }
         # Labels that were one before may be one.
         called = Counter(label for _, label in {(self.labels[row], label) for row, label in short.items()})
-        called.update(self.told)
+        called.update(self.stated)
         return {row: label for row, label in short.items() if label != self.labels[row] and called[label] == 1}
 
 

@@ -55,11 +55,9 @@ def ints(name: str, numbers: Iterable[int] | NDArray[Any]) -> DataBlock:
 
 def words(name: str, value: Any) -> DataBlock:
     """A block of JSON."""
-    return (
-        listed_texts(name, map(json_text, value))
-        if isinstance(value, list)
-        else DataBlock(name, "json", json_text(value))
-    )
+    if isinstance(value, list):
+        return listed_texts(name, map(json_text, value))
+    return DataBlock(name, "json", json_text(value))
 
 
 def listed_texts(name: str, texts: Iterable[bytes]) -> DataBlock:

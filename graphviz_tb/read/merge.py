@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.proto import AttrValue, FunctionDef, GraphDef, NodeDef
 
@@ -95,8 +96,8 @@ def _rename_calls(node: NodeDef, names: Mapping[str, str]) -> None:
 
 def _rename_colocation(node: NodeDef, prefix: str) -> None:
     """`_class: "loc:@x"` names a node."""
-    if "_class" in node.attr:
-        places = node.attr["_class"].list.s
+    if COLOCATION in node.attr:
+        places = node.attr[COLOCATION].list.s
         # each[5:] is what follows "loc:@".
         places[:] = [
             b"loc:@" + prefix.encode() + b"/" + each[5:] if each.startswith(b"loc:@") else each for each in places

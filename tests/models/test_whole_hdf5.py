@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from graphviz_tb import load
-from graphviz_tb.errors import UnknownFormat
-from graphviz_tb.read import read
+from graphviz_tb.errors import TooLarge, UnknownFormat
+from graphviz_tb.read import limits, read
 from graphviz_tb.read.keras import weights_file, whole_model
 from tests.models.test_own_classes import OWN, model_with
 from tests.timing import seconds
@@ -173,3 +173,15 @@ def test_without_h5py_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UnknownFormat, match="read with h5py") as caught:
         load(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert weights_file.INSTALL in str(caught.value.hint)
+
+
+def test_json_that_would_fill_memory_is_refused_before_it_is_parsed(
+    require: Require, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("h5py")
+    monkeypatch.setattr(limits, "FREE_MEMORY", 0)
+    monkeypatch.setattr(limits, "MEMORY_OF_BYTE", 0)
+    for parses in ("readable_json", "root_name", "conceptual_graph"):
+        monkeypatch.setattr(whole_model, parses, lambda *_: pytest.fail("it was parsed"))
+    with pytest.raises(TooLarge):
+        load(whole(model_with(OWN)))

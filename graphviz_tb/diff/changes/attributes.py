@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.labels import COLOCATION, LISTED, NOISE, SHAPES, is_counter, is_saver
+from graphviz_tb.diff.columns.labels import LISTED, NOISE, SHAPES, is_counter, is_saver
 from graphviz_tb.diff.columns.meaning import setting_differences
 from graphviz_tb.diff.columns.values import (
     base_name,
@@ -23,6 +23,7 @@ from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.diff.traced import OWN
 from graphviz_tb.interpret.pytorch import class_around
 from graphviz_tb.model.dtypes import dtype_word
+from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.tensors import message_word
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def differences(m: Matching, old: int, new: int, options: DiffOptions) -> Iterat
         # As in `labels.classify`: an attribute that is not hashed makes no difference.
         if key in NOISE or is_counter(key, (mine if key in mine.attr else other).attr):
             continue
-        if (key in SHAPES and not options.shapes) or (key in COLOCATION and not options.colocation):
+        if (key in SHAPES and not options.shapes) or (key == COLOCATION and not options.colocation):
             continue
         # `get`: asking a message for what it has not would add it.
         sides = mine.attr.get(key), other.attr.get(key)
@@ -144,7 +145,7 @@ def _of_attribute(
     if mine.WhichOneof("value") == other.WhichOneof("value") == "tensor":
         yield from _of_tensors(key, mine, other, options.constants or setting, setting)
         return
-    if key in COLOCATION and _same_colocation(m, block, mine, other):
+    if key == COLOCATION and _same_colocation(m, block, mine, other):
         return
     counters = [part.get(key, {}) for part in called]
     counts = canonical(mine, m.a.functions_called), canonical(other, m.b.functions_called)

@@ -44,6 +44,7 @@ from graphviz_tb.diff.match.matching import Matching
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.model.change import SEVERITIES, Change, ChangeKind, Edits, NamePair, Severity, by_severity, united
 from graphviz_tb.model.dtypes import RESOURCE, VARIANT
+from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.tensors import shape_word
 from graphviz_tb.ops.layers import LayerRole, classes_of
 from graphviz_tb.ops.roles import INPUTS, TRACED_RESULTS, VARIABLES
@@ -55,7 +56,7 @@ BATCH = "batch size"  # what another first number of a shape is called, where on
 FOLLOWING = frozenset(
     {"output_shapes", "element_shape", "num_elements", "_num_original_outputs", "N"}
 )  # of loops and lists: what is in them has another size, and how many inputs an op takes
-COSMETIC = frozenset({"_output_shapes", "_input_shapes", "_class", "device"})
+COSMETIC = frozenset({"_output_shapes", "_input_shapes", COLOCATION, "device"})
 
 ByBlock = dict[int, list[Change]]  # by block of the new graph: 0 for the main one, f + 1 for function f
 Finding = tuple[Change, bool]  # a change, and whether it may only follow from another one

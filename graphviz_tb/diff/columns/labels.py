@@ -21,14 +21,13 @@ from graphviz_tb.diff.columns.values import canonical
 from graphviz_tb.diff.options import DiffOptions
 from graphviz_tb.limits import ATTRIBUTE_REMEMBERED
 from graphviz_tb.model.columns import Bools, freeze
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import COLOCATION, Graph
 from graphviz_tb.ops.roles import Role, has_role
 
 if TYPE_CHECKING:
     from graphviz_tb.proto import NodeDef
 
 SHAPES = frozenset({"_output_shapes", "_input_shapes"})
-COLOCATION = frozenset({"_class"})
 LISTED = "dtypes"  # the types of what a saver lists
 # How a program was traced or run, not what it computes: `_gradient_op_type` is "PartitionedCall-" and a counter of
 # the process, `shared_name` and `debug_name` are names of variables, `config_proto` is the session's.
@@ -148,7 +147,7 @@ def classify(attrs: Any, library: Collection[str]) -> tuple[int, int, int, int]:
         if key in NOISE or is_counter(key, attrs):
             continue
         value = attrs[key]
-        if key in SHAPES or key in COLOCATION:
+        if key in SHAPES or key == COLOCATION:
             into = others["shapes" if key in SHAPES else "colocation"]
             into.append(key.encode() + b"=" + value.SerializeToString(deterministic=True))
             continue

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphviz_tb.diff.columns.ids import exists
-from graphviz_tb.diff.columns.labels import COLOCATION, NOISE, SHAPES, is_counter
+from graphviz_tb.diff.columns.labels import NOISE, SHAPES, is_counter
 from graphviz_tb.diff.columns.meaning import settings_alone, values_of
 from graphviz_tb.diff.columns.values import plain
 from graphviz_tb.diff.report.explain import printable
 from graphviz_tb.diff.report.words import value
 from graphviz_tb.diff.run import load_flat
 from graphviz_tb.limits import FUNCTION_NAME
-from graphviz_tb.model.graph import Graph
+from graphviz_tb.model.graph import COLOCATION, Graph
 from graphviz_tb.model.measure import cut_middle
 
 
@@ -45,7 +45,7 @@ def _lines(graph: Graph, node: int, functions: list[str]) -> list[str]:
         settings = {
             key: value(plain(definition.attr[key]))
             for key in sorted(definition.attr)
-            if key not in NOISE | SHAPES | COLOCATION and not is_counter(key, definition.attr)
+            if key not in NOISE | SHAPES | {COLOCATION} and not is_counter(key, definition.attr)
         }
     if layer:
         settings |= apart(settings_alone(layer.config))

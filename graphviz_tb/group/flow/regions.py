@@ -133,9 +133,9 @@ def cheapest(dag: Dag, order: FlowOrder, setting: Setting, deep: int) -> list[El
         # A small level is readable as it is; places that leave no region with most of the ops explain a larger one.
         if len(dag) <= setting.soft or (wide == 1 and largest <= dag.ops() / 2):
             return best
-    lattice = single_boxes(dag, order, setting)
-    if len(lattice) < SHORTER * len(dag):
-        other = fold_stages(lattice, setting)
+    single = single_boxes(dag, order, setting)
+    if len(single) < SHORTER * len(dag):
+        other = fold_stages(single, setting)
         best = other if best is None or DEARER * price(other) < price(best) else best
     if LARGE <= len(dag) <= HUGE and (near := beside_far_lines(dag, order, setting, deep)):
         other = folded(near, setting)

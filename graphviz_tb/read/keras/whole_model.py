@@ -28,6 +28,7 @@ from graphviz_tb.read.keras.weights_file import (
     stored,
 )
 from graphviz_tb.read.keras_model import conceptual_graph
+from graphviz_tb.read.limits import check_json
 from graphviz_tb.read.opened import Opened, too_large
 
 OTHERS = "save the model in the .keras format, as a SavedModel, or write model.to_json() to a file"
@@ -56,20 +57,24 @@ def read_whole_model(opened: Opened, options: ReadOptions) -> Holding:
     config = file["model_config"]
     if config is None:
         raise UnknownFormat(f"{opened.name} is an HDF5 file without a Keras model: weights only?", hint=OTHERS)
-    data = f'{{"model_config": {config}, "training_config": {readable_json(file["training_config"])}}}'.encode()
-    if len(data) > CONFIG_BYTES:
+    compiled = file["training_config"] or "null"
+    if len(config) + len(compiled) > CONFIG_BYTES:
         raise too_large(f"the JSON in {opened.name}", CONFIG_BYTES)
-    kept = by_layer(file["items"], root_name(config))
-    content = conceptual_graph(data, opened.name, lambda: kept, size if opened.bounded else None)
+    on_disk = size if opened.bounded else None
+    if on_disk is not None:  # before any of it is parsed
+        check_json(f"{config}{compiled}".encode(), on_disk, opened.name)
+    data = f'{{"model_config": {config}, "training_config": {readable_json(compiled)}}}'.encode()
+    # Filed where it is asked for: where no rule counts the parameters of a layer.
+    content = conceptual_graph(data, opened.name, lambda: by_layer(file["items"], root_name(config)), on_disk)
     entry = Entry("conceptual", bytes=len(data), format="Keras HDF5 file")
     return Holding((SourceItem(entry, lambda: content),), what=opened.name)
 
 
-def readable_json(text: str | None) -> str:
-    """A text that is JSON, else that of nothing: how a model is compiled is not worth to refuse it."""
+def readable_json(text: str) -> str:
+    """A text that is JSON, else that of nothing: a model is drawn whatever is said of how it is compiled."""
     with suppress(ValueError, RecursionError):
-        json.loads(text or "")
-        return str(text)
+        json.loads(text)
+        return text
     return "null"
 
 
