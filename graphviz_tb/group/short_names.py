@@ -13,11 +13,14 @@ from itertools import takewhile
 
 import numpy as np
 
+from graphviz_tb.group.flow.words import NameWords, shared
 from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.columns import Bools, Ints, filed
 from graphviz_tb.model.hierarchy import FOLD, FUNCTION, SCOPE, SERIES, Hierarchy
 
-WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")  # a letter that counts behind a number is one: "block2", "a"
+# A letter that counts behind a number is a word: "block2", "a". A number that stands alone is one, too: folding has it
+# with the word before, but labels may be cut between them.
+WORD = re.compile(r"[A-Za-z]*[0-9]+|[A-Za-z]+")
 LONG = 24  # characters: what a box shows of a name
 MOST = 0.8  # of the names of a level, that begin alike
 LAST = chr(0x10FFFF)  # comes after all that follows in a name
@@ -61,11 +64,11 @@ def scope_around(hierarchy: Hierarchy, stack: Bools) -> Ints:
     return around
 
 
-def beginning(names: list[str]) -> list[str]:
+def beginning(names: list[str]) -> NameWords:
     """The words that most of some names begin with.
 
     >>> beginning(["net_1_conv_2_Conv2D", "net_1_conv_2_BiasAdd", "net_1_conv_10_Relu"])
-    ['net', '1', 'conv']
+    ('net', '1', 'conv')
     """
     names.sort()  # those that begin alike lie together, and the middle one is among most
     usual = names[len(names) // 2] if names else ""
@@ -74,23 +77,23 @@ def beginning(names: list[str]) -> list[str]:
         begin = usual[: word.end() + 1]
         return bisect(names, begin + LAST) - bisect_left(names, begin) >= max(2, MOST * len(names))
 
-    return [word[0] for word in takewhile(in_most, WORD.finditer(usual))]
+    return tuple(word[0] for word in takewhile(in_most, WORD.finditer(usual)))
 
 
 class LevelNames:
     """The labels of a level. Before: what most names in it begin with, and the level around it in the same scope."""
 
-    def __init__(self, hierarchy: Hierarchy, group: int, begin: list[str], around: LevelNames | None) -> None:
+    def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
         stated = hierarchy.graph.labels
         inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
         labels = {row: hierarchy.segment(row) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
         self.stated = [label for row, label in labels.items() if int(hierarchy.node[row]) in stated]
         self.labels = {row: label for row, label in labels.items() if int(hierarchy.node[row]) not in stated}
-        begin = begin or (around.begin if around is not None else [])
+        begin = begin or (around.begin if around is not None else ())
         # What no two of a level have in common tells one from the others.
         parts = [part for label in self.labels.values() for part in ENDS.split(label)]
-        common = sorted((shared(part, begin) for part in parts), reverse=True)[1:2]
-        self.begin: list[str] = begin[: common[0]] if common else []
+        common = sorted((shared(tuple(WORD.findall(part)), begin) for part in parts), reverse=True)[1:2]
+        self.begin: NameWords = begin[: common[0]] if common else ()
         # Inside a level that is short all are: a stack and its members are called alike.
         self.is_short: bool = (around is not None and around.is_short) or any(
             len(part) > LONG and cut(part, self.begin) != part for part in parts
@@ -109,27 +112,17 @@ class LevelNames:
         return {row: label for row, label in short.items() if label != self.labels[row] and called[label] == 1}
 
 
-def shared(label: str, begin: list[str]) -> int:
-    """How many words a label has in common with a beginning.
-
-    >>> shared("net_conv_3_Relu", ["net", "conv", "2"])
-    2
-    """
-    pairs = zip(WORD.finditer(label), begin, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
-
-
-def cut(label: str, begin: list[str]) -> str:
+def cut(label: str, begin: NameWords) -> str:
     """A label without the words that it has in common with a beginning. What is left begins with a letter, and is more
     than one.
 
-    >>> [cut(label, ["net", "conv", "2"]) for label in ("net_conv_2_Relu", "net_Add", "net_conv_3_Relu", "net_conv_2")]
+    >>> [cut(label, ("net", "conv", "2")) for label in ("net_conv_2_Relu", "net_Add", "net_conv_3_Relu", "net_conv_2")]
     ['Relu', 'Add', 'conv_3_Relu', 'conv_2']
-    >>> [cut(label, ["block2"]) for label in ("block2_a", "block2_[b-d]", "block2b_add")]
+    >>> [cut(label, ("block2",)) for label in ("block2_a", "block2_[b-d]", "block2b_add")]
     ['block2_a', 'block2_[b-d]', 'block2b_add']
     """
     words = list(WORD.finditer(label))
-    count = shared(label, begin)
+    count = shared(tuple(word[0] for word in words), begin)
     if not count or words[0].start():
         return label
     starts = [word.start() for word in words[1 : count + 1]]

@@ -80,7 +80,9 @@ def test_what_one_name_alone_says_stays_in_it() -> None:
 def test_a_group_that_is_called_by_its_members_is_short_in_each_of_them() -> None:
     begin = ["a_network_of_a_long_name"]
     words = [f"{begin[0]}_conv_{at}" for at in (1, 2)]
-    assert "".join(cut(part, WORD.findall(begin[0])) for part in ENDS.split(" · ".join(words))) == "conv_1 · conv_2"
+    assert (
+        "".join(cut(part, tuple(WORD.findall(begin[0]))) for part in ENDS.split(" · ".join(words))) == "conv_1 · conv_2"
+    )
 
 
 def test_no_label_begins_with_a_number() -> None:
