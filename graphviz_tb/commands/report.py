@@ -29,6 +29,7 @@ from graphviz_tb.commands.terminal import one_line
 from graphviz_tb.limits import DEVICES_LISTED, OUTLINE_DEPTH, PARTS_OUTLINED
 from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
+from graphviz_tb.model.paths import without_digits
 from graphviz_tb.model.units import counted, format_bytes
 from graphviz_tb.outline import OutlineBox, OutlineGroup, outline
 from graphviz_tb.pipeline import Model
@@ -155,14 +156,18 @@ def flow_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
 
 
 def members_words(ranks: Sequence[Sequence[OutlineBox]]) -> str:
-    """The members of a stack, one after another or side by side: the first and the last of more than three.
+    """The members of a stack, one after another or side by side: of more than three that differ in numbers alone the
+    first and the last.
 
     >>> blocks = [OutlineBox(f"block_{number}", f"block_{number}", 3) for number in range(12)]
     >>> members_words([[block] for block in blocks]), members_words([blocks])
     ('block_0 → … → block_11', 'block_0 · … · block_11')
+    >>> members_words([[OutlineBox(layer, layer, 1)] for layer in ("flatten", "dense", "dropout", "dense_1")])
+    'flatten → dense → dropout → dense_1'
     """
     members = [part for rank in ranks for part in rank]
-    if len(members) <= MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
+    alike = len({without_digits(part.label) for part in members}) == 1
+    if not alike or len(members) <= MEMBERS_OUTLINED or 1 < len(ranks) < len(members):
         return flow_words(ranks)
     between = " · " if len(ranks) == 1 else " → "
     return between.join((part_words(members[0]), "…", part_words(members[-1])))
