@@ -11,6 +11,7 @@
     held  held(1)              what the handle at an input holds;  handle(shape)  a handle that holds an attribute
     as(Conv2D)                 the outputs of another op
     none  unknown              no output; an output of which nothing is known
+    rule(arrays)               none of these: a function of its own, in rules/arrays.py
     [b 3 ? #1 #2.0 r0 @k]      sizes: a letter, a number, any, the one element of input 1, element 0 of input 2, the
                                rank of input 0, an attribute (`@k?`: any where it is 0)
     mk,kn -> mn                letters name the sizes of inputs, `...` all others, `_` an input that says nothing
@@ -26,26 +27,30 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from graphviz_tb.annotate.infer.op import Op, Rule, RuleResult
-from graphviz_tb.annotate.infer.rules import RULES
+from graphviz_tb.annotate.infer.rules import rule_in
 from graphviz_tb.annotate.infer.rules.common import agreed, axis_of
 from graphviz_tb.annotate.infer.values import Dims, Out, broadcast, merged
 from graphviz_tb.ops.table import LINES, row
 
 Bound = dict[str, int]  # sizes by letter, and by the token of a size that is the same wherever it stands
 OutputMaker = Callable[[Op, Bound, Dims], RuleResult]  # the last is what `...` is
+OWN = re.compile(r"rule\((\w+)\)")
 ENTRY = re.compile(r"(\[[^][]*\]|[^\s(*]+(?:\([^()]*\))?)(?:\*(\w*))?")
 
 
 @cache
 def rule_for(op: str) -> Rule | None:
-    """The rule of an op: its own function (rules/), else its signature; None where it has neither."""
+    """The rule of an op: its own function (rules/) or its signature; None where it has neither."""
     line = row(op)
-    return RULES.get(op) or (rule_of(line.shape) if line is not None and line.shape else None)
+    if line is None or not line.shape:
+        return None
+    own = OWN.fullmatch(line.shape)
+    return rule_in(own[1], op) if own else rule_of(line.shape)
 
 
 def types_with_rules() -> list[str]:
     """The op types whose outputs are inferred."""
-    return sorted(op for op in {*RULES, *LINES} if rule_for(op) is not None)
+    return sorted(op for op in LINES if rule_for(op) is not None)
 
 
 def rule_of(text: str) -> Rule:

@@ -1,50 +1,21 @@
-"""Ops whose shapes no signature of the table says (`ops/ops.tsv`, `infer/signatures.py`): a function each.
+"""Ops whose shapes no signature can say: a function each, in modules by families that are imported when a graph has one.
 
-A rule gives the outputs in order: shapes, or `Out` where a handle holds something. An op without a rule gives nothing.
+A rule gives the outputs in order: shapes, or `Out` where a handle holds something. The table of ops
+(`ops/ops.tsv`, column `shape`) says `rule(arrays)` of an op whose rule is in `arrays.py`.
 """
 
 from __future__ import annotations
 
-from graphviz_tb.annotate.infer.op import Rule
-from graphviz_tb.annotate.infer.rules import (
-    arrays,
-    blocks,
-    calls,
-    convolutions,
-    diagonals,
-    elementwise,
-    gradients,
-    images,
-    indexing,
-    lists,
-    matrices,
-    networks,
-    quantized,
-    random,
-    records,
-    reductions,
-    sparse,
-    state,
-)
+from importlib import import_module
 
-FAMILIES = (
-    elementwise,
-    reductions,
-    arrays,
-    blocks,
-    indexing,
-    matrices,
-    diagonals,
-    convolutions,
-    networks,
-    gradients,
-    state,
-    lists,
-    random,
-    images,
-    records,
-    sparse,
-    quantized,
-    calls,
-)
-RULES: dict[str, Rule] = {op: rule for family in FAMILIES for op, rule in family.RULES.items()}
+from graphviz_tb.annotate.infer.op import Rule
+
+
+def rule_in(family: str, op: str) -> Rule:
+    """Return the rule of an op from the module of its family.
+
+    >>> rule_in("arrays", "Pack").__name__
+    'pack'
+    """
+    rules: dict[str, Rule] = import_module(f"{__name__}.{family}").RULES
+    return rules[op]
