@@ -13,6 +13,7 @@ import numpy as np
 
 from graphviz_tb.errors import RequestError
 from graphviz_tb.limits import JSON_BYTES, TEXT_REMEMBERED, TEXTS_REMEMBERED
+from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
@@ -21,13 +22,15 @@ from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.metagraph import Metaedge, Metagraph
 from graphviz_tb.model.paths import address
 
+JsonObject = dict[str, Any]
+ExpandRow = Callable[[int], Metagraph]
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes that a document may have for each row, besides `JSON_BYTES`; a longer one is refused. The types and devices of
 # ops are repeated for each group around them, shapes for each line that carries them, which may come to gigabytes.
 OF_ROW = 2_000
+NOT_EMBEDDED: JsonObject = {"embedded_in": []}
+ALONE = b'"embedded_in":[]'
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
-JsonObject = dict[str, Any]
-ExpandRow = Callable[[int], Metagraph]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +48,9 @@ class JsonDocument:
 
     def nodes(self) -> Iterator[JsonObject]:
         """One entry for each row, in preorder; its id is the row."""
-        for node in list_nodes(self.hierarchy):
-            for name, entry in self.more.items():
-                node[name] = entry(node["id"])
-            yield node
+        rows = RowValues(self.hierarchy)
+        for row in range(len(self.hierarchy)):
+            yield {**rows.entry(row), **{name: entry(row) for name, entry in self.more.items()}}
 
     def groups(self) -> Iterator[tuple[Metagraph, JsonObject]]:
         """Each group, and what it holds besides its metaedges."""
@@ -78,10 +80,10 @@ class JsonDocument:
         Raises `RequestError` where it is too large.
         """
         # One buffer: a document can take hundreds of megabytes, and joining doubles that.
-        text, known = BytesIO(), KnownTexts()
+        text, known, rows = BytesIO(), KnownTexts(), RowValues(self.hierarchy)
         text.write(b'{"format": "tbgraph", "version": %d,\n"nodes": [\n' % VERSIONS["tbgraph"])
-        for row, node in enumerate(list_nodes(self.hierarchy)):
-            text.write(b",\n" * (row > 0) + compact(node)[:-1])
+        for row in range(len(self.hierarchy)):
+            text.write(b",\n" * (row > 0) + rows.text(row, known))
             for name, entry in self.more.items():
                 key = (name, self.alike[name][row]) if name in self.alike else None
                 text.write(b",%b:%b" % (compact(name), known.of(key, entry, row)))
@@ -90,9 +92,9 @@ class JsonDocument:
         text.write(b'\n],\n"groups": {\n')
         for number, (level, rest) in enumerate(self.groups()):
             text.write(b",\n" * (number > 0) + b'"%d":{"edges":[' % level.row)
-            rows = level.children
+            children = level.children
             for count, edge in enumerate(level.edges):
-                text.write(b"," * (count > 0) + b'{"from":%d,"to":%d,' % (rows[edge.source], rows[edge.target]))
+                text.write(b"," * (count > 0) + b'{"from":%d,"to":%d,' % (children[edge.source], children[edge.target]))
                 same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried)
                 text.write(known.of(same, carried_values, edge)[1:])
                 self._check(text.tell())
@@ -138,50 +140,103 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
     return np.flatnonzero(hierarchy.kind != RowKind.OP).tolist()
 
 
-def list_nodes(hierarchy: Hierarchy) -> Iterator[JsonObject]:
-    """One entry for each row, in preorder."""
-    counts = RowHistograms(hierarchy)
-    embedded = embedded_in(hierarchy)
-    functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
-    columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
-    kinds, nodes, templates, parents = (column.tolist() for column in columns)
-    ops = (hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]).tolist()
-    for row in range(len(hierarchy)):
-        kind, node, template, parent = kinds[row], nodes[row], templates[row], parents[row]
-        entry: JsonObject = {
+class RowValues:
+    """What the document says of rows: how each is called, what it holds, and what few of them have."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy, self.graph = hierarchy, hierarchy.graph
+        columns = hierarchy.kind, hierarchy.node, hierarchy.template, hierarchy.parent
+        self.kind, self.node, self.template, self.parent = (column.tolist() for column in columns)
+        # Groups have node -1: the last of each column.
+        types = self.graph.op, self.graph.device
+        self.op, self.device = (np.append(column, -1)[hierarchy.node].tolist() for column in types)
+        # Rows in preorder: what lies under a group is a slice of all ops.
+        ops = hierarchy.node[hierarchy.ordinary]
+        self.ops, self.devices = self.graph.op[ops], self.graph.device[ops]
+        self.start, self.stop = hierarchy.op_total[:-1].tolist(), hierarchy.op_total[hierarchy.end].tolist()
+        self.embedded = embedded_in(hierarchy)
+        self.functions = {row: index for index, row in enumerate(hierarchy.function_rows)}
+        self.main = int(hierarchy.end[0])
+
+    def entry(self, row: int) -> JsonObject:
+        """The entry of a row; its id is the row."""
+        parent = self.parent[row]
+        named = {
             "id": row,
-            "name": hierarchy.name[row],
-            "kind": "call" if row in hierarchy.calls else KINDS[kind],
+            "name": self.hierarchy.name[row],
+            "kind": self.kind_word(row),
             "parent": parent if parent >= 0 else None,
-            "op": hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else None,
-            "device": hierarchy.graph.devices[hierarchy.graph.device[node]] if node >= 0 else "",
-            "ops": ops[row],
-            "op_types": {} if kind == OP else counts.op_types(row),
-            "devices": {} if kind == OP else counts.devices(row),
-            "template": template if template >= 0 else None,
-            "embedded_in": embedded.get(row, []),
         }
-        if (where := address(hierarchy, (row,))) != entry["name"]:
+        return {**named, **self.content(row), **self.own(row)}
+
+    def text(self, row: int, known: KnownTexts) -> bytes:
+        """The same as text, without its last brace."""
+        name, parent = ENCODER.encode(self.hierarchy.name[row]), self.parent[row]
+        around = parent if parent >= 0 else "null"
+        named = f'{{"id":{row},"name":{name},"kind":"{self.kind_word(row)}","parent":{around},'
+        content, own = known.of(self._key(row), self.content, row), self.own(row)
+        return b"%b%b,%b" % (named.encode(), content[1:-1], ALONE if own == NOT_EMBEDDED else compact(own)[1:-1])
+
+    def kind_word(self, row: int) -> str:
+        """What a row is."""
+        return "call" if row in self.hierarchy.calls else KINDS[self.kind[row]]
+
+    def content(self, row: int) -> JsonObject:
+        """The type and device of an op, counts of them under a group; marks are not counted."""
+        op_types, devices, template = self.graph.op_types, self.graph.devices, self.template[row]
+        is_op, start, stop = self.kind[row] == OP, self.start[row], self.stop[row]
+        return {
+            "op": op_types[self.op[row]] if is_op else None,
+            "device": devices[self.device[row]] if is_op else "",
+            "ops": stop - start,
+            "op_types": {} if is_op else counted(self.ops[start:stop], op_types),
+            # Ops without a device are left out.
+            "devices": {}
+            if is_op
+            else {word: n for word, n in counted(self.devices[start:stop], devices).items() if word},
+            "template": template if template >= 0 else None,
+        }
+
+    def _key(self, row: int) -> Hashable | None:
+        """Rows of one key have equal contents; None is the key of one like no other."""
+        start, stop = self.start[row], self.stop[row]
+        if self.kind[row] == OP:
+            return self.op[row], self.device[row], stop - start
+        if stop - start > TEXT_REMEMBERED:
+            return None
+        return self.template[row], self.ops[start:stop].tobytes(), self.devices[start:stop].tobytes()
+
+    def own(self, row: int) -> JsonObject:
+        """The rest: of most rows that they are drawn beside no other."""
+        hierarchy, graph = self.hierarchy, self.graph
+        kind, node, name = self.kind[row], self.node[row], hierarchy.name[row]
+        entry: JsonObject = {"embedded_in": self.embedded.get(row, [])}
+        if (where := address(hierarchy, (row,))) != name:
             entry["address"] = where
         if row in hierarchy.calls:
             bodies = hierarchy.calls[row]
             entry["function"] = bodies[0][1]
             # "": the op type is the function's name.
             entry["functions"] = {attr or "body": function for attr, function in bodies}
-        if (weight := hierarchy.graph.meaning.weights.get(node)) is not None:
+        if (weight := graph.meaning.weights.get(node)) is not None:
             entry["weight"] = {
                 "variable": weight.variable,
                 "dtype": weight.dtype,
                 "shape": None if weight.shape is None else list(weight.shape),
             }
-        if row < hierarchy.end[0] and (layer := hierarchy.graph.layers.get(hierarchy.name[row])) is not None:
+        if row < self.main and (layer := graph.layers.get(name)) is not None:
             entry["layer"] = layer_values(layer)
-        if row in functions:
-            entry["function_name"] = hierarchy.graph.functions[functions[row]].name
+        if row in self.functions:
+            entry["function_name"] = graph.functions[self.functions[row]].name
         if kind in STACKS:
             entry["connected"] = bool(hierarchy.connected[row])
             entry["how"] = How(hierarchy.how[row]).name.lower()
-        yield entry
+        return entry
+
+
+def counted(column: Ints, words: Sequence[str]) -> dict[str, int]:
+    """How often each word is in a column of numbers of words, in the order of first appearance."""
+    return {words[word]: count for word, count in Counter(column.tolist()).items()}
 
 
 def layer_values(layer: Layer) -> JsonObject:
@@ -193,29 +248,6 @@ def layer_values(layer: Layer) -> JsonObject:
         "outputs": [None if shape is None else list(shape) for shape in layer.outputs],
         "parameters": layer.parameters,
     }
-
-
-class RowHistograms:
-    """Counts of op types and devices under any row; marks are not counted."""
-
-    def __init__(self, hierarchy: Hierarchy) -> None:
-        self.graph = hierarchy.graph
-        nodes = hierarchy.node[hierarchy.ordinary]
-        self.op, self.device = self.graph.op[nodes].tolist(), self.graph.device[nodes].tolist()
-        # Rows in preorder: what lies under a group is a slice of all ops.
-        self.start, self.stop = hierarchy.op_total[:-1].tolist(), hierarchy.op_total[hierarchy.end].tolist()
-
-    def _count(self, row: int, column: list[int], words: tuple[str, ...], skip_empty: bool) -> dict[str, int]:
-        counts = Counter(column[self.start[row] : self.stop[row]])
-        return {words[word]: count for word, count in counts.items() if words[word] or not skip_empty}
-
-    def op_types(self, row: int) -> dict[str, int]:
-        """How many ops of each type lie under a group."""
-        return self._count(row, self.op, self.graph.op_types, False)
-
-    def devices(self, row: int) -> dict[str, int]:
-        """How many ops name each device under a group; ops without a device are left out."""
-        return self._count(row, self.device, self.graph.devices, True)
 
 
 def embedded_in(hierarchy: Hierarchy) -> dict[int, list[int]]:
