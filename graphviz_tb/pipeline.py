@@ -275,13 +275,13 @@ class Model(OpenableModel):
         # One pass over all edges of the file in place of one pass for each group.
         self.expander.expect_all()
         with self.report.stage("expand"):
-            levels = {row: self.expander.metagraph((row,)) for row in group_rows(self.hierarchy)}
+            forms = {row: self.expander.form(row) for row in group_rows(self.hierarchy)}
         more = {"stats": self.facts.stats.entry} if self.facts.stats else {}
         alike: dict[str, list[int]] = {}
         if self.options.annotate.infer:
             more["cost"] = self.cost.entry
             alike["cost"] = self.cost.distinct(len(self.hierarchy))[1]
-        return JsonDocument(self.hierarchy, levels.__getitem__, more, alike)
+        return JsonDocument(self.hierarchy, lambda row: self.expander.metagraph((row,)), more, alike, forms.get)
 
     def to_pydot(self, **choices: Any) -> pydot.Dot:
         """The picture as a `pydot.Dot`."""

@@ -16,13 +16,13 @@ from graphviz_tb.expand.bridges import EdgeFiles, crossings_inside, fileable, fi
 from graphviz_tb.expand.bundling import find_metaedges
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.extract import ExtractInput, comes_back, decide, decide_circling, on_rings
-from graphviz_tb.expand.filed import LevelLines
+from graphviz_tb.expand.filed import LevelForms, LevelLines
 from graphviz_tb.expand.loops import back_edges, loop_bodies
 from graphviz_tb.model.columns import Bools, Bytes, distinct
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.graph import SUMMARY
 from graphviz_tb.model.hierarchy import SCOPE, STACKS, TRAINING, Hierarchy
-from graphviz_tb.model.metagraph import Bridge, Mask, Metaedge, Metagraph
+from graphviz_tb.model.metagraph import Bridge, LevelForm, Mask, Metaedge, Metagraph
 from graphviz_tb.model.paths import Path, child_path, content_rows, last_segment, owner_row, parent_path
 from graphviz_tb.options import ExpandOptions
 
@@ -61,7 +61,7 @@ class Expander:
         self._edges: EdgeFiles | None = None
         self._filed: LevelLines | None = None
         self._marks: MarkFiles | None = None
-        self._bodies: dict[int, int] | None = None
+        self._forms: LevelForms | None = None
         self._main = frozenset(options.main)
         self._aux = frozenset(options.aux)
 
@@ -87,6 +87,17 @@ class Expander:
             if self._filed is None and fileable(self.hierarchy):
                 # The main graph is there once: where it was opened, nobody asks for its lines again.
                 self._filed = LevelLines(self.hierarchy, self.facts, first=int((0,) in self._cache))
+
+    def form(self, row: int) -> tuple[LevelForm, list[int]] | None:
+        """What the level of a group has in common with others that are alike but for their rows, and its rows:
+        children, then marks and neighbours; None where it is like no other, or where nobody expects all levels."""
+        with self._lock:
+            if self._forms is None:
+                changed = self.hidden is not None or self.options.tensorboard or self._main or self._aux
+                if self._filed is None or changed:
+                    return None
+                self._forms = LevelForms(self, self._filed, list(self._bodies))
+            return self._forms.of(row)
 
     def with_options(self, options: ExpandOptions) -> Expander:
         """An expander of the same hierarchy with other options."""
@@ -135,8 +146,6 @@ class Expander:
 
     def _back_edges(self, path: Path, rows: list[int]) -> list[Metaedge]:
         """The edges that close a loop, in the body of a While; TensorBoard draws none."""
-        if self._bodies is None:
-            self._bodies = {} if self.options.tensorboard else loop_bodies(self.hierarchy)
         function = self._bodies.get(path[-1])
         return [] if function is None else back_edges(self.hierarchy, self.facts, function, rows)
 
@@ -206,6 +215,10 @@ class Expander:
             row = next((child for child in hierarchy.children(row).tolist() if hierarchy.name[child] == root), row)
         node = int(hierarchy.node[row])
         return node >= 0 and hierarchy.graph.op_types[hierarchy.graph.op[node]] in self.options.sink_types
+
+    @cached_property
+    def _bodies(self) -> dict[int, int]:
+        return {} if self.options.tensorboard else loop_bodies(self.hierarchy)
 
     @cached_property
     def _training(self) -> frozenset[int]:

@@ -43,7 +43,7 @@ def decide_drawable(
             and (bridge.other, bridge.inbound) in goes_on
             and (bridge.other, bridge.inbound) not in sides
             and (bridge.tensors > 0 or bridge.other not in controls)
-            and (bridge.tensors > 0 or not backwards(expander, path, bridge, options))
+            and (bridge.tensors > 0 or not backwards(expander, path, bridge.other, bridge.inbound, options))
         )
         decided.append(bridge if drawn else undrawn(bridge))
     return decided
@@ -92,12 +92,12 @@ def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, 
     return continued
 
 
-def backwards(expander: Expander, path: Path, bridge: Bridge, options: ExpandOptions) -> bool:
-    """Whether a control bridge runs against the data order at the level where both its ends are seen."""
-    inner, outer = places(expander, path, bridge.other, options)
+def backwards(expander: Expander, path: Path, other: int, inbound: bool, options: ExpandOptions) -> bool:
+    """Whether a control bridge to a neighbour runs against the data order at the level where both its ends are seen."""
+    inner, outer = places(expander, path, other, options)
     if inner is None or outer is None:
         return False
-    return outer > inner if bridge.inbound else inner > outer
+    return outer > inner if inbound else inner > outer
 
 
 def places(expander: Expander, path: Path, other: int, options: ExpandOptions) -> ChildPair:

@@ -1,16 +1,26 @@
-"""The metaedges and bridges of all groups at once, for those who open every group of a file."""
+"""The metaedges and bridges of all groups at once, and which levels are alike, for those who open every group of a
+file."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.expand.bundling import bundled, metaedges_of, outward
+import numpy as np
+from numpy.typing import NDArray
+
+from graphviz_tb.expand.annotations import ORDER, SIGNS
+from graphviz_tb.expand.bundling import Bundling, bundled, metaedges_of, outward
+from graphviz_tb.expand.drawable import NOWHERE, backwards, continuations, order_of
 from graphviz_tb.model.bundles import Outputs
-from graphviz_tb.model.columns import Ints, Longs
+from graphviz_tb.model.columns import Bools, Ints, Longs, begins
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.metagraph import Bridge, Metaedge
-from graphviz_tb.model.tensors import Carried
+from graphviz_tb.model.hierarchy import OP, STACKS, TRAINING, Hierarchy
+from graphviz_tb.model.metagraph import Bridge, LevelForm, Metaedge
+from graphviz_tb.model.tensors import Carried, Tensor
+
+if TYPE_CHECKING:
+    from graphviz_tb.expand import Expander
 
 
 class LevelLines:
@@ -29,6 +39,7 @@ class LevelLines:
         inside = bundled(hierarchy.graph, facts, edges, (owner, source, target), known)
         group, child, other, edges = crossings_of_all(hierarchy)
         across = bundled(hierarchy.graph, facts, edges, (group, place[child], other), known)
+        self.columns = table(inside), table(across)
         # The bundles of row r are those from `[r]` up to `[r + 1]`.
         self.owned = np.searchsorted(inside.ends[0], rows).tolist()
         self.crossing = np.searchsorted(across.ends[0], rows).tolist()
@@ -41,6 +52,132 @@ class LevelLines:
     def bridges(self, row: int) -> list[Bridge]:
         """The bridges of a group; `drawable` is decided later."""
         return outward(*self.across, *self.crossing[row : row + 2])
+
+
+class LevelForms:
+    """Finds levels that are alike: what is decided of the first of them holds for all, with other rows.
+
+    A level has no form where its decisions depend on more than its lines: on names, on what is called again.
+    """
+
+    def __init__(self, expander: Expander, lines: LevelLines, bodies: Sequence[int]) -> None:
+        hierarchy = expander.hierarchy
+        self._expander, self._lines = expander, lines
+        self._formed = formed(hierarchy, bodies).tolist()
+        opens = hierarchy.kind != OP
+        opens[list(hierarchy.calls)] = True
+        self._opens: list[bool] = opens.tolist()
+        # All that is said of children, in the order of levels.
+        asked = np.stack((opens, *expander.asked_of_rows()), axis=1).astype(np.uint8)
+        self._children, self._asked = hierarchy.child_order.tolist(), asked[hierarchy.child_order]
+        self._start, self._kind = hierarchy.child_start.tolist(), hierarchy.kind.tolist()
+        self._parent = hierarchy.parent.tolist()
+        self._marks, rows, start = marks_of_all(hierarchy)
+        self._mark_rows, self._mark_start = rows.tolist(), start.tolist()
+        inside, across = lines.columns
+        self._inside, self._across, self._others = inside, across[:, [0, 2, 3, 4]], across[:, 1].tolist()
+        self._control = (across[:, 2] == 0).tolist()
+        self._numbers: dict[tuple[Tensor, ...], int] = {}
+        self._forms: dict[tuple[Any, ...], LevelForm] = {}
+
+    def of(self, row: int) -> tuple[LevelForm, list[int]] | None:
+        """The form of a group's level, and its rows: children, then marks and neighbours; None where it has none."""
+        if not self._formed[row]:
+            return None
+        first, stop = self._start[row], self._start[row + 1]
+        children = self._children[first:stop]
+        a, b = self._lines.crossing[row : row + 2]
+        others = self._others[a:b]
+        drawn = self._drawn(row, a, b)
+        m, n = self._mark_start[row], self._mark_start[row + 1]
+        seen = {child: place for place, child in enumerate(children)}
+        # Twice the row of a neighbour, one more where the edge comes in.
+        beyond = [seen.setdefault(each, len(seen)) for each in self._mark_rows[m:n]]
+        beyond += [seen.setdefault(other >> 1, len(seen)) * 2 + (other & 1) for other in others]
+        c, d = self._lines.owned[row : row + 2]
+        key = (
+            self._kind[row],
+            self._asked[first:stop].tobytes(),
+            self._inside[c:d].tobytes(),
+            tuple(map(self._carried, range(c, d))),
+            self._marks[m:n].tobytes(),
+            self._across[a:b].tobytes(),
+            tuple(beyond),
+            tuple(drawn),
+        )
+        rows = list(seen)
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = self._first(row, children, seen)
+        elif form.order:
+            self._tell(row, form, rows)
+        return form, rows
+
+    def _drawn(self, row: int, first: int, stop: int) -> list[bool]:
+        """Which bridges of a group go on in the level around it, as `decide_drawable` asks."""
+        if first == stop:
+            return []
+        expander = self._expander
+        goes_on = continuations(expander, (self._parent[row],)).get(row, NOWHERE)
+        lines = zip(self._others[first:stop], self._control[first:stop], strict=True)
+        return [
+            (other >> 1, other & 1 > 0) in goes_on
+            and not (control and backwards(expander, (row,), other >> 1, other & 1 > 0, expander.options))
+            for other, control in lines
+        ]
+
+    def _carried(self, number: int) -> int:
+        """The tensors of a line as a number, equal ones as one."""
+        bundles = self._lines.inside[0]
+        return self._numbers.setdefault(tuple(bundles.carried(number)), len(self._numbers))
+
+    def _first(self, row: int, children: list[int], place: dict[int, int]) -> LevelForm:
+        rows, expander = list(place), self._expander
+        if not any(map(self._opens.__getitem__, children)):
+            return LevelForm(row, rows)
+        continued, order = continuations(expander, (row,)), order_of(expander, (row,), expander.options)
+        lines = [(place[child], place[other], inbound) for child, ends in continued.items() for other, inbound in ends]
+        return LevelForm(row, rows, lines, [order[child] for child in children])
+
+    def _tell(self, row: int, form: LevelForm, rows: list[int]) -> None:
+        """File what groups inside ask of a level like another."""
+        continued: dict[int, set[tuple[int, bool]]] = {}
+        for child, other, inbound in form.going_on:
+            continued.setdefault(rows[child], set()).add((rows[other], inbound))
+        self._expander.going_on[(row,)] = continued
+        self._expander.orders[(row,)] = dict(zip(rows, form.order, strict=False))
+
+
+def table(lines: Bundling) -> NDArray[np.int64]:
+    """Lines as rows of numbers: their last two ends, and how many data, control and reference edges they have."""
+    return np.stack((*lines.ends[-2:], lines.tensors, lines.control, lines.reference), axis=1).astype(np.int64)
+
+
+def formed(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
+    """For each row whether its level can be like another: no whole graph or function, no loop's body, and no stacks
+    and nothing that trains in it, which are set aside by what they hold and by names."""
+    levels: Bools = hierarchy.kind != OP
+    apart = np.isin(hierarchy.kind, list(STACKS)) | (hierarchy.how == TRAINING)
+    around = hierarchy.parent[apart]
+    for rows in (around[around >= 0], hierarchy.parent < 0, list(bodies)):
+        levels[rows] = False
+    return levels
+
+
+def marks_of_all(hierarchy: Hierarchy) -> tuple[NDArray[np.int64], Ints, Longs]:
+    """The marks beside ops, level by level as `MarkFiles.of_level` gives them: the place of the op, the kind, side and
+    edges as rows of numbers; the row of each mark; and where the marks of each level begin."""
+    graph, beside, place = hierarchy.graph, hierarchy.graph.beside, places(hierarchy)
+    host = hierarchy.row_of_node[beside.host]
+    kept = np.flatnonzero((host >= 0) & (hierarchy.mark[host] == 0))
+    host, mark = host[kept], beside.mark[kept]
+    rank = np.zeros(256, np.int64)
+    for sign, kind in SIGNS.items():
+        rank[sign] = ORDER[kind]
+    kinds, level = rank[graph.mark[mark]], hierarchy.parent[host]
+    order = np.lexsort((kinds, place[host], level))
+    told = np.stack((place[host], kinds, beside.inward[kept], beside.edges[kept]), axis=1).astype(np.int64)
+    return told[order], hierarchy.row_of_node[mark][order], begins(level, len(hierarchy))
 
 
 def places(hierarchy: Hierarchy) -> Longs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -149,6 +150,20 @@ class Metagraph:
         """Indices of the bridges that are drawn as lines; stubs represent the others."""
         away = self.mask.extracted
         return [index for index, bridge in enumerate(self.bridges) if bridge.drawable and bridge.child not in away]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelForm:
+    """Levels that are alike: the group of the `first` of them and its `rows`, children before marks and neighbours.
+
+    Where children open, `going_on` are the lines that go on inside of them (the places of a child and of a neighbour
+    among the rows, and whether they come in), `order` the place of each child in the order of the data.
+    """
+
+    first: int
+    rows: Sequence[int] = field(compare=False)
+    going_on: Sequence[tuple[int, int, bool]] = field(default=(), compare=False)
+    order: Sequence[int | None] = field(default=(), compare=False)
 
 
 Line = Metaedge | Bridge

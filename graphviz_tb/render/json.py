@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from io import BytesIO
 from typing import Any
 
@@ -19,10 +20,11 @@ from graphviz_tb.model.graph import Mark
 from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy, How, RowKind
 from graphviz_tb.model.json_values import VERSIONS, finite, heading
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.metagraph import Metaedge, Metagraph
+from graphviz_tb.model.metagraph import LevelForm, Metaedge, Metagraph
 from graphviz_tb.model.paths import address
 
 JsonObject = dict[str, Any]
+FormedLevel = tuple[LevelForm, list[int]]
 ExpandRow = Callable[[int], Metagraph]
 KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 # Bytes that a document may have for each row, besides `JSON_BYTES`; a longer one is refused. The types and devices of
@@ -30,6 +32,7 @@ KINDS = ("scope", "op", "series", "fold", "function")  # by `RowKind`
 OF_ROW = 2_000
 NOT_EMBEDDED: JsonObject = {"embedded_in": []}
 ALONE = b'"embedded_in":[]'
+HOLES = re.compile(rb"-(\d+)")  # rows of a text with holes are numbers below 0: there are no others
 ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
@@ -38,13 +41,15 @@ class JsonDocument:
     """The document, made piece by piece: as a whole it takes ten times as much memory as its text.
 
     `metagraph(row)` opens a group; each of `more` gives a field of a node by its row: "stats", "cost". `alike` says of
-    some of these fields, by row, which rows have equal ones: rows with equal numbers.
+    some of these fields, by row, which rows have equal ones: rows with equal numbers. `form(row)` says of which group
+    the level is, but for its rows, that of another, and what these are (`LevelForm`); None where nobody knows.
     """
 
     hierarchy: Hierarchy
     metagraph: ExpandRow
     more: Mapping[str, Callable[[int], JsonObject]] = field(default_factory=dict)
     alike: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    form: Callable[[int], FormedLevel | None] = field(default=lambda row: None)
 
     def nodes(self) -> Iterator[JsonObject]:
         """One entry for each row, in preorder; its id is the row."""
@@ -52,26 +57,13 @@ class JsonDocument:
         for row in range(len(self.hierarchy)):
             yield {**rows.entry(row), **{name: entry(row) for name, entry in self.more.items()}}
 
-    def groups(self) -> Iterator[tuple[Metagraph, JsonObject]]:
-        """Each group, and what it holds besides its metaedges."""
-        hierarchy = self.hierarchy
-        # Marks are no children of a metagraph: what they wait for is filed in the group around them.
-        waiting: dict[int, JsonObject] = {}
-        for mark, sources in mark_annotations(hierarchy).items():
-            around = waiting.setdefault(int(hierarchy.parent[mark]), {})
-            around[str(mark)] = {"in": sources, "out": []}
-        for row in group_rows(hierarchy):
-            level = self.metagraph(row)
-            rest = group(level)
-            rest["annotations"].update(waiting.get(row, {}))
-            yield level, rest
-
     def values(self) -> JsonObject:
         """The document as plain values: `nodes` in the order of their ids, `groups` by the id of the group."""
-        groups = {
-            str(level.row): {"edges": [line(edge, level.children) for edge in level.edges], **rest}
-            for level, rest in self.groups()
-        }
+        waiting, groups = waiting_annotations(self.hierarchy), {}
+        for row in group_rows(self.hierarchy):
+            level = self.metagraph(row)
+            edges = [line(edge, level.children) for edge in level.edges]
+            groups[str(row)] = {"edges": edges, **group(level, waiting.get(row, {}))}
         return {**heading("tbgraph"), "nodes": list(self.nodes()), "groups": groups}
 
     def encode(self) -> bytes:
@@ -90,16 +82,18 @@ class JsonDocument:
             text.write(b"}")
             self._check(text.tell())
         text.write(b'\n],\n"groups": {\n')
-        for number, (level, rest) in enumerate(self.groups()):
-            text.write(b",\n" * (number > 0) + b'"%d":{"edges":[' % level.row)
-            children = level.children
-            for count, edge in enumerate(level.edges):
-                text.write(b"," * (count > 0) + b'{"from":%d,"to":%d,' % (children[edge.source], children[edge.target]))
-                same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried)
-                text.write(known.of(same, carried_values, edge)[1:])
+        waiting, alike = waiting_annotations(self.hierarchy), LevelTexts(known)
+        for number, row in enumerate(group_rows(self.hierarchy)):
+            text.write(b",\n" * (number > 0) + b'"%d":' % row)
+            formed = None if row in waiting else self.form(row)
+            if formed is None or formed[0].first == row:
+                for piece in level_text(self.metagraph(row), known, waiting.get(row, {})):
+                    text.write(piece)
+                    self._check(text.tell())
+            else:
+                form, inside = formed
+                text.write(alike.of(self.metagraph(form.first), form.rows, inside))
                 self._check(text.tell())
-            text.write(b"]," + compact(rest)[1:])
-            self._check(text.tell())
         text.write(b"\n}}\n")
         return text.getvalue()
 
@@ -128,6 +122,29 @@ class KnownTexts:
             if key is not None and len(text) <= TEXT_REMEMBERED and len(self._known) < TEXTS_REMEMBERED:
                 self._known[key] = text
         return text
+
+
+class LevelTexts:
+    """Texts of levels that are alike but for their rows: made once, with holes for these."""
+
+    def __init__(self, known: KnownTexts) -> None:
+        self._known = known
+        self._made: dict[int, tuple[bytes, list[int]]] = {}
+
+    def of(self, first: Metagraph, old: Sequence[int], new: Sequence[int]) -> bytes:
+        """The text of the first of some levels, with `new` rows in place of the `old` ones."""
+        made = self._made.get(first.row)
+        if made is None:
+            made = self._made[first.row] = self._with_holes(first, old)
+        text, places = made
+        return text % tuple([new[place] for place in places])
+
+    def _with_holes(self, level: Metagraph, rows: Sequence[int]) -> tuple[bytes, list[int]]:
+        hole = {row: -1 - place for place, row in enumerate(rows)}
+        notes = [replace(note, other=hole[note.other]) for note in level.annotations]
+        empty = replace(level, children=tuple([hole[row] for row in level.children]), annotations=tuple(notes))
+        text = b"".join(level_text(empty, self._known, {})).replace(b"%", b"%%")
+        return HOLES.sub(b"%d", text), [int(place) - 1 for place in HOLES.findall(text)]
 
 
 def compact(value: Any) -> bytes:
@@ -273,8 +290,27 @@ def mark_annotations(hierarchy: Hierarchy) -> dict[int, list[list[Any]]]:
     return {mark: [[row, "shortcut"] for row in rows] for mark, rows in sources_of.items()}
 
 
-def group(metagraph: Metagraph) -> JsonObject:
-    """One group without its metaedges: extracts, functions, annotations."""
+def waiting_annotations(hierarchy: Hierarchy) -> dict[int, JsonObject]:
+    """What marks wait for, by the group around them: marks are no children of a metagraph."""
+    waiting: dict[int, JsonObject] = {}
+    for mark, sources in mark_annotations(hierarchy).items():
+        waiting.setdefault(int(hierarchy.parent[mark]), {})[str(mark)] = {"in": sources, "out": []}
+    return waiting
+
+
+def level_text(level: Metagraph, known: KnownTexts, more: JsonObject) -> Iterator[bytes]:
+    """One group as text, piece by piece; `more` are annotations."""
+    yield b'{"edges":['
+    rows = level.children
+    for count, edge in enumerate(level.edges):
+        same = edge.tensors, edge.control, edge.reference, edge.back, tuple(edge.carried)
+        carried = known.of(same, carried_values, edge)[1:]
+        yield b'%b{"from":%d,"to":%d,%b' % (b"," * (count > 0), rows[edge.source], rows[edge.target], carried)
+    yield b"]," + compact(group(level, more))[1:]
+
+
+def group(metagraph: Metagraph, more: JsonObject) -> JsonObject:
+    """One group without its metaedges: extracts, functions, annotations, with some `more` of these."""
     rows = metagraph.children
     annotations: dict[str, dict[str, list[list[Any]]]] = {}
     for note in metagraph.annotations:
@@ -285,7 +321,7 @@ def group(metagraph: Metagraph) -> JsonObject:
         "in_extract": [rows[position] for position in metagraph.mask.in_extract],
         "out_extract": [rows[position] for position in metagraph.mask.out_extract],
         "functions": list(metagraph.functions),
-        "annotations": annotations,
+        "annotations": {**annotations, **more},
     }
 
 

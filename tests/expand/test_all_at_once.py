@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 from tests.properties.graphs import graph_defs, openable
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 def told(level: Metagraph) -> list[Any]:
@@ -40,3 +44,62 @@ def test_all_groups_at_once_are_the_same(preset: str, graph: GraphDef) -> None:
     paths = [*((row,) for row in rows), *openable(model)]
     single, whole = one_by_one_and_all(model, paths)
     assert single == whole
+
+
+def renamed(level: Metagraph, row: int, names: dict[int, int]) -> list[Any]:
+    """A level with other rows, and the tensors of its lines."""
+    return [
+        row,
+        [names[child] for child in level.children],
+        *(level.units, level.edges, level.mask, level.automatic, level.functions, level.loops),
+        [replace(bridge, other=names[bridge.other]) for bridge in level.bridges],
+        [replace(note, other=names[note.other]) for note in level.annotations],
+        [list(edge.carried) for edge in level.edges],
+    ]
+
+
+def differing(model: Model) -> tuple[list[int], int]:
+    """The groups whose level is not what the first of its form says, and how many levels have a form of another."""
+    single = Expander(model.hierarchy, model.facts, model.options.expand)
+    whole = Expander(model.hierarchy, model.facts, model.options.expand)
+    whole.expect_all()
+    wrong, copied = [], 0
+    for row in range(len(model.hierarchy)):
+        formed = whole.form(row)
+        if formed is None:
+            continue
+        form, rows = formed
+        copied += form.first != row
+        first, own = single.metagraph((form.first,)), single.metagraph((row,))
+        names = dict(zip(form.rows, rows, strict=True))
+        if renamed(first, row, names) != renamed(own, row, dict(zip(rows, rows, strict=True))):
+            wrong.append(row)
+    return wrong, copied
+
+
+@examples(60)
+@given(graph_defs(most=30))
+def test_levels_of_one_form_differ_in_their_rows_alone(graph: GraphDef) -> None:
+    assert differing(load(graph, series_min=2))[0] == []
+
+
+@pytest.mark.parametrize("name", ["real/while_v1.pb", "real/lstm_static_unrolled.pb", "shapes/DenseNet121.pb.gz"])
+def test_most_levels_of_a_real_graph_are_like_another(name: str) -> None:
+    model = load(FIXTURES / name)
+    wrong, copied = differing(model)
+    assert wrong == []
+    assert copied > 0
+
+
+def test_what_levels_depend_on_is_in_their_form() -> None:
+    text = (
+        'node { name: "a/x" op: "Relu" } node { name: "a/y" op: "Relu" input: "a/x" }'
+        'node { name: "b/x" op: "Relu" } node { name: "b/y" op: "Relu" input: "b/x" }'
+        'node { name: "c/x" op: "Relu" } node { name: "c/y" op: "NoOp" input: "^c/x" }'
+        'node { name: "d/x" op: "Relu" } node { name: "d/y" op: "Relu" input: "d/x" input: "d/x" }'
+    )
+    model = load(text.encode(), folds=False)
+    model.expander.expect_all()
+    rows = [row for row in range(len(model.hierarchy)) if model.hierarchy.name[row] in "abcd" and row]
+    firsts = [formed[0].first for row in rows if (formed := model.expander.form(row)) is not None]
+    assert firsts == [rows[0], rows[0], rows[2], rows[3]]
