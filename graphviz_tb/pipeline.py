@@ -110,7 +110,7 @@ def fold(
 ) -> Model:
     """The stages once per file that follow reading; `stats` and `before` are those of a model that was folded."""
     with report.stage("flatten"):
-        graph = flatten(loaded.graph_def, options.flatten, loaded.layers)
+        graph = flatten(loaded.graph, options.flatten, loaded.layers)
     with report.stage("interpret"):
         graph = interpret(graph, options.flatten)
     with report.stage("group"):

@@ -123,7 +123,7 @@ def load_flat(source: Any, choices: dict[str, Any], side: int) -> DiffInput:
         raise UnknownChoice.among("option of reading", strange[0], legal)
     asked = ReadOptions(**{name: of_side(name, value, side) for name, value in choices.items()})
     loaded = read(source, asked)
-    graph = interpret(flatten(loaded.graph_def, FlattenOptions(strict=asked.strict), loaded.layers))
+    graph = interpret(flatten(loaded.graph, FlattenOptions(strict=asked.strict), loaded.layers))
     graph = interpret(flatten(modules(graph))) if graph.of_pytorch else graph
     return DiffInput(graph, loaded.label, loaded.signatures, loaded.notices, loaded.kind)
 

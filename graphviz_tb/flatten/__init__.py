@@ -11,21 +11,21 @@ from graphviz_tb.flatten.build import assemble
 from graphviz_tb.flatten.edges import resolve
 from graphviz_tb.flatten.embedding import embed
 from graphviz_tb.flatten.functions import find_calls, missing_functions, result_nodes
-from graphviz_tb.flatten.nodes import list_nodes
+from graphviz_tb.flatten.nodes import duplicates, list_nodes
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef
+    from graphviz_tb.model.loaded import GraphSource
 
 
 def flatten(
-    graph_def: GraphDef,
+    graph_def: GraphSource,
     options: FlattenOptions = FlattenOptions(),  # noqa: B008
     layers: Mapping[str, Layer] = MappingProxyType({}),
 ) -> Graph:
-    """Make the flat graph of `graph_def`; `layers` says by name which nodes and scopes are Keras layers.
+    """Make the flat graph of a GraphDef; `layers` says by name which nodes and scopes are Keras layers.
 
     Before: any message, however odd its names. After: every node is a row and every input that names a node is an
     edge; inputs that name none, and names that occur twice, are notices (errors with `options.strict`:
@@ -37,11 +37,12 @@ def flatten(
     (['a', 'b'], [0, 0], ['0', '1'])
     """
     # Names and inputs as lists, then inputs as numbers of nodes.
-    nodes = list_nodes(graph_def, options)
+    nodes = list_nodes(graph_def)
+    twice = tuple(duplicates(nodes, graph_def, options.strict))
     edges = resolve(nodes, options)
     calls, missing = find_calls(nodes, graph_def)
     functions = result_nodes(nodes, graph_def)
     graph = assemble(
         graph_def, nodes, edges, functions, calls, layers, embed(nodes, edges) if options.tensorboard else None
     )
-    return replace(graph, missing=missing, notices=(*graph.notices, *missing_functions(nodes, missing)))
+    return replace(graph, missing=missing, notices=(*twice, *graph.notices, *missing_functions(nodes, missing)))

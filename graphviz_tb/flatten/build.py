@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.algorithms.node_columns import Nodes
 from graphviz_tb.flatten.edges import Edges
 from graphviz_tb.flatten.embedding import Embedded
-from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import freeze, ints
 from graphviz_tb.model.graph import Call, Function, Graph, MarkPairs
 from graphviz_tb.model.layers import Layer
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef
+    from graphviz_tb.model.loaded import GraphSource
 
 
 def assemble(
-    graph_def: GraphDef,
+    graph_def: GraphSource,
     nodes: Nodes,
     edges: Edges,
     functions: tuple[Function, ...],
@@ -63,5 +63,5 @@ def assemble(
         graph_def=graph_def,
         index=tuple(nodes.index),
         layers=layers,
-        notices=(*nodes.notices, *edges.notices),
+        notices=edges.notices,
     )

@@ -9,8 +9,8 @@ from itertools import chain
 
 import numpy as np
 
+from graphviz_tb.algorithms.node_columns import Nodes
 from graphviz_tb.errors import UnknownInput
-from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.columns import Bools, Ints, runs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.notice import Notice
@@ -66,16 +66,14 @@ def resolve(nodes: Nodes, options: FlattenOptions) -> Edges:
 
     Before: the sources of inputs that are names of nodes, and the texts of the others. After: one edge for each input
     that names a node of the same graph or function body, every distinct output kept. With `options.tensorboard` an
-    input whose name equals that of the input before it is dropped, as TensorBoard does. The texts are let go.
+    input whose name equals that of the input before it is dropped, as TensorBoard does.
     """
     keys = {"0": 0}
     found = [
         each for index, texts in zip(nodes.index, nodes.others, strict=True) for each in look_up(keys, index, texts)
     ]
     unknown = [text for text, each in zip(chain(*nodes.others), found, strict=True) if each[0] < 0]
-    nodes.others.clear()
     source = np.array(nodes.source, np.int32)
-    nodes.source.clear()
     control, at = source < -1, np.flatnonzero(source == -1)
     source[control] = -2 - source[control]  # see `NodeNumbers`
     key = np.zeros(len(source), np.int32)

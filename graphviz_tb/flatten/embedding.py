@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.node_columns import Nodes
 from graphviz_tb.flatten.edges import Edges
-from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.limits import EDGES_LED
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass

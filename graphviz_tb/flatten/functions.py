@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphviz_tb.algorithms.node_columns import Nodes
 from graphviz_tb.flatten.edges import split_input
-from graphviz_tb.flatten.nodes import Nodes
 from graphviz_tb.model.graph import Call, Function
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.ops.table import row
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef, NodeDef
+    from graphviz_tb.model.loaded import GraphSource
+    from graphviz_tb.proto import NodeDef
 
 # Types that call functions, though the first node of such a type may name none.
 ALWAYS_LOOK = re.compile(r"Call|While|If$|Case|For$|Dataset|Launch|Defun|Function|Gradient")
 
 
-def find_calls(nodes: Nodes, graph_def: GraphDef) -> tuple[tuple[Call, ...], dict[int, str]]:
+def find_calls(nodes: Nodes, graph_def: GraphSource) -> tuple[tuple[Call, ...], dict[int, str]]:
     """All function-valued attributes that name a function of the library, in node order; and by node the first function
     that it names and the library lacks.
 
@@ -62,7 +63,7 @@ def callers(nodes: Nodes, library: bool) -> Iterator[tuple[int, str]]:
     return ((node, nodes.op_types[nodes.op_id[node]]) for node in np.flatnonzero(types[nodes.op_id]).tolist())
 
 
-def lacks(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphDef, node: int) -> bool:
+def lacks(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> bool:
     """Whether a function is neither in the library nor an op, whose type may take the place of a function's name."""
     return bool(name) and look_up(names, name, nodes, graph_def, node) < 0 and row(name) is None
 
@@ -80,7 +81,7 @@ def missing_functions(nodes: Nodes, missing: dict[int, str]) -> tuple[Notice, ..
 MERGED = re.compile(r"graph_\d+(?=[/_])")
 
 
-def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphDef, node: int) -> int:
+def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphSource, node: int) -> int:
     """The position of a function in the library, -1 where there is none.
 
     A graph that TensorBoard merged names `f` where the library has `graph_1_f`.
@@ -93,15 +94,14 @@ def look_up(names: dict[str, int], name: str, nodes: Nodes, graph_def: GraphDef,
     return names.get(f"{merged[0]}_{name}", -1) if merged else -1
 
 
-def node_def(nodes: Nodes, graph_def: GraphDef, node: int) -> NodeDef | None:
+def node_def(nodes: Nodes, graph_def: GraphSource, node: int) -> NodeDef | None:
     """The message of a node."""
     block = _block_of(nodes, node)
     position = int(nodes.definition[block][node - nodes.starts[block]])
     if position < 0:
         return None
-    if block == 0:
-        return graph_def.node[position]
-    return graph_def.library.function[block - 1].node_def[position]
+    block_nodes: Sequence[NodeDef] = graph_def.library.function[block - 1].node_def if block else graph_def.node
+    return block_nodes[position]
 
 
 def _block_of(nodes: Nodes, node: int) -> int:
@@ -129,7 +129,7 @@ def function_attrs(definition: NodeDef) -> list[tuple[str, str]]:
     return attrs
 
 
-def result_nodes(nodes: Nodes, graph_def: GraphDef) -> tuple[Function, ...]:
+def result_nodes(nodes: Nodes, graph_def: GraphSource) -> tuple[Function, ...]:
     """Every function with its argument nodes and the nodes that make its results."""
     functions = []
     for index, function in enumerate(graph_def.library.function):

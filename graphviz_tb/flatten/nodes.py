@@ -1,158 +1,45 @@
-"""One pass over all messages: names, op types, devices and sources of inputs as plain lists."""
+"""The nodes of the main graph and of all functions as columns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from graphviz_tb.algorithms.node_columns import Nodes, add_block
 from graphviz_tb.errors import DuplicateNode
-from graphviz_tb.model.columns import Ints, ints
-from graphviz_tb.model.graph import INPUT_ARG
 from graphviz_tb.model.notice import Notice
-from graphviz_tb.options import FlattenOptions
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef
+    from graphviz_tb.model.loaded import GraphSource
 
 
-class WordNumbers(dict[str, int]):
-    """Numbers words in the order of first appearance.
-
-    >>> numbers = WordNumbers()
-    >>> numbers["b"], numbers["a"], numbers["b"]
-    (0, 1, 0)
-    """
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-
-AT_ONCE = 256  # nodes: their inputs are looked up together, mostly among names that were just read
-
-
-class NodeNumbers(dict[str, int]):
-    """The nodes of a graph by name, asked with inputs while nodes are still read: most are names of nodes that were.
-
-    It gives `-2 - n` for a control input from node n; -1 for all others, and keeps their texts.
-
-    >>> numbers = NodeNumbers(a=3)
-    >>> numbers["a"], numbers["^a"], numbers["a:1"], numbers["b"], numbers.others
-    (3, -5, -1, -1, ['a:1', 'b'])
-    """
-
-    def __init__(self, **known: int) -> None:
-        super().__init__(known)
-        self.others: list[str] = []
-
-    def __missing__(self, text: str) -> int:
-        if text.startswith("^") and (node := self.get(text[1:], -1)) >= 0:
-            return -2 - node
-        self.others.append(text)
-        return -1
-
-
-@dataclass(slots=True, eq=False)
-class Nodes:
-    """All nodes of the main graph, then of each function; `source` is one flat list, `fan_in` its cuts: the source of
-    each input as `NodeNumbers` gives it. `others[f]` are the inputs of that graph with -1, in their order.
-
-    `op` and `device` are numbers of `op_numbers` and `device_numbers`: a million strings of a few words are not kept.
-    `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
-    `index[f]` maps names to node ids in that range; the last definition of a name wins.
-    """
-
-    name: list[str] = field(default_factory=list)
-    op: list[int] = field(default_factory=list)
-    device: list[int] = field(default_factory=list)
-    source: list[int] = field(default_factory=list)
-    others: list[list[str]] = field(default_factory=list)
-    fan_in: list[int] = field(default_factory=list)
-    definition: list[Ints] = field(default_factory=list)
-    starts: list[int] = field(default_factory=lambda: [0])
-    args: list[tuple[int, ...]] = field(default_factory=list)
-    index: list[dict[str, int]] = field(default_factory=list)
-    notices: list[Notice] = field(default_factory=list)
-    op_numbers: WordNumbers = field(default_factory=WordNumbers)
-    device_numbers: WordNumbers = field(default_factory=WordNumbers)
-    op_id: Ints = field(default_factory=lambda: ints([]))
-    op_types: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.name)
-
-    def function_column(self) -> Ints:
-        """For each node the index of its function, -1 in the main graph."""
-        starts = np.array(self.starts, np.int64)
-        sizes = starts[1:] - starts[:-1]
-        return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
-
-
-def list_nodes(graph_def: GraphDef, options: FlattenOptions) -> Nodes:
+def list_nodes(graph: GraphSource) -> Nodes:
     """List the nodes of the main graph and of every function body, arguments before bodies."""
+    read: Nodes | None = getattr(graph, "columns", None)  # those that were listed while they were read
+    if read is not None:
+        return read
     nodes = Nodes()
-    add_block(nodes, graph_def.node, (), options, "")
-    for function in graph_def.library.function:
-        args = [arg.name for arg in function.signature.input_arg]
-        add_block(nodes, function.node_def, args, options, function.signature.name)
-    nodes.op_id, nodes.op_types = ints(np.array(nodes.op, np.int32)), tuple(nodes.op_numbers)
+    add_block(nodes, graph.node)
+    for function in graph.library.function:
+        add_block(nodes, function.node_def, [arg.name for arg in function.signature.input_arg])
     return nodes
 
 
-def add_block(nodes: Nodes, defs: Any, args: Any, options: FlattenOptions, function: str) -> None:
-    """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
-    start = len(nodes.name)
-    nodes.name.extend(args)
-    ops, devices = nodes.op_numbers, nodes.device_numbers
-    nodes.op.extend(ops[INPUT_ARG] for _ in args)
-    nodes.device.extend(devices[""] for _ in args)
-    nodes.fan_in.extend(0 for _ in args)
-    nodes.args.append(tuple(range(start, start + len(args))))
-    # Bound once: this loop runs for every node of the file.
-    add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
-    add_fan, inputs_before = nodes.fan_in.append, len(nodes.source)
-    numbers, odd = NodeNumbers(), False
-    left, first = iter(defs), start
-    while first < start + len(args) + len(defs):
-        texts: list[str] = []
-        for node in islice(left, AT_ONCE):
-            add_name(node.name)
-            add_op(ops[node.op])
-            add_device(devices[node.device])
-            inputs = node.input
-            texts.extend(inputs)
-            add_fan(len(inputs))
-        names = nodes.name[first:]
-        numbers.update(zip(names, count(first)))  # of equal names the last remains
-        nodes.source.extend(map(numbers.__getitem__, texts))
-        joined = "\n" + "\n".join(names)
-        odd = odd or ":" in joined or "\n^" in joined
-        first += len(names)
-    # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
-    nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
-    nodes.starts.append(len(nodes.name))
-    nodes.index.append(dict(numbers))
-    twice = len(numbers) < len(nodes.name) - start
-    if twice:
-        note_duplicates(nodes, nodes.name[start:], options, function)
-    if twice or odd:
-        # An input may mean another node than the one of its name that came first, or a name may be taken for one that
-        # says which output it takes: each input is looked at once more.
-        numbers.others = [text for node in defs for text in node.input]
-        nodes.source[inputs_before:] = [-1] * len(numbers.others)
-    nodes.others.append(numbers.others)
+def duplicates(nodes: Nodes, graph: GraphSource, strict: bool) -> Iterator[Notice]:
+    """Tell (or refuse) that some names of a graph or function occur more than once."""
+    for block, index in enumerate(nodes.index):
+        names = nodes.name[nodes.starts[block] : nodes.starts[block + 1]]
+        if len(index) < len(names):
+            function = graph.library.function[block - 1].signature.name if block else ""
+            yield duplicate(names, strict, f" in function {function!r}" if function else "")
 
 
-def note_duplicates(nodes: Nodes, names: list[str], options: FlattenOptions, function: str) -> None:
-    """Tell (or refuse) that some names occur more than once."""
+def duplicate(names: Sequence[str], strict: bool, where: str) -> Notice:
+    """The notice of names that occur more than once."""
     # Backwards, so that the first position of a name is written last.
     first = {name: position for position, name in reversed(list(enumerate(names)))}
     twice = [name for position, name in enumerate(names) if first[name] < position]
-    where = f" in function {function!r}" if function else ""
     message = f"node {twice[0]!r}{where} is defined more than once; inputs go to its last definition"
-    if options.strict:
+    if strict:
         raise DuplicateNode(message, hint="leave out --strict to draw all definitions")
-    nodes.notices.append(Notice("duplicate-node", message, twice[0], len(twice)))
+    return Notice("duplicate-node", message, twice[0], len(twice))

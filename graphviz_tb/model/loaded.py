@@ -5,16 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
-    from graphviz_tb.proto import GraphDef, RunMetadata
+    from collections.abc import Sequence
+
+    from graphviz_tb.proto import GraphDef, NodeDef, RunMetadata
 
 GraphKind = Literal["op", "conceptual"]
+
+
+class GraphSource(Protocol):
+    """A GraphDef, or what gives its nodes one by one where the whole message was not made (`read/packed.py`)."""
+
+    @property
+    def node(self) -> Sequence[NodeDef]:
+        """The nodes of the main graph."""
+
+    @property
+    def library(self) -> Any:
+        """The functions."""
+
+    @property
+    def versions(self) -> Any:
+        """The versions of TensorFlow that wrote it, or may read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class Loaded:
     is, by name; `described` is the JSON that lists the layers which the graph consists of, empty for a graph of ops.
     """
 
-    graph_def: GraphDef
+    graph: GraphSource
     kind: GraphKind
     label: str
     run_metadata: Mapping[str, RunMetadata] = field(default_factory=lambda: MappingProxyType({}))
@@ -80,3 +98,10 @@ class Loaded:
     left_out: int = 0
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}))
     described: bytes = b""
+
+    @property
+    def graph_def(self) -> GraphDef:
+        """The whole message; of a large file it is made when it is asked for."""
+        whole = getattr(self.graph, "whole", None)
+        message: Any = self.graph if whole is None else whole()
+        return message  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from graphviz_tb.errors import LENIENT, NoGraph, ReadError, RequestError
 from graphviz_tb.limits import HEAD
 from graphviz_tb.model.later import imported
 from graphviz_tb.model.layers import Layer
-from graphviz_tb.model.loaded import Entry, Loaded
+from graphviz_tb.model.loaded import Entry, GraphSource, Loaded
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
@@ -34,6 +34,7 @@ from graphviz_tb.read.limits import check_edges, check_nodes
 from graphviz_tb.read.messages import Reader
 from graphviz_tb.read.opened import Opened, Progress, open_bytes, open_path, open_stdin, path_of
 from graphviz_tb.read.ordered import in_order, was_sorted
+from graphviz_tb.read.packed import PackedGraph
 from graphviz_tb.read.sniff import MESSAGES, sniff
 from graphviz_tb.read.traced import of_content, without_barriers, without_wrappers
 from graphviz_tb.read.tracing_artifacts import LOWERED, suspected, without_tracing_artifacts
@@ -90,7 +91,7 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     if options.strict:
         _refuse_odd((*holding.notices, *content.notices))
     return Loaded(
-        graph_def=graph,
+        graph=graph,
         kind="conceptual" if entry.kind == "conceptual" else "op",
         label=" · ".join((label(entry, _called(name, source)), *_signature(content))),
         run_metadata=Profiles(holding.profiles.get(entry.run, {})),
@@ -103,9 +104,11 @@ def read(source: Any, options: ReadOptions = DEFAULT, progress: Progress | None 
     )
 
 
-def cleared(content: Content) -> tuple[GraphDef, int]:
+def cleared(content: Content) -> tuple[GraphDef | PackedGraph, int]:
     """The graph without what only runs it and what tracing leaves, and how many ops that is."""
     graph, small = of_content(content.traced) if content.traced else (content.graph_def, 0)
+    if isinstance(graph, PackedGraph):
+        return graph, small  # nothing of that is in it
     graph = without_barriers(without_wrappers(graph))
     suspects = suspected(graph)
     # Freezing lowers loops: what that leaves says that the nodes were sorted.
@@ -113,7 +116,7 @@ def cleared(content: Content) -> tuple[GraphDef, int]:
     return made, small + len(graph.node) - len(made.node)
 
 
-def layers_beside(holding: Holding, chosen: SourceItem, graph: GraphDef) -> dict[str, Layer]:
+def layers_beside(holding: Holding, chosen: SourceItem, graph: GraphSource) -> dict[str, Layer]:
     """The layers of the model that the log holds beside an op graph, by the names of their scopes there."""
     for other in holding.found:
         if other.entry.kind == "conceptual" and other.entry.run == chosen.entry.run:

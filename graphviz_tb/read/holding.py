@@ -13,6 +13,7 @@ from graphviz_tb.model.loaded import Entry, Signature
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, RunMetadata
+from graphviz_tb.read.packed import PackedGraph
 
 HERE = "."  # the run whose files are directly in the folder that was given
 RUN_GRAPH = "__run_graph__"  # TensorBoard's tag for the graph of a whole run
@@ -27,7 +28,7 @@ class Content:
     `plain` gives a graph of layers as TensorBoard makes it, `described` is the JSON that it was made of.
     """
 
-    graph_def: GraphDef
+    graph_def: GraphDef | PackedGraph
     notices: tuple[Notice, ...] = ()
     signatures: tuple[Signature, ...] = ()
     signature: str | None = None

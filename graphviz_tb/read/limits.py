@@ -22,7 +22,7 @@ from graphviz_tb.limits import (
     MEMORY_OF_BYTE,
     Meter,
 )
-from graphviz_tb.proto import GraphDef
+from graphviz_tb.model.loaded import GraphSource
 
 # Unpacking: past so many bytes no real graph shrinks so much. Large ones take a thirtieth of their size.
 BOMBS = ((1 << 20, 200), (64 << 20, 60))
@@ -65,14 +65,14 @@ def check_empty(data: bytes, name: str) -> None:
             raise TooLarge(f"{name}: {account}", hint=HINT)
 
 
-def check_nodes(graph: GraphDef, size: int, name: str) -> None:
+def check_nodes(graph: GraphSource, size: int, name: str) -> None:
     """Before: a graph, and the bytes of its message. Raises TooLarge where they hold more nodes than graphs do."""
     count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
     if count > GRAPH_NODES + size // BYTES_OF_NODE:
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
 
 
-def check_edges(graph: GraphDef, packed: int, name: str) -> None:
+def check_edges(graph: GraphSource, packed: int, name: str) -> None:
     """Before: a graph, and the bytes that its message was packed in. Raises TooLarge where it has more inputs than so
     many bytes tell anything of."""
     nodes = chain(graph.node, *(function.node_def for function in graph.library.function))

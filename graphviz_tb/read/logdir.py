@@ -21,6 +21,7 @@ from graphviz_tb.read.holding import RUN_GRAPH, Content, Holding, SourceItem
 from graphviz_tb.read.keras_model import conceptual_graph
 from graphviz_tb.read.log_traces import trace_files, with_traces
 from graphviz_tb.read.opened import GZIP, Opened, Progress, check_size, open_path
+from graphviz_tb.read.packed import PackedGraph, decode_graph
 from graphviz_tb.read.pb import M, decode
 from graphviz_tb.read.run_metadata import forms_in, graphs_of
 from graphviz_tb.read.saved_model import model_file
@@ -203,7 +204,7 @@ def _run_graph(run: RunName, find: Find, profile: bool, options: ReadOptions) ->
     entry = Entry("op", run, RUN_GRAPH, bytes=find.size, step=find.step, profile=profile, format="GraphDef")
     name = "the graph of the run"
     if find.item == "graph":
-        return SourceItem(entry, lambda: Content(_message(find, GraphDef, name, options)))
+        return SourceItem(entry, lambda: Content(_graph(find, name, options)))
     return SourceItem(entry, lambda: Content(_message(find, MetaGraphDef, name, options).graph_def))
 
 
@@ -240,6 +241,12 @@ def _layers(find: Find, options: ReadOptions) -> Content:
     name = f"tag {find.tag}"
     check_size(find.size, options, name)
     return conceptual_graph(find.data(), name, on_disk=find.size if options.bounded else None)
+
+
+def _graph(find: Find, name: str, options: ReadOptions) -> GraphDef | PackedGraph:
+    """Decode a find as a graph, if the limits allow. Raises TooLarge where they do not."""
+    check_size(find.size, options, name)
+    return decode_graph(find.data(), name, bounded=options.bounded)
 
 
 def _message(find: Find, kind: type[M], name: str, options: ReadOptions) -> M:

@@ -16,6 +16,7 @@ from graphviz_tb.options import ReadOptions
 from graphviz_tb.proto import GraphDef, MetaGraphDef, RunMetadata, SavedModel, XSpace
 from graphviz_tb.read.holding import Content, Holding, SourceItem
 from graphviz_tb.read.opened import Opened
+from graphviz_tb.read.packed import decode_graph
 from graphviz_tb.read.pb import decode, unknown_fields
 from graphviz_tb.read.sniff import FREEZE
 
@@ -28,6 +29,11 @@ Reader = Callable[[Opened, ReadOptions], Holding]
 def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
     data = opened.data()
     return decode(data, kind, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
+
+
+def binary_graph(opened: Opened, kind: type[Any]) -> Decoded[Any]:
+    data = opened.data()
+    return decode_graph(data, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:
@@ -97,7 +103,7 @@ def _same(step: RunMetadata) -> RunMetadata:
 
 
 READERS: dict[str, Reader] = {
-    f"{kind}{suffix}": partial(reader, how)
+    f"{kind}{suffix}": partial(reader, binary_graph if (kind, how) == ("graph", binary) else how)
     for kind, reader in (
         ("graph", read_graph),
         ("meta_graph", read_meta_graph),

@@ -14,6 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
+
+from graphviz_tb.algorithms.node_columns import Nodes
 from graphviz_tb.limits import INLINED_LETTERS
 from graphviz_tb.ops.roles import GROUPS, INPUTS, RESULTS, TRACED_RESULTS
 from graphviz_tb.proto import GraphDef, NodeDef
@@ -34,6 +37,16 @@ SUSPECTS = GROUPS | INPUTS | TRACED_RESULTS | RESULTS
 def suspected(graph: GraphDef) -> dict[str, NodeDef]:
     """The nodes, by name, whose op types are those of what tracing and lowering leave."""
     return {node.name: node for node in graph.node if node.op in SUSPECTS}
+
+
+def may_be_there(nodes: Nodes) -> bool:
+    """Whether some nodes of a graph may be left over from tracing or lowering: their op types and the beginnings of
+    their names say so. Before: a graph without functions."""
+    types = [number for op, number in nodes.op_numbers.items() if op in SUSPECTS]
+    if any(op in RESULTS for op in nodes.op_numbers):
+        return True
+    rows = np.flatnonzero(np.bincount(types, minlength=len(nodes.op_types))[nodes.op_id]) if types else ()
+    return any(nodes.name[row].startswith(BEGINNINGS) for row in rows)
 
 
 def without_tracing_artifacts(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:

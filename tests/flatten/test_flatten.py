@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import graphviz_tb
+from graphviz_tb.algorithms.node_columns import AT_ONCE
 from graphviz_tb.errors import DuplicateNode, UnknownInput
-from graphviz_tb.flatten.nodes import AT_ONCE
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef

@@ -1,4 +1,4 @@
-"""Ops whose shapes no signature can say: a function each, in modules by families that are imported when a graph has one.
+"""Ops whose shapes no signature can say: a function each, in modules by families, imported when a graph has such an op.
 
 A rule gives the outputs in order: shapes, or `Out` where a handle holds something. The table of ops
 (`ops/ops.tsv`, column `shape`) says `rule(arrays)` of an op whose rule is in `arrays.py`.

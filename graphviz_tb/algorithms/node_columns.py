@@ -1,0 +1,141 @@
+"""One pass over the messages of nodes: names, op types, devices and sources of inputs as columns."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import count, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphviz_tb.model.columns import Ints, ints
+from graphviz_tb.model.graph import INPUT_ARG
+
+if TYPE_CHECKING:
+    from graphviz_tb.proto import NodeDef
+
+numbers = partial(array, "i")  # four bytes each, where a list has eight and the objects
+
+
+class WordNumbers(dict[str, int]):
+    """Numbers words in the order of first appearance.
+
+    >>> numbers = WordNumbers()
+    >>> numbers["b"], numbers["a"], numbers["b"]
+    (0, 1, 0)
+    """
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+AT_ONCE = 256  # nodes: their inputs are looked up together, mostly among names that were just read
+
+
+class NodeNumbers(dict[str, int]):
+    """The nodes of a graph by name, asked with inputs while nodes are still read: most are names of nodes that were.
+
+    It gives `-2 - n` for a control input from node n; -1 for all others, and keeps their texts.
+
+    >>> numbers = NodeNumbers(a=3)
+    >>> numbers["a"], numbers["^a"], numbers["a:1"], numbers["b"], numbers.others
+    (3, -5, -1, -1, ['a:1', 'b'])
+    """
+
+    def __init__(self, **known: int) -> None:
+        super().__init__(known)
+        self.others: list[str] = []
+
+    def __missing__(self, text: str) -> int:
+        if text.startswith("^") and (node := self.get(text[1:], -1)) >= 0:
+            return -2 - node
+        self.others.append(text)
+        return -1
+
+
+@dataclass(eq=False)
+class Nodes:
+    """All nodes of the main graph, then of each function; `source` is one flat list, `fan_in` its cuts: the source of
+    each input as `NodeNumbers` gives it. `others[f]` are the inputs of that graph with -1, in their order.
+
+    `op` and `device` are numbers of `op_numbers` and `device_numbers`: a million strings of a few words are not kept.
+    `starts[f]` is the first node of function f-1 (`starts[0]` is 0 for the main graph), with the end appended.
+    `index[f]` maps names to node ids in that range; the last definition of a name wins.
+    """
+
+    name: list[str] = field(default_factory=list)
+    op: array[int] = field(default_factory=numbers)
+    device: array[int] = field(default_factory=numbers)
+    source: array[int] = field(default_factory=numbers)
+    others: list[list[str]] = field(default_factory=list)
+    fan_in: array[int] = field(default_factory=numbers)
+    definition: list[Ints] = field(default_factory=list)
+    starts: list[int] = field(default_factory=lambda: [0])
+    args: list[tuple[int, ...]] = field(default_factory=list)
+    index: list[dict[str, int]] = field(default_factory=list)
+    op_numbers: WordNumbers = field(default_factory=WordNumbers)
+    device_numbers: WordNumbers = field(default_factory=WordNumbers)
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    @cached_property
+    def op_id(self) -> Ints:
+        """The number of each node's op type."""
+        return ints(np.array(self.op, np.int32))
+
+    @cached_property
+    def op_types(self) -> tuple[str, ...]:
+        """The op types, by their numbers."""
+        return tuple(self.op_numbers)
+
+    def function_column(self) -> Ints:
+        """For each node the index of its function, -1 in the main graph."""
+        starts = np.array(self.starts, np.int64)
+        sizes = starts[1:] - starts[:-1]
+        return ints(np.repeat(np.arange(-1, len(sizes) - 1), sizes))
+
+
+def add_block(nodes: Nodes, defs: Sequence[NodeDef], args: Sequence[str] = ()) -> None:
+    """Append one graph: its arguments as `input_arg` nodes, then its nodes."""
+    start = len(nodes.name)
+    nodes.name.extend(args)
+    ops, devices = nodes.op_numbers, nodes.device_numbers
+    nodes.op.extend(ops[INPUT_ARG] for _ in args)
+    nodes.device.extend(devices[""] for _ in args)
+    nodes.fan_in.extend(0 for _ in args)
+    nodes.args.append(tuple(range(start, start + len(args))))
+    # Bound once: this loop runs for every node of the file.
+    add_name, add_op, add_device = nodes.name.append, nodes.op.append, nodes.device.append
+    add_fan, inputs_before = nodes.fan_in.append, len(nodes.source)
+    known, odd = NodeNumbers(), False
+    left, first = iter(defs), start
+    while first < start + len(args) + len(defs):
+        texts: list[str] = []
+        for node in islice(left, AT_ONCE):
+            add_name(node.name)
+            add_op(ops[node.op])
+            add_device(devices[node.device])
+            inputs = node.input
+            texts.extend(inputs)
+            add_fan(len(inputs))
+        names = nodes.name[first:]
+        known.update(zip(names, count(first)))  # of equal names the last remains
+        nodes.source.extend(map(known.__getitem__, texts))
+        joined = "\n" + "\n".join(names)
+        odd = odd or ":" in joined or "\n^" in joined
+        first += len(names)
+    # -1 for each argument, then 0, 1, 2, …: positions in `defs`.
+    nodes.definition.append(ints(np.arange(-len(args), len(defs)).clip(min=-1)))
+    nodes.starts.append(len(nodes.name))
+    nodes.index.append(dict(known))
+    if odd or len(known) < len(nodes.name) - start:
+        # An input may mean another node than the one of its name that came first, or a name may be taken for one that
+        # says which output it takes: each input is looked at once more.
+        known.others = [text for node in defs for text in node.input]
+        nodes.source[inputs_before:] = numbers([-1]) * len(known.others)
+    nodes.others.append(known.others)

@@ -1,0 +1,132 @@
+"""A binary GraphDef without its messages: the nodes as columns, and the message of a node when it is asked for.
+
+Messages take four times the bytes of their file, and a picture asks for those of one node in a thousand.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
+
+from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
+from graphviz_tb.limits import MESSAGES_KEPT
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read.ordered import was_sorted
+from graphviz_tb.read.pb import BROKEN, check, decode_checked
+from graphviz_tb.read.tracing_artifacts import may_be_there
+
+NODE = 0x0A  # the tag of a node: field 1, bytes
+
+
+class PackedNodes(Sequence[NodeDef]):
+    """The nodes of a binary GraphDef that begins with them: node `at` is the bytes up to `stops[at]`."""
+
+    def __init__(self, data: bytes, stops: array[int]) -> None:
+        self._data, self._stops = data, stops
+        self._kept: dict[int, NodeDef] = {}
+
+    def __len__(self) -> int:
+        return len(self._stops)
+
+    @overload
+    def __getitem__(self, at: int) -> NodeDef: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[NodeDef]: ...
+    def __getitem__(self, at: int | slice) -> NodeDef | list[NodeDef]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        if not 0 <= at < len(self):
+            return self[range(len(self))[at]]  # from the end, or an error
+        node = self._kept.get(at)
+        if node is None:
+            if len(self._kept) >= MESSAGES_KEPT:
+                self._kept.clear()
+            node = self._kept[at] = self._decoded(at, at + 1)[0]
+        return node
+
+    def __iter__(self) -> Iterator[NodeDef]:
+        for first in range(0, len(self), AT_ONCE):
+            yield from self._decoded(first, min(first + AT_ONCE, len(self)))
+
+    def _decoded(self, first: int, stop: int) -> Sequence[NodeDef]:
+        start = self._stops[first - 1] if first else 0
+        return GraphDef.FromString(self._data[start : self._stops[stop - 1]]).node
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the bytes alone."""
+        return {**vars(self), "_kept": {}}
+
+
+class PackedGraph:
+    """A binary GraphDef whose nodes were read as `columns`; `library` and `versions` are those of the message."""
+
+    def __init__(self, data: bytes, nodes: PackedNodes, rest: GraphDef) -> None:
+        self._data, self._rest = data, rest
+        self.node = nodes
+        self.columns = Nodes()
+        add_block(self.columns, nodes)
+
+    @property
+    def library(self) -> Any:
+        """The functions: none."""
+        return self._rest.library
+
+    @property
+    def versions(self) -> Any:
+        """The versions of TensorFlow that wrote it, or may read it."""
+        return self._rest.versions
+
+    def whole(self) -> GraphDef:
+        """The message, made anew each time."""
+        return GraphDef.FromString(self._data)
+
+
+def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | PackedGraph:
+    """Before: the bytes of a GraphDef. After: the graph, packed where nothing in it is changed by reading (functions,
+    tracing artifacts, an order to be mended); or an error, as `decode` has it."""
+    check(data, name, bounded)
+    try:
+        packed = pack(data)
+    except BROKEN:
+        packed = None
+    return packed or decode_checked(data, GraphDef, name)
+
+
+def pack(data: bytes) -> PackedGraph | None:
+    """The packed graph; None for one that has no nodes, does not begin with all of them, or will be changed."""
+    stops = node_stops(data)
+    rest = GraphDef.FromString(data[stops[-1] :]) if stops else None
+    if rest is None or rest.node or rest.library.function:
+        return None
+    nodes = PackedNodes(data, stops)
+    if was_sorted(nodes):
+        return None
+    packed = PackedGraph(data, nodes, rest)
+    return None if may_be_there(packed.columns) else packed
+
+
+def node_stops(data: bytes) -> array[int]:
+    """Where each of the nodes ends that the message begins with; none of them where it is damaged there.
+
+    >>> node_stops(b"\\n\\x03\\n\\x01x" * 2 + b"\\x22\\0").tolist(), node_stops(b"\\n\\x03\\n").tolist()
+    ([5, 10], [])
+    """
+    stops, position, end = array("I"), 0, len(data)
+    add = stops.append
+    try:
+        # `varint` by hand: this loop runs for every node of the file.
+        while position < end and data[position] == NODE:
+            size, position, shift = data[position + 1], position + 2, 7
+            if size > 0x7F:
+                size &= 0x7F
+                while (byte := data[position]) > 0x7F:
+                    size |= (byte & 0x7F) << shift
+                    position, shift = position + 1, shift + 7
+                size |= byte << shift
+                position += 1
+            position += size
+            add(position)
+    except (IndexError, OverflowError):
+        return array("I")
+    return stops if position <= end else array("I")

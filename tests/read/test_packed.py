@@ -1,0 +1,79 @@
+"""Binary graphs whose messages are not made: the same columns, the same nodes, the same errors."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import graphviz_tb
+from graphviz_tb.errors import MalformedProto
+from graphviz_tb.flatten import flatten
+from graphviz_tb.model.graph import Graph
+from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read import read
+from graphviz_tb.read.packed import PackedGraph, PackedNodes, decode_graph, node_stops, pack
+from tests.each import each
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GRAPHS = sorted((FIXTURES / "rules").glob("*.pbtxt"))
+NODE = GraphDef(node=[NodeDef(name="x", op="Relu")]).SerializeToString()
+REST = GraphDef(versions={"producer": 9}).SerializeToString()
+WITH_FUNCTION = GraphDef(library={"function": [{"signature": {"name": "f"}}]}).SerializeToString()
+BARRIER = GraphDef(node=[NodeDef(name="NoOp", op="NoOp")]).SerializeToString()
+
+
+def columns(graph: Graph) -> dict[str, object]:
+    """All that a graph says, but its messages."""
+    given = {field.name: getattr(graph, field.name) for field in fields(graph) if field.name != "graph_def"}
+    return {name: each.tolist() if isinstance(each, np.ndarray) else str(each) for name, each in given.items()}
+
+
+@each("path", GRAPHS, ids=lambda path: path.stem)
+def test_a_packed_graph_has_the_columns_of_its_message(path: Path) -> None:
+    message = graphviz_tb.load(path, whole_file=True).loaded.graph_def
+    stops = node_stops(data := message.SerializeToString())
+    nodes = PackedNodes(data, stops)
+    rest = GraphDef.FromString(data[stops[-1] :] if stops else data)
+    if rest.library.function or not stops:
+        assert pack(data) is None
+        return
+    packed = PackedGraph(data, nodes, rest)
+    assert columns(flatten(packed)) == columns(flatten(message))
+    assert list(packed.node) == list(message.node) == packed.node[:]
+    assert packed.whole() == message
+
+
+def test_nodes_are_found_from_either_end() -> None:
+    data = GraphDef(node=[NodeDef(name=name) for name in "abc"]).SerializeToString()
+    nodes = PackedNodes(data, node_stops(data))
+    assert [nodes[at].name for at in (0, 2, -1, -3)] == ["a", "c", "c", "a"]
+    assert [node.name for node in nodes[1:]] == ["b", "c"]
+    for beyond in (3, -4):
+        with pytest.raises(IndexError):
+            nodes[beyond]
+
+
+def test_a_message_is_not_made_where_nothing_is_changed() -> None:
+    loaded = read(NODE + REST)
+    assert isinstance(loaded.graph, PackedGraph)
+    assert loaded.graph_def == GraphDef.FromString(NODE + REST)
+
+
+@each("data", [REST, REST + NODE, NODE + REST + NODE, NODE + WITH_FUNCTION, NODE + BARRIER, b""])
+def test_other_graphs_are_decoded_whole(data: bytes) -> None:
+    assert decode_graph(data, "x.pb") == GraphDef.FromString(data)
+
+
+@each("data", [NODE[:-1], NODE + b"\n", NODE + b"\n\xff\xff\xff\xff\xff\xff", NODE + b"\n\x03\n\x01\xff", NODE + b"\0"])
+def test_damage_is_told_as_for_any_message(data: bytes) -> None:
+    with pytest.raises(MalformedProto, match="GraphDef"):
+        decode_graph(data, "x.pb")
+
+
+def test_a_packed_model_can_be_pickled() -> None:
+    model = graphviz_tb.load(NODE + REST)
+    assert pickle.loads(pickle.dumps(model)).render() == model.render()
