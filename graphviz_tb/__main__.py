@@ -1,7 +1,6 @@
 """Entry point of `python -m graphviz_tb` and `tbgraph`; small, so that Ctrl-C is handled while the rest is imported."""
 
 import gc
-import os
 import sys
 
 ENDS = ("SIGTERM", "SIGHUP")  # by which systems and terminals end a command
@@ -13,9 +12,6 @@ class Ended(BaseException):
 
 def main() -> None:
     """Run the command line and exit with its code; 130 after Ctrl-C, whenever it comes, 143 after SIGTERM."""
-    # Threads that numpy starts when it is imported, for products of matrices, cost a third of a small picture. Only the
-    # projector multiplies, and with one thread it gives the same bytes on every machine.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         import signal
         import unicodedata  # noqa: F401  # names of letters are compiled with it: else Ctrl-C then is a SyntaxError
@@ -23,6 +19,11 @@ def main() -> None:
         for number in (getattr(signal, name) for name in ENDS if hasattr(signal, name)):  # Windows has no SIGHUP
             if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores it
                 signal.signal(number, end)
+        import os
+
+        # Threads that numpy starts when it is imported, for products of matrices, cost a third of a small picture. Only
+        # the projector multiplies, and with one thread it gives the same bytes on every machine.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from graphviz_tb.commands import main as run
 
         run()

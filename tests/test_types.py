@@ -16,7 +16,7 @@ PACKAGE = ROOT / "graphviz_tb"
 
 # Where stages are joined; a call there, and the same with two arguments swapped or one that belongs to another stage.
 SWAPPED = [
-    ("pipeline.py", "flatten(loaded.graph_def, options.flatten", "flatten(options.flatten, loaded.graph_def"),
+    ("pipeline.py", "flatten(loaded.graph, options.flatten", "flatten(options.flatten, loaded.graph_def"),
     ("pipeline.py", "group(graph, options.group)", "group(graph, options.flatten)"),
     ("pipeline.py", "resolve(colouring, layout.view, layout.scene)", "resolve(colouring, layout.scene, layout.view)"),
     (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import IntEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from graphviz_tb.model.layers import Layer
 from graphviz_tb.model.notice import Notice
 
 if TYPE_CHECKING:
+    from graphviz_tb.model.loaded import GraphSource
     from graphviz_tb.proto import NodeDef
 
 
@@ -122,7 +123,7 @@ class Graph:
     calls: tuple[Call, ...]
     beside: MarkPairs
     within: dict[int, tuple[int, ...]]
-    graph_def: Any = field(repr=False)
+    graph_def: GraphSource = field(repr=False)
     index: tuple[dict[str, int], ...] = field(repr=False)
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)

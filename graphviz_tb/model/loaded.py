@@ -102,6 +102,10 @@ class Loaded:
     @property
     def graph_def(self) -> GraphDef:
         """The whole message; of a large file it is made when it is asked for."""
-        whole = getattr(self.graph, "whole", None)
-        message: Any = self.graph if whole is None else whole()
-        return message  # type: ignore[no-any-return]
+        return whole_message(self.graph)
+
+
+def whole_message(graph: GraphSource) -> GraphDef:
+    """The whole message of a graph; of one that was packed it is made."""
+    whole: Any = getattr(graph, "whole", lambda: graph)
+    return whole()  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from graphviz_tb.diff.source import MatchedGraphs
 from graphviz_tb.flatten.edges import split_input
 from graphviz_tb.limits import PLACES_OPENED
 from graphviz_tb.model.change import Change, Edits
+from graphviz_tb.model.loaded import whole_message
 from graphviz_tb.model.paths import last_segment
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def merge_graphs(changes: Comparison) -> Merged:
     source = changes.source
     assert source is not None, "changes of two graphs"
     merged = Merged(GraphDef())
-    merged.graph_def.CopyFrom(source.new.graph_def)
+    merged.graph_def.CopyFrom(whole_message(source.new.graph_def))
     names = old_names(source)
     for change in changes:
         mark(merged, source, change, names)
