@@ -23,14 +23,19 @@ def build(
     template: Ints | None = None,
     connected: Bytes | None = None,
     notices: tuple[Notice, ...] = (),
+    ends: tuple[Ints, Ints] | None = None,
 ) -> Hierarchy:
-    """File every edge between ordinary ops under its owner and freeze the table."""
+    """File every edge between ordinary ops under its owner and freeze the table.
+
+    `ends` are for each edge siblings that hold the two ends, where these are known, by id; -1 where it is no such edge.
+    """
     order = numbered.order
     node = ints(tree.node[order])
     row_of_node = np.full(len(graph), -1, np.int32)  # -1 stays for nodes that the TensorBoard preset leaves out
     leaves = np.flatnonzero(node >= 0)
     row_of_node[node[leaves]] = leaves
-    edge_from, edge_to, owner = edge_ends(graph, numbered, row_of_node)
+    rows = ops_of_edges(graph, row_of_node) if ends is None else [np.append(numbered.row_of, -1)[end] for end in ends]
+    edge_from, edge_to, owner = edge_ends(numbered, *rows)
     edge_order, owner_start = file_by_owner(owner, len(order))
     return Hierarchy(
         graph=graph,
@@ -54,15 +59,21 @@ def build(
     )
 
 
-def edge_ends(graph: Graph, numbered: Preorder, row_of_node: Ints) -> tuple[Ints, Ints, Ints]:
-    """For each edge the owner's children that hold its ends, and the owner; -1 where an end is a mark."""
-    edge_from = np.full(graph.edge_count, -1, np.int32)
-    edge_to = np.full(graph.edge_count, -1, np.int32)
-    owner = np.full(graph.edge_count, -1, np.int32)
+def ops_of_edges(graph: Graph, row_of_node: Ints) -> tuple[Ints, Ints]:
+    """For each edge the rows of its ends; -1 where an end is a mark."""
     # Marks (constants, summaries, weights) are drawn beside the ops that use them: their edges belong to no level.
-    plain = np.flatnonzero((graph.mark[graph.source] == 0) & (graph.mark[graph.target] == 0))
-    source, target = row_of_node[graph.source[plain]], row_of_node[graph.target[plain]]
-    owner[plain], edge_from[plain], edge_to[plain] = meet(numbered.parent, numbered.depth, source, target)
+    marked = (graph.mark[graph.source] > 0) | (graph.mark[graph.target] > 0)
+    return (
+        np.where(marked, np.int32(-1), row_of_node[graph.source]),
+        np.where(marked, np.int32(-1), row_of_node[graph.target]),
+    )
+
+
+def edge_ends(numbered: Preorder, source: Ints, target: Ints) -> tuple[Ints, Ints, Ints]:
+    """For each edge the owner's children that hold its ends, and the owner; -1 where rows are."""
+    edge_from, edge_to, owner = (np.full(len(source), -1, np.int32) for _ in range(3))
+    held = np.flatnonzero(source >= 0)
+    owner[held], edge_from[held], edge_to[held] = meet(numbered.parent, numbered.depth, source[held], target[held])
     return edge_from, edge_to, owner
 
 

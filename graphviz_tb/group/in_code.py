@@ -21,11 +21,11 @@ from itertools import islice, pairwise
 import numpy as np
 
 from graphviz_tb.algorithms.quiet import under
-from graphviz_tb.group.scopes import is_numbered
+from graphviz_tb.group.scopes import numbered_nodes
 from graphviz_tb.limits import WEIGHTS_ASKED
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
-from graphviz_tb.model.hierarchy import OP, SCOPE, Hierarchy
+from graphviz_tb.model.hierarchy import SCOPE, Hierarchy
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.ops.roles import CONSTANTS
 
@@ -46,6 +46,8 @@ def names_in_code(hierarchy: Hierarchy) -> CodeNames:
     """
     known = layer_names(hierarchy) | numbered_types(hierarchy)
     counted = counted_scopes(hierarchy)
+    if not counted:
+        return known
     # Scopes of gradients repeat the names of the layers: they prove nothing, and are renamed only with these.
     gradients = among_gradients(hierarchy)
     forward = {row: name for row, name in counted.items() if not gradients[row]}
@@ -58,10 +60,12 @@ def names_in_code(hierarchy: Hierarchy) -> CodeNames:
 
 def numbered_types(hierarchy: Hierarchy) -> CodeNames:
     """The types of ops that have no name but their type and a number."""
-    graph, names = hierarchy.graph, hierarchy.name
-    types = {row: graph.op_types[graph.op[hierarchy.node[row]]]
-             for row, name in enumerate(names) if "/_" in name and hierarchy.kind[row] == OP}  # fmt: skip
-    return {row: op for row, op in types.items() if is_numbered(names[row], op)}
+    graph = hierarchy.graph
+    rows = {int(hierarchy.row_of_node[node]): node for node in numbered_nodes(graph)}
+    # An op that is a scope, too, has another name there.
+    return {
+        row: graph.op_types[graph.op[node]] for row, node in rows.items() if hierarchy.name[row] == graph.name[node]
+    }
 
 
 def layer_names(hierarchy: Hierarchy) -> CodeNames:
@@ -88,7 +92,8 @@ def without_counter(name: str) -> str | None:
     >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
     ('block_1/dense', None, None)
     """
-    match = COUNTER.search(name, len(name) - LONGEST_COUNTER)
+    # Most names end in no digit: a look at it saves the regular expression.
+    match = COUNTER.search(name, len(name) - LONGEST_COUNTER) if name[-1:].isdigit() else None
     return name[: match.start()] if match else None
 
 
@@ -100,7 +105,10 @@ def counted_scopes(hierarchy: Hierarchy) -> CodeNames:
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
         counted = ((row, without_counter(hierarchy.name[row])) for row in rows)
         held = {row: name for row, name in counted if name is not None}
-        taken = set(hierarchy.name[root + 1 : stop]) if held else set()
+        inside = hierarchy.name[root + 1 : stop] if held else []
+        taken = set(held.values()).intersection(inside)
+        # Few are taken, and of these few have a counter themselves: only then all names are asked for.
+        taken = set(inside) if any(map(without_counter, taken)) else taken
         names |= {row: name for row, name in held.items() if is_free(name, taken)}
     return names
 

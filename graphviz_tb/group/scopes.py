@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import groupby
+from itertools import compress, groupby, repeat
+from operator import contains
 
 import numpy as np
 
 from graphviz_tb.group.tree import Tree
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, Ints, Longs
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.model.notice import Notice
@@ -30,15 +31,17 @@ class Growing:
     A leaf's order among its siblings is twice its node plus one, a scope's twice the first node below it.
     """
 
+    ordinary: Bools  # by node, whether it makes scopes: no mark, none of PyTorch's inputs and outputs
+    scope: Ints  # by node, the place in `scopes` of its name up to a slash; equal where one look-up is enough
+    scopes: list[str]
     functions: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     key: list[int] = field(default_factory=list)
-    leaf_parent: list[int] = field(default_factory=list)
-    leaf_node: list[int] = field(default_factory=list)
-    renamed: dict[int, str] = field(default_factory=dict)
-    leaf_key: dict[int, int] = field(default_factory=dict)
-    port: int = -1  # the op type of PyTorch's inputs and outputs, looked up once
+    leaf_parent: list[Longs] = field(default_factory=list)  # of the leaves in each of `leaf_node`
+    leaf_node: list[Longs] = field(default_factory=list)
+    renamed: dict[int, str] = field(default_factory=dict)  # by node
+    leaf_key: dict[int, int] = field(default_factory=dict)  # by node
     longest: int = 0  # letters of the longest name of a scope
     room: ScopeNameBudget = field(default_factory=ScopeNameBudget)
 
@@ -51,23 +54,19 @@ class Growing:
 
     def tree(self, graph: Graph) -> Tree:
         """All of it as one tree."""
-        groups, leaves = len(self.key), len(self.leaf_node)
-        kind = np.full(groups + leaves, RowKind.OP, np.uint8)
+        groups, nodes = len(self.key), np.concatenate(self.leaf_node)
+        kind = np.full(groups + len(nodes), RowKind.OP, np.uint8)
         kind[:groups] = RowKind.SCOPE
         kind[self.functions] = RowKind.FUNCTION
-        nodes = np.array(self.leaf_node, np.int64)
-        names = np.empty(groups + leaves, object)
-        names[:groups] = self.name
-        names[groups:] = list(map(graph.name.__getitem__, self.leaf_node))
-        names[[groups + leaf for leaf in self.renamed]] = list(self.renamed.values())
-        keys = np.concatenate((np.array(self.key, np.int64), 2 * nodes + 1))
-        keys[[groups + leaf for leaf in self.leaf_key]] = list(self.leaf_key.values())
+        names, keys = np.array(graph.name, object), 2 * np.arange(len(graph)) + 1
+        names[list(self.renamed)] = list(self.renamed.values())
+        keys[list(self.leaf_key)] = list(self.leaf_key.values())
         return Tree(
             kind,
-            np.concatenate((np.array(self.parent, np.int64), np.array(self.leaf_parent, np.int64))),
+            np.concatenate((np.array(self.parent, np.int64), *self.leaf_parent)),
             np.concatenate((np.full(groups, -1), nodes)),
-            names,
-            keys,
+            np.concatenate((np.array(self.name, object), names[nodes])),
+            np.concatenate((np.array(self.key, np.int64), keys[nodes])),
         )
 
 
@@ -78,10 +77,13 @@ def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], 
     `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes, they hang below the nearest one
     that exists.
     """
-    growing = Growing()
-    if PORT in graph.op_types and not options.tensorboard:
-        growing.port = graph.op_types.index(PORT)
-    starts = block_starts(graph)
+    port = graph.op_types.index(PORT) if PORT in graph.op_types and not options.tensorboard else -1
+    ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.scopes
+    alone = {node: scope for node, scope in looked_up_alone(graph, options) if ordinary[node]}
+    scope = scopes.number.copy()
+    scope[list(alone)] = np.arange(len(alone)) + len(scopes.names)
+    growing = Growing(ordinary, scope, [*scopes.names, *alone.values()])
+    starts = graph.block_starts()
     for block in range(len(starts) - 1):
         main = block == 0
         name = "" if main else graph.functions[block - 1].name
@@ -101,46 +103,55 @@ def too_deep(count: int) -> tuple[Notice, ...]:
     return (Notice("deep-names", text, count=count),)
 
 
-def block_starts(graph: Graph) -> list[int]:
-    """Where the main graph and each function body start among the nodes, with the end."""
-    # `graph.function` is sorted: -1 in the main graph, then 0, 1, … in the bodies.
-    cuts: list[int] = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
-    return [0, *cuts[1:]]
+def looked_up_alone(graph: Graph, options: GroupOptions) -> Iterator[tuple[int, str]]:
+    """The nodes whose scope others with equal names up to the last slash need not have, and that scope with a slash."""
+    if "/" in graph.scopes.names:
+        # In scope "" from where on another name has made that.
+        yield from ((node, "/") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
+    for node in () if options.tensorboard else numbered_nodes(graph):
+        around = graph.name[node].rpartition("/")[0]
+        yield node, around[: around.rfind("/") + 1]
 
 
 def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, options: GroupOptions) -> None:
     """Add one graph or function body below `root`."""
     scopes: dict[str, int] = {}
-    names = graph.name
-    first = len(growing.leaf_node)
-    ordinary = (start + np.flatnonzero((graph.mark[start:stop] == 0) & ~is_port(growing, graph, start, stop))).tolist()
-    add_parent, find = growing.leaf_parent.append, scopes.get  # bound once: the loop runs over every node of a file
-    for node in ordinary:
-        name = names[node]
-        cut = name.rfind("/")
-        if cut < 0:
-            add_parent(root)
-            continue
-        if (
-            name.startswith("_", cut + 1)
-            and not options.tensorboard
-            and is_numbered(name, graph.op_types[graph.op[node]])
-        ):
-            cut = name.rfind("/", 0, cut)
-            if cut < 0:
-                add_parent(root)
-                continue
-        # Most nodes are in a scope that is known: one look-up each.
-        parent = find(name[:cut])
-        add_parent(add_scope(growing, scopes, root, name[:cut], 2 * node) if parent is None else parent)
-    growing.leaf_node.extend(ordinary)
+    ordinary = growing.ordinary[start:stop]
+    nodes, marks = start + np.flatnonzero(ordinary), start + np.flatnonzero(~ordinary & graph.kept[start:stop])
+    parent = add_scopes(growing, scopes, root, nodes)
     if options.tensorboard:
-        drop_unkept(growing, graph, first)
+        kept = graph.kept[nodes]  # the scopes that others made stay
+        nodes, parent = nodes[kept], parent[kept]
         if start == 0:
-            integers_first(growing, graph, first, root)
-    if scopes:
-        move_into_scopes(growing, graph, scopes, first, options)
-    add_marks(growing, graph, scopes, root, start, stop, options)
+            integers_first(growing, graph, nodes[parent == root].tolist())
+    is_scope = np.fromiter(map(scopes.__contains__, graph.name[start:stop]), bool, stop - start)
+    inside = is_scope[nodes - start]
+    parent[inside] = move_into_scopes(growing, graph, scopes, nodes[inside].tolist(), options)
+    growing.leaf_node += nodes, marks
+    growing.leaf_parent += parent, add_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
+
+
+def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
+    """Add the scopes of some nodes of a block, in the order of the file, and give back that of each node."""
+
+    def scope_of(node: int, name: str) -> int:
+        found = scopes.get(name[:-1]) if name else root
+        return add_scope(growing, scopes, root, name[:-1], 2 * node) if found is None else found
+
+    number = growing.scope[nodes]
+    _, first, same_as = np.unique(number, return_index=True, return_inverse=True)
+    order, node = np.argsort(first), -1
+    found = [root] * len(first)
+    some = zip(order.tolist(), nodes[first[order]].tolist(), number[first[order]].tolist(), strict=True)
+    for place, node, scope in some:
+        found[place] = scope_of(node, growing.scopes[scope])
+        if growing.room.cut:
+            break
+    parent = np.array(found, np.int64)[same_as]
+    # What there is no room for is cut anew at each node.
+    for place in np.flatnonzero(nodes > node).tolist() if growing.room.cut else ():
+        parent[place] = scope_of(int(nodes[place]), growing.scopes[number[place]])
+    return parent
 
 
 def is_numbered(name: str, op: str) -> bool:
@@ -154,20 +165,23 @@ def is_numbered(name: str, op: str) -> bool:
     return number.isdigit() and last_segment(around) == op
 
 
+def numbered_nodes(graph: Graph) -> list[int]:
+    """The nodes whose names are but the types of their ops and numbers."""
+    nodes = compress(range(len(graph)), map(contains, graph.name, repeat("/_")))
+    return [node for node in nodes if is_numbered(graph.name[node], graph.op_types[graph.op[node]])]
+
+
 def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, key: int) -> int:
     """Add scope `name` and those around it that are missing, outermost first."""
     name = growing.room.within(name)
     if name in scopes or not name:
         return scopes.get(name, root)
     # From the inside out to the first scope that is known; "" where none is, which is the root.
-    missing = []
-    parent = None
-    around = name
-    while parent is None:
+    missing, cut = [name], name.rfind("/")
+    while cut >= 0 and (around := name[:cut]) not in scopes:
         missing.append(around)
-        cut = around.rfind("/")
-        around = around[: max(cut, 0)]
-        parent = scopes.get(around) if cut >= 0 else root
+        cut = name.rfind("/", 0, cut)
+    parent = scopes[around] if cut >= 0 else root
     if len(name) > growing.longest:
         growing.longest = len(name)
     growing.room.take(name, missing)
@@ -179,19 +193,12 @@ def add_scope(growing: Growing, scopes: dict[str, int], root: int, name: str, ke
     return parent
 
 
-def drop_unkept(growing: Growing, graph: Graph, first: int) -> None:
-    """Take out the leaves of nodes that are left out; the scopes they made stay."""
-    kept = [leaf for leaf in range(first, len(growing.leaf_node)) if graph.kept[growing.leaf_node[leaf]]]
-    growing.leaf_parent[first:] = [growing.leaf_parent[leaf] for leaf in kept]
-    growing.leaf_node[first:] = [growing.leaf_node[leaf] for leaf in kept]
-
-
-def integers_first(growing: Growing, graph: Graph, first: int, root: int) -> None:
-    """Names like "7" come before all others, in ascending order, wherever TensorBoard keeps an order."""
-    names = {leaf: graph.name[growing.leaf_node[leaf]] for leaf in range(first, len(growing.leaf_node))}
-    whole = [leaf for leaf in names if growing.leaf_parent[leaf] == root and INTEGER.fullmatch(names[leaf])]
+def integers_first(growing: Growing, graph: Graph, nodes: list[int]) -> None:
+    """Of some nodes, those with names like "7" come before all others, in ascending order, wherever TensorBoard keeps
+    an order."""
+    whole = [node for node in nodes if INTEGER.fullmatch(graph.name[node])]
     # More digits are a larger number, however many there are: none begins with 0.
-    whole.sort(key=lambda leaf: (len(names[leaf]), names[leaf]))
+    whole.sort(key=lambda node: (len(graph.name[node]), graph.name[node]))
     # Keys of all others are 0 or more.
     growing.leaf_key.update(zip(whole, range(-len(whole), 0), strict=True))
 
@@ -205,74 +212,55 @@ def strict_name(name: str) -> str:
     return f"{name}/({last_segment(name)})"
 
 
-def move_into_scopes(growing: Growing, graph: Graph, scopes: dict[str, int], first: int, options: GroupOptions) -> None:
-    """Give ops that are also scopes their strict name and place; with one more pair of brackets where a scope or a
-    node has that name, which TensorBoard does not ask."""
-    nodes = growing.leaf_node
-    if first == len(nodes):
-        return
-    index = graph.index[int(graph.function[nodes[first]]) + 1]
-    for leaf in leaves_that_are_scopes(growing, graph, scopes, first, index):
-        name = graph.name[nodes[leaf]]
+def move_into_scopes(
+    growing: Growing, graph: Graph, scopes: dict[str, int], nodes: list[int], options: GroupOptions
+) -> list[int]:
+    """Give ops that are also scopes their strict name; with one more pair of brackets where a scope or a node has that
+    name, which TensorBoard does not ask. Give back their scopes, which come where the first node in them does."""
+    index = graph.index[int(graph.function[nodes[0]]) + 1] if nodes else {}
+    for node in nodes:
+        name = graph.name[node]
         strict, brackets = strict_name(name), 1
         while not options.tensorboard and (strict in index or strict in scopes):
             brackets += 1
             strict = f"{name}/{'(' * brackets}{last_segment(name)}{')' * brackets}"
-        growing.renamed[leaf] = strict
-        scope = growing.leaf_parent[leaf] = scopes[name]
-        # A scope comes where its first node does, and this op may come before all others in it.
-        while growing.parent[scope] >= 0 and growing.key[scope] > 2 * nodes[leaf]:
-            growing.key[scope] = 2 * nodes[leaf]
+        growing.renamed[node] = strict
+        scope = scopes[name]
+        # This op may come before all others in it.
+        while growing.parent[scope] >= 0 and growing.key[scope] > 2 * node:
+            growing.key[scope] = 2 * node
             scope = growing.parent[scope]
-
-
-def leaves_that_are_scopes(
-    growing: Growing, graph: Graph, scopes: dict[str, int], first: int, index: Mapping[str, int]
-) -> list[int]:
-    """Leaves whose name is a scope: few, so the scopes are looked up among the names where each occurs once."""
-    nodes = growing.leaf_node
-    names = graph.name
-    # `index` has one node for each name: where names repeat, it would miss some.
-    if len(index) == int((graph.function == graph.function[nodes[first]]).sum()):
-        known = np.zeros(len(graph), bool)
-        known[[index[scope] for scope in index.keys() & scopes.keys()]] = True
-        leaves: list[int] = (first + np.flatnonzero(known[nodes[first:]])).tolist()
-        return leaves
-    return [leaf for leaf in range(first, len(nodes)) if names[nodes[leaf]] in scopes]
+    return [scopes[graph.name[node]] for node in nodes]
 
 
 def add_marks(
-    growing: Growing, graph: Graph, scopes: dict[str, int], root: int, start: int, stop: int, options: GroupOptions
-) -> None:
-    """Hang constants, summaries and ports below the nearest scope of their name."""
-    hung = ((graph.mark[start:stop] > 0) & graph.kept[start:stop]) | is_port(growing, graph, start, stop)
-    marks = (start + np.flatnonzero(hung)).tolist()
-    # Last of all: marks hang below scopes that ordinary nodes made.
-    skipped = unseen_scopes(graph, marks) if options.tensorboard and marks else frozenset()
-    names, add_parent, find = graph.name, growing.leaf_parent.append, scopes.get
-    lengths = set(map(len, scopes)) if marks else set()  # of a name of nothing but slashes few parts are looked up
+    growing: Growing,
+    graph: Graph,
+    scopes: dict[str, int],
+    root: int,
+    marks: Longs,
+    is_scope: Bools,
+    options: GroupOptions,
+) -> Longs:
+    """Hang constants, summaries and ports below the nearest scope of their name, and give back those."""
+    lengths = set(map(len, scopes)) if len(marks) else set()  # of a name of nothing but slashes few parts are looked up
     longest = growing.longest + 1  # no scope has a longer name: slashes beyond need no look-up
-    for leaf, node in enumerate(marks, len(growing.leaf_node)):
-        name = names[node]
-        parent = find(name)
-        if parent is not None and name not in skipped:
-            growing.renamed[leaf] = strict_name(name)
-        else:
-            cut, parent = name.rfind("/", 0, longest), None
-            while cut >= 0 and (cut not in lengths or (parent := find(name[:cut])) is None):
-                cut = name.rfind("/", 0, cut)
-        add_parent(root if parent is None else parent)
-    growing.leaf_node.extend(marks)
 
+    def nearest(name: str) -> int:
+        cut = name.rfind("/", 0, longest)
+        while cut >= 0 and (cut not in lengths or name[:cut] not in scopes):
+            cut = name.rfind("/", 0, cut)
+        return scopes[name[:cut]] if cut >= 0 else root
 
-def is_port(growing: Growing, graph: Graph, start: int, stop: int) -> Bools:
-    """Which ops are the module's own inputs and outputs, that PyTorch names "input/x" and "output/output.1".
-
-    TensorBoard knows none.
-    """
-    ports: Bools = graph.op[start:stop] == growing.port
-    ports &= graph.mark[start:stop] == 0
-    return ports
+    number, same_as = np.unique(growing.scope[marks], return_inverse=True)
+    parent = np.array([nearest(growing.scopes[each]) for each in number.tolist()], np.int64)[same_as]
+    # Last of all: marks hang below scopes that ordinary nodes made.
+    skipped = unseen_scopes(graph, marks.tolist()) if options.tensorboard and len(marks) else frozenset()
+    for place in np.flatnonzero(is_scope).tolist():
+        node = int(marks[place])
+        if (name := graph.name[node]) not in skipped:
+            growing.renamed[node], parent[place] = strict_name(name), scopes[name]
+    return parent
 
 
 def unseen_scopes(graph: Graph, marks: list[int]) -> frozenset[str]:

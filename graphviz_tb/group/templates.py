@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphviz_tb.algorithms.canonical import RefinementBudget, canonical
 from graphviz_tb.limits import REFINEMENTS
-from graphviz_tb.model.columns import Bools, Ints, Longs, ints, runs, scramble
+from graphviz_tb.model.columns import Bools, Ints, Longs, begins, ints, runs, scramble
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
@@ -164,30 +164,19 @@ def renumber(template: Longs, start: int = 0) -> Longs:
 def metaedge_codes(hierarchy: Hierarchy, wanted: Bools) -> tuple[Longs, Longs]:
     """One number for each metaedge (position of source, of target, data and control flags), filed by owner, for those
     owners that are `wanted`."""
-    position = np.zeros(len(hierarchy), np.int64)
-    start = hierarchy.child_start
-    order = hierarchy.child_order
-    position[order] = np.arange(len(order)) - start[hierarchy.parent[order]]
-    owner = np.repeat(np.arange(len(hierarchy)), np.diff(hierarchy.owner_start))
-    held = wanted[owner]
-    edges, owner = hierarchy.edge_order[held], owner[held]
-    source, target = position[hierarchy.edge_from[edges]], position[hierarchy.edge_to[edges]]
+    start, order, parent = hierarchy.child_start, hierarchy.child_order, hierarchy.parent
+    place = np.zeros(len(hierarchy), np.int64)
+    place[order] = np.arange(len(order))
+    edges = hierarchy.edge_order[np.repeat(wanted, np.diff(hierarchy.owner_start))]
+    source, target = hierarchy.edge_from[edges], hierarchy.edge_to[edges]
     flag = np.where(hierarchy.graph.control[edges], 2, 1)
-    by = np.lexsort((target, source, owner))
-    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data.
-    owner, pair, flag = owner[by], (source[by] << 33) | (target[by] << 2), flag[by]
-    cuts = distinct_cuts(owner, pair)
-    merged = np.bitwise_or.reduceat(flag, cuts) if len(cuts) else flag  # several edges of one pair are one metaedge
-    counts = np.bincount(owner[cuts], minlength=len(hierarchy))
-    return pair[cuts] | merged, np.concatenate(([0], np.cumsum(counts)))
-
-
-def distinct_cuts(owner: Longs, pair: Longs) -> Longs:
-    """Where a new (owner, pair) begins in two sorted columns."""
-    if not len(owner):
-        return np.zeros(0, np.int64)
-    new = (owner[1:] != owner[:-1]) | (pair[1:] != pair[:-1])
-    return np.concatenate(([0], np.flatnonzero(new) + 1))
+    # Bits of a code: 33-62 the source, 2-32 the target, 1 control, 0 data. Places of children are in the order of their
+    # parents: sorted by the place of the source, codes are filed by owner.
+    codes = np.sort(place[source] << 33 | place[target] - start[parent[target]] << 2 | flag)
+    cuts = runs(codes >> 2)[:-1]
+    merged = np.bitwise_or.reduceat(codes, cuts) if len(cuts) else codes  # several edges of one pair are one metaedge
+    owner = parent[order[merged >> 33]]
+    return merged - (start[owner] << 33), begins(owner, len(hierarchy))
 
 
 def groups_by_height(hierarchy: Hierarchy) -> list[Longs]:

@@ -21,7 +21,7 @@ from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.loop_arguments import call_carried
 from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import ValueOrigins, find_weights
-from graphviz_tb.interpret.parts import model_nodes, parts_of
+from graphviz_tb.interpret.parts import copies, model_nodes, parts_of
 from graphviz_tb.interpret.pytorch import call_by_kind
 from graphviz_tb.interpret.variables import variables_of
 from graphviz_tb.interpret.weight_names import name_weights
@@ -74,9 +74,10 @@ def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weig
         writes=graph.of_types(lambda op: has_role(op, Role.ASSIGN, Role.UPDATE, Role.SCATTER)),
         stores=graph.of_types(lambda op: has_role(op, *STORES)),
         sizes=graph.of_types(lambda op: op in SIZES or op in FILLED),
-        flow=Later(lambda: flow_of(graph)),
+        flow=Later(lambda: flow_of(known)),
         indexes=Later(lambda: index_arithmetic(known)),
         model=Later(lambda: freeze(model_nodes(known, known.meaning.flow()))),
+        copies=Later(lambda: freeze(copies(known, uses_weight(known, carried)))),
         part=part,
         variables=Later(lambda: variables_of(known, carried, part())),
     )

@@ -37,13 +37,14 @@ def of_custom_gradients(graph: Graph, behind: Bools, feeding: Bools) -> Bools:
         return late
     data = ~graph.control
     late = spread_from(late, graph.source[data], graph.target[data])
-    return late | alone_for(
-        graph, late | behind, feeding, {scope(graph, node) for node in np.flatnonzero(late & ~behind).tolist()}
-    )
+    scope = graph.scopes.number
+    scopes = np.zeros(len(graph.scopes.names), bool)
+    scopes[scope[late & ~behind]] = True
+    return late | alone_for(graph, late | behind, feeding & scopes[scope])
 
 
-def alone_for(graph: Graph, users: Bools, feeding: Bools, scopes: set[tuple[int, str]]) -> Bools:
-    """Which nodes in some scopes feed nothing but `users`, or what feeds these alone."""
+def alone_for(graph: Graph, users: Bools, asked: Bools) -> Bools:
+    """Which of the nodes that are `asked` for feed nothing but `users`, or what feeds these alone."""
     found = np.zeros(len(graph), bool)
     data = ~graph.control
     left = np.bincount(graph.source[data & ~users[graph.target]], minlength=len(graph))  # edges to others than `users`
@@ -51,18 +52,12 @@ def alone_for(graph: Graph, users: Bools, feeding: Bools, scopes: set[tuple[int,
     # Edges are filed by target: the inputs of node v are inputs[start[v]:start[v + 1]].
     inputs = graph.source[data]
     start = begins(graph.target[data], len(graph))
-    candidates = np.flatnonzero((left == 0) & (given > 0) & feeding & ~users).tolist()
-    todo = [node for node in candidates if scope(graph, node) in scopes]
+    todo = np.flatnonzero((left == 0) & (given > 0) & asked & ~users).tolist()
     while todo:
         node = todo.pop()
         found[node] = True
         for source in inputs[start[node] : start[node + 1]].tolist():
             left[source] -= 1
-            if not left[source] and feeding[source] and not users[source] and scope(graph, source) in scopes:
+            if not left[source] and asked[source] and not users[source]:
                 todo.append(source)
     return found
-
-
-def scope(graph: Graph, node: int) -> tuple[int, str]:
-    """The function and the scope of a node."""
-    return int(graph.function[node]), graph.name[node].rpartition("/")[0]

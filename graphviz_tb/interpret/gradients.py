@@ -28,9 +28,9 @@ BACKWARD = re.compile(r"(__inference_)?__backward_.*|.*(body|cond)_\d+(_rewritte
 def flow_of(graph: Graph) -> Flow:
     """Before: a graph with its marks. After: no node is both forward and behind; what comes from gradients is not
     forward, though it may feed others."""
-    scopes = {node: scope for node, name in enumerate(graph.name) if (scope := gradient_scope(name))}
-    named = np.zeros(len(graph), bool)
-    named[list(scopes)] = True
+    around = graph.scopes
+    scopes = {name: scope for name in around.names if (scope := gradient_scope(name))}
+    named = np.fromiter(map(scopes.__contains__, around.names), bool)[around.number]
     gradient = gradient_ops(graph, named)
     if not gradient.any():
         return Flow(gradient, gradient, gradient, gradient, named)
@@ -69,15 +69,15 @@ def gradient_scope(name: str) -> str:
     return match[0] if match else ""
 
 
-def differentiated(graph: Graph, scopes: dict[int, str]) -> Iterator[int]:
-    """The ops of the main graph that have a scope of gradients.
+def differentiated(graph: Graph, scopes: dict[str, str]) -> Iterator[int]:
+    """The ops of the main graph that have a scope of gradients. Before: all scopes in such scopes, and in which.
 
     A loss is among them though nothing may need its value: the gradient of a sum is known without it.
     """
     index = graph.index[0]
     seen: set[str] = set()
-    for node, scope in scopes.items():
-        inner = graph.name[node][len(scope) + 1 :].rpartition("/")[0] + "/"
+    for around, scope in scopes.items():
+        inner = around[len(scope) + 1 :] or "/"
         if inner in seen:
             continue
         seen.add(inner)

@@ -11,6 +11,8 @@ Floating numbers made of whole ones that are given are none either: ages, or the
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from graphviz_tb.algorithms.output_dtypes import all_dtypes
@@ -19,7 +21,7 @@ from graphviz_tb.interpret.origins import argument_of
 from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
 from graphviz_tb.model.dtypes import INDEXING, dtype_name
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.ops.outputs import gives_truth, op_def
+from graphviz_tb.ops.outputs import Output, gives_truth, op_def
 from graphviz_tb.ops.roles import ADDS, CONSTANTS, LISTS, RANGES, SIZES, Role, has_role
 
 STATE = (Role.VARIABLE, Role.TEMPORARY, Role.HANDLE, Role.TABLE, Role.NEXT_ELEMENT, Role.RESTORE)
@@ -90,10 +92,31 @@ def handed_on(graph: Graph, works: Bools, floating: Bools, source: Ints, target:
 
 def gives_whole(graph: Graph, node: int) -> bool:
     """Whether all that a node gives is whole numbers or truth values."""
+    said = said_whole(graph.op_types[graph.op[node]])
+    if isinstance(said, bool):
+        return said
     definition = graph.node_def(node)
     if definition is None:
         function, argument = argument_of(graph, node)
         signature = graph.graph_def.library.function[graph.functions[function].index].signature
         return dtype_name(signature.input_arg[argument].type) in INDEXING
+    if said and (value := definition.attr.get(said)) is not None and value.type:
+        return dtype_name(value.type) in INDEXING
     dtypes = all_dtypes(definition)
     return bool(dtypes) and INDEXING.issuperset(dtypes)
+
+
+@cache
+def said_whole(op: str) -> bool | str:
+    """Whether an op type alone says that all it gives is whole numbers or truth values, or else the attribute that says
+    it of its one output; "" where several say it.
+
+    >>> said_whole("Where"), said_whole("NoOp"), said_whole("Fill"), said_whole("Unique")
+    (True, False, 'T', '')
+    """
+    known = op_def(op)
+    outputs = known.outputs if known is not None else (Output(""), Output(""))
+    if all(output.dtype and not output.counted_by for output in outputs):
+        return bool(outputs) and all(output.dtype in INDEXING for output in outputs)
+    one = outputs[0]
+    return "" if len(outputs) > 1 or one.several or one.counted_by else one.attr

@@ -58,8 +58,7 @@ def parts_of(graph: Graph, uses_weight: Bools) -> Bytes:
         weighed = spread_from(uses, graph.source[data], graph.target[data])
         before = spread_from(uses, graph.target[data], graph.source[data])
         part[flow.forward & weighed & ~before] = Part.LOSS
-        others = model & ~flow.forward & ~flow.behind
-        part[copies(graph, others, shared(graph, uses), weighed & flow.forward)] = Part.COPY
+        part[graph.meaning.copies()] = Part.COPY
     part.setflags(write=False)
     return part
 
@@ -154,22 +153,29 @@ def shared(graph: Graph, uses: Bools) -> Bools:
     return users
 
 
-def copies(graph: Graph, others: Bools, uses_weight: Bools, forward: Bools) -> Bools:
-    """Return which of `others` are connected, multiply with weights, and take no result that `forward` computes with
-    weights. An average of weights multiplies no input with them and changes a variable; a branch is part of its model.
+def copies(graph: Graph, uses_weight: Bools) -> Bools:
+    """Return which nodes of the model no gradient reaches, that are connected, multiply with weights that gradients
+    reach, and take no result that the model computes with weights.
+
+    An average of weights multiplies no input with them and changes a variable; a branch is part of its model.
     """
-    alone = others & (graph.mark == 0)
-    if not (alone & uses_weight).any():
+    flow = graph.meaning.flow()
+    uses = uses_weight & flow.forward
+    others = ~flow.forward & ~flow.behind & (graph.mark == 0)
+    layers = graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS) & others & shared(graph, uses)
+    # Most graphs have none, and nobody asks for their model.
+    others &= layers.any() and graph.meaning.model()
+    if not (layers & others).any():
         return np.zeros(len(graph), bool)
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
-    inner = alone[source] & alone[target]
+    forward = spread_from(uses, source, target) & flow.forward
+    inner = others[source] & others[target]
     # Both ways along edges: all that hangs together.
     ends = np.concatenate((source[inner], target[inner])), np.concatenate((target[inner], source[inner]))
     fed = np.zeros(len(graph), bool)
-    fed[target[forward[source] & alone[target]]] = True
-    fed[source[alone[source] & graph.meaning.writes[target]]] = True
-    fed |= alone & graph.of_types(lambda op: op in FRAME_SWITCHES or op in FRAME_MERGES)
-    layers = uses_weight & graph.of_types(lambda op: op in CONVOLUTIONS or op in PRODUCTS)
-    copied: Bools = spread_from(alone & layers, *ends) & ~spread_from(fed, *ends)
+    fed[target[forward[source] & others[target]]] = True
+    fed[source[others[source] & graph.meaning.writes[target]]] = True
+    fed |= others & graph.of_types(lambda op: op in FRAME_SWITCHES or op in FRAME_MERGES)
+    copied: Bools = spread_from(others & layers, *ends) & ~spread_from(fed, *ends)
     return copied

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphviz_tb.interpret.lazily import Lazily
-from graphviz_tb.interpret.origins import HANDED_IN, WRITES, ValueOrigins, argument_of
+from graphviz_tb.interpret.origins import HANDED_IN, WRITES, ValueOrigins, argument_of, in_weight_slots
 from graphviz_tb.interpret.weight_shapes import constant_shape, handled_shape, used_shapes
-from graphviz_tb.model.columns import distinct
+from graphviz_tb.model.columns import Ints, Longs, distinct
 from graphviz_tb.model.graph import Graph, Mark
 from graphviz_tb.model.paths import last_segment
 from graphviz_tb.model.tensors import Shape, shape_of
@@ -35,12 +35,12 @@ DTYPES = {1: "float32", 2: "float64", 14: "bfloat16", 19: "float16"}
 def name_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight]:
     """Before: which marks are where. After: a weight for each mark of that kind that is drawn beside an op."""
     ends = distinct(graph.beside.mark[graph.mark[graph.beside.mark] == Mark.WEIGHT]).tolist()
+    variable = variables_of(carried)
 
     # Both need all edges: they are worked out when the first weight is asked for, and once.
     @cache
-    def around() -> tuple[dict[int, str], dict[int, int]]:
-        variables = {end: variable_of(carried, end) for end in ends}
-        return roles_of(graph), count_uses(graph, variables)
+    def around() -> tuple[dict[int, str], Longs]:
+        return roles_of(graph), count_uses(graph, variable)
 
     @cache
     def by_use() -> Mapping[int, Shape]:
@@ -54,55 +54,49 @@ def name_weights(graph: Graph, carried: ValueOrigins) -> Mapping[int, Weight]:
         return name, dtype, shape, SAYS_NOTHING.fullmatch(last_segment(name) or name) is not None
 
     def tell(end: int) -> Weight:
-        variable = variable_of(carried, end)
         roles, uses = around()
-        origin = int(carried.origin[end])
-        name, dtype, shape, vague = told(variable if variable >= 0 else origin)
+        origin, maker = int(carried.origin[end]), int(variable[end])
+        name, dtype, shape, vague = told(maker if maker >= 0 else origin)
         read_dtype, read_shape = read(graph.node_def(end))
         role = roles.get(end, "weight") if vague else ""
         role = carried.roles.get(origin, role)
         shape = shape if shape is not None else read_shape
         shape = shape if shape is not None else by_use().get(origin)
         # What a cast or a read gives is what the op gets.
-        return Weight(name, read_dtype or dtype, shape, role, uses[end])
+        return Weight(name, read_dtype or dtype, shape, role, max(1, int(uses[maker])) if maker >= 0 else 1)
 
     return Lazily(ends, tell)
 
 
-def variable_of(carried: ValueOrigins, node: int) -> int:
-    """The one variable that a weight is; -1 for an argument that calls give different ones, or none."""
-    origin = int(carried.origin[node])
-    if origin not in carried.bound:
-        return origin
-    variable = carried.bound[origin]
-    return variable[0] if len(variable) == 1 else -1
+def variables_of(carried: ValueOrigins) -> Ints:
+    """By node the one variable that a weight is; -1 for an argument that calls give different ones, or none."""
+    made = np.arange(-1, len(carried.origin), dtype=np.int32)  # by maker, from -1 on
+    for argument, variable in carried.bound.items():
+        made[argument + 1] = variable[0] if len(variable) == 1 else -1
+    return made[carried.origin + 1]
 
 
 def roles_of(graph: Graph) -> dict[int, str]:
     """Return the role of each weight: the name that the first op with a name for this input gives it."""
     roles: dict[int, str] = {}
-    for edge in np.flatnonzero(
-        (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
-    ).tolist():
+    into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE) & in_weight_slots(graph)
+    for edge in np.flatnonzero(into).tolist():
         # The first op in file order decides.
-        words = weight_names(graph.op_types[graph.op[graph.target[edge]]])
-        word = "" if graph.control[edge] else words.get(int(graph.slot[edge]), "")
+        word = weight_names(graph.op_types[graph.op[graph.target[edge]]])[int(graph.slot[edge])]
         if word:
             roles.setdefault(int(graph.source[edge]), word)
     return roles
 
 
-def count_uses(graph: Graph, variables: dict[int, int]) -> dict[int, int]:
-    """How many ops use the variable of each weight; what writes, saves or hands it on to a function does not."""
+def count_uses(graph: Graph, variable: Ints) -> Longs:
+    """How many ops use each variable; what writes, saves or hands it on to a function does not."""
     writes = graph.of_types(lambda op: WRITES.fullmatch(op) or op in CALLS)
-    into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE)
+    used = variable[graph.source]
+    into = (graph.mark[graph.source] == Mark.WEIGHT) & (graph.mark[graph.target] == Mark.NONE) & (used >= 0)
     into &= ~graph.control & ~writes[graph.target]
-    users: dict[int, set[int]] = {}
-    # A set: an op that reads a variable twice uses it once.
-    for end, host in zip(graph.source[into].tolist(), graph.target[into].tolist(), strict=True):
-        if variables[end] >= 0:
-            users.setdefault(variables[end], set()).add(host)
-    return {end: max(1, len(users.get(variable, ()))) for end, variable in variables.items()}
+    # As one number each: an op that reads a variable twice uses it once.
+    pairs = distinct(used[into].astype(np.int64) << 32 | graph.target[into])
+    return np.bincount(pairs >> 32, minlength=len(graph))
 
 
 def declared(graph: Graph, maker: int) -> tuple[str, str, Shape]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import IntEnum
+from itertools import count, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graphviz_tb.model.columns import Bools, Bytes, Ints
+from graphviz_tb.model.columns import Bools, Bytes, Ints, ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.interpretation import UNKNOWN, Interpretation
 from graphviz_tb.model.layers import Layer
@@ -84,6 +86,17 @@ class MarkPairs:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NodeScopes:
+    """`names[number[n]]` is the name of node `n` up to its last slash, that too; "" where it has none.
+
+    Numbers are in the order of the file, those of the main graph and of each function apart.
+    """
+
+    number: Ints
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Graph:
     """Columns of nodes and edges, in file order: main graph first, then each function's arguments and body.
 
@@ -130,6 +143,7 @@ class Graph:
     missing: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     layers: Mapping[str, Layer] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     meaning: Interpretation = field(default=UNKNOWN, repr=False)
+    _scopes: list[NodeScopes] = field(default_factory=list, init=False, repr=False)  # what `scopes` has found
 
     def __len__(self) -> int:
         return len(self.name)
@@ -143,6 +157,25 @@ class Graph:
         """Which nodes have an op type that something holds for; it is asked once for each type."""
         types: Bools = np.array([bool(wanted(op)) for op in self.op_types], bool)
         return types[self.op]
+
+    @property
+    def scopes(self) -> NodeScopes:
+        """The scopes in the names of all nodes, looked up once."""
+        if not self._scopes:
+            names: list[str] = []
+            number: list[int] = []
+            for start, stop in pairwise(self.block_starts()):
+                known: defaultdict[str, int] = defaultdict(count(len(names)).__next__)
+                number += [known[name[: name.rfind("/") + 1]] for name in self.name[start:stop]]
+                names += known
+            self._scopes.append(NodeScopes(ints(np.array(number, np.int32)), names))
+        return self._scopes[0]
+
+    def block_starts(self) -> list[int]:
+        """Where the main graph and each function body start among the nodes, with the end."""
+        # `function` is sorted: -1 in the main graph, then 0, 1, … in the bodies.
+        cuts: list[int] = np.searchsorted(self.function, np.arange(-1, len(self.functions) + 1)).tolist()
+        return [0, *cuts[1:]]
 
     @property
     def edge_count(self) -> int:

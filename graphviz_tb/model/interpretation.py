@@ -56,7 +56,7 @@ class Interpretation:
 
     `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
     positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
-    does), `part` for the `Part` of each node, `variables` for all variables.
+    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables.
     """
 
     origin: Ints
@@ -68,6 +68,7 @@ class Interpretation:
     flow: Later[Flow]
     indexes: Later[Bools]
     model: Later[Bools]
+    copies: Later[Bools]
     part: Later[Bytes]
     variables: Later[tuple[Variable, ...]]
 
@@ -81,6 +82,7 @@ UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
     NO,
     NO,
     made(Flow(NO, NO, NO, NO, NO)),
+    made(NO),
     made(NO),
     made(NO),
     made(np.zeros(0, np.uint8)),

@@ -134,8 +134,7 @@ def build_scopes(graph: Graph) -> Scopes:
     roots: list[int] = []
     of_node: list[int] = []
     leaves: list[str] = []
-    # Nodes are filed by function, -1 for the main graph: those of block b are `cuts[b]:cuts[b + 1]`.
-    cuts = np.searchsorted(graph.function, np.arange(-1, len(graph.functions) + 1)).tolist()
+    cuts = graph.block_starts()  # nodes of block b are `cuts[b]:cuts[b + 1]`
     for block in range(len(graph.functions) + 1):
         roots.append(tree.add(-1, "" if block == 0 else graph.functions[block - 1].name))
         add_names(tree, roots[-1], graph.name[cuts[block] : cuts[block + 1]], of_node, leaves, room)

@@ -17,7 +17,6 @@ from graphviz_tb.algorithms.quiet import by_row, training_rows, under
 from graphviz_tb.algorithms.reached import reached
 from graphviz_tb.model.columns import Bytes, Longs, distinct
 from graphviz_tb.model.hierarchy import Hierarchy
-from graphviz_tb.model.interpretation import Part
 
 FEWEST_OPS, LEAST = 3, 0.02  # a smaller forward part, in ops or of the level, is what gradients are worked out with
 
@@ -93,7 +92,7 @@ class TrainingLevels:
 
     @cached_property
     def _copied(self) -> Longs:
-        return under(self.hierarchy, self.hierarchy.graph.meaning.part() == Part.COPY)
+        return under(self.hierarchy, self.hierarchy.graph.meaning.copies())
 
     def _inputs(self, row: int, others: Sequence[int], model: set[int]) -> set[int]:
         """Which of `others` lead into a model other than by writing its variables: readers that fill its queues."""
