@@ -77,7 +77,6 @@ REMEMBERED_LINES = Limit(1 << 16, "read", "lines",
     "that are remembered for each type of message", "forgotten, and parsed anew")
 REMEMBERED_LINE = Limit(240, "read", "characters",
     "of a line that is remembered; longer ones are seldom met twice", "parsed anew")
-MESSAGES_KEPT = Limit(4096, "read", "nodes", "of a binary graph whose messages are kept", "decoded anew")
 HEAD = Limit(1 << 16, "read", "bytes", "of a file from which its format is recognised", "not looked at")
 LARGE_TEXT = Limit(32 << 20, "read", "bytes", "of a text that is read as a whole", "read in windows")
 CONFIG_BYTES = Limit(256 << 20, "read", "bytes", "of the JSON of a Keras archive, unpacked", "refused")

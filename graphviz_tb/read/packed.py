@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
-from graphviz_tb.limits import MESSAGES_KEPT
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 
+ONE_IN = 4  # nodes: where messages of more were asked for, all are decoded, at once
 NODE = 0x0A  # the tag of a node: field 1, bytes
 
 
@@ -25,6 +25,7 @@ class PackedNodes(Sequence[NodeDef]):
     def __init__(self, data: bytes, stops: array[int]) -> None:
         self._data, self._stops = data, stops
         self._kept: dict[int, NodeDef] = {}
+        self._all: Sequence[NodeDef] = ()
 
     def __len__(self) -> int:
         return len(self._stops)
@@ -36,13 +37,15 @@ class PackedNodes(Sequence[NodeDef]):
     def __getitem__(self, at: int | slice) -> NodeDef | list[NodeDef]:
         if isinstance(at, slice):
             return [self[each] for each in range(*at.indices(len(self)))]
-        if not 0 <= at < len(self):
-            return self[range(len(self))[at]]  # from the end, or an error
+        if self._all:
+            return self._all[at]
         node = self._kept.get(at)
         if node is None:
-            if len(self._kept) >= MESSAGES_KEPT:
-                self._kept.clear()
+            if not 0 <= at < len(self):
+                return self[range(len(self))[at]]  # from the end, or an error
             node = self._kept[at] = self._decoded(at, at + 1)[0]
+            if len(self._kept) * ONE_IN > len(self):
+                self._all = self._decoded(0, len(self))
         return node
 
     def __iter__(self) -> Iterator[NodeDef]:
@@ -55,7 +58,7 @@ class PackedNodes(Sequence[NodeDef]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the bytes alone."""
-        return {**vars(self), "_kept": {}}
+        return {**vars(self), "_kept": {}, "_all": ()}
 
 
 class PackedGraph:
