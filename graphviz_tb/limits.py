@@ -288,6 +288,7 @@ COLOURED_CATEGORIES = Limit(24, "chart", "categories", "of points with colours o
 
 TYPES_IN_LEGEND = Limit(3, "color", "op types", "without costs that the legend names", "counted")
 BANDS = Limit(5, "color", "bands", "of a box, then one for the rest", "counted as others")
+SHARES_COUNTED = Limit(20_000_000, "color", "numbers", "of ops of each category under all rows", "counted row by row")
 CATEGORY_NAME = Limit(300, "color", "letters", "of a category: each group around its ops names it again", "cut")
 
 DOT_TEXT = Limit(1500, "render", "letters", "of a text in DOT; Graphviz refuses strings of 16 KiB", "cut")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -36,6 +36,10 @@ class Colouring:
     def alike(self, row: int) -> Hashable:
         """Return a key that is equal for rows with the same fill and words; one of them is asked for all."""
         return row
+
+    def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
+        """Return `alike` of some rows."""
+        return map(self.alike, rows)
 
     def second(self, path: Path) -> str | None:
         """Return the second line of the box at `path`; None for the usual one."""

@@ -4,7 +4,7 @@ proportion."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, plain_fill, ranked
-from graphviz_tb.limits import BANDS, CATEGORY_NAME
+from graphviz_tb.limits import BANDS, CATEGORY_NAME, SHARES_COUNTED
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import OP, Hierarchy
+from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy
 from graphviz_tb.model.measure import cut_middle, thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
@@ -64,6 +64,22 @@ class Shares(Colouring):
     def alike(self, row: int) -> Hashable:
         """Ops of one category, groups that hold as many of each."""
         return is_op(self.hierarchy, row), tuple(self.counts(row))
+
+    def keys(self, rows: Sequence[int]) -> Iterable[Hashable]:
+        """The same of some rows, counted in columns where these are not too many."""
+        hierarchy, ops = self.hierarchy, self.category[self.ordinary]
+        wide, asked = len(self.names) + 1, np.asarray(rows, np.int64)
+        if (len(ops) + len(asked)) * wide > SHARES_COUNTED:
+            return super().keys(rows)
+        # How many ops of each category come before each op; column 0 is of those without one.
+        before = np.zeros((len(ops) + 1, wide), np.int32)
+        before[np.arange(1, len(ops) + 1), ops + 1] = 1
+        np.cumsum(before, axis=0, out=before)
+        counts = before[hierarchy.op_total[hierarchy.end[asked]]] - before[hierarchy.op_total[asked]]
+        ops_like = hierarchy.kind[asked] == OP
+        for place in np.flatnonzero(np.isin(hierarchy.kind[asked], list(STACKS))).tolist():
+            ops_like[place] = is_op(hierarchy, rows[place])
+        return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
 
     def _bands(self, counts: list[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
         """Shares in thousandths, the largest first, as the second line names it; the smallest share one band at the

@@ -13,6 +13,7 @@ from graphviz_tb.group.scopes import build_scopes
 from graphviz_tb.group.series import SeriesRun, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.ungroup import Regrouping
+from graphviz_tb.limits import ROWS_OF_LARGE
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
@@ -38,12 +39,14 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     whole = folded.without(())
     whole = replace(whole, notices=whole.notices + odd) if odd else whole
     # TensorBoard gives series no template; and where nothing was inserted (`whole is folded.raw`), no group lacks one.
-    return whole if options.tensorboard or whole is folded.raw else with_templates(whole)
+    whole = whole if options.tensorboard or whole is folded.raw else with_templates(whole)
+    return replace(whole, grouping=folded) if len(whole) <= ROWS_OF_LARGE else whole
 
 
-def regrouping(graph: Graph, options: GroupOptions) -> Regrouping:
+def regrouping(hierarchy: Hierarchy, options: GroupOptions) -> Regrouping:
     """Return a `Regrouping`: it makes the hierarchy again with some series ungrouped; its groups have no templates."""
-    return new_groups(graph, options)[0]
+    kept: Regrouping | None = hierarchy.grouping
+    return new_groups(hierarchy.graph, options)[0] if kept is None else kept
 
 
 def new_groups(graph: Graph, options: GroupOptions) -> tuple[Regrouping, tuple[Notice, ...]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -90,7 +90,8 @@ class Hierarchy:
 
     `calls[row]` are `(attribute, function row)` pairs of an op that opens; `function_rows[f]` is the row of function f
     of the graph. `ops_of_function` is by row of a function, once `OpsThroughCalls` has counted; `stack_inside` what
-    `stack_in` has found, `called_again` what the function of that name has, by row.
+    `stack_in` has found, `called_again` what the function of that name has, by row. `grouping` is, of a small graph,
+    what makes the hierarchy again with some series ungrouped.
     """
 
     graph: Graph
@@ -113,6 +114,7 @@ class Hierarchy:
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     short: Mapping[int, str] = field(default_factory=dict)
+    grouping: Any = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)

@@ -58,7 +58,7 @@ def put_apart(
         return {}
     if sum(map(len, base.name)) > LETTERS_APART:
         return {}
-    grouping = regrouping(base.graph, model.options.group)
+    grouping = regrouping(base, model.options.group)
     series = series_by_level(base, single, grouping.names())
     rank = ranks(base, series)
     bits = chains(base, rank)
