@@ -55,7 +55,7 @@ class CopiedLevels:
             away = copy.member - copy.usual
             rows = range(copy.usual + 1, int(self.hierarchy.end[copy.usual]))
             boxes = [row for row in rows if not self.hierarchy.mark[row]]
-            self._unlike[copy.member] = frozenset(row for row in boxes if held.words(row) != held.words(row + away))
+            self._unlike[copy.member] = frozenset(row for row in boxes if not held.worded_alike(row, row + away))
         return self._unlike[copy.member]
 
     def touched(self, levels: Levels) -> list[int]:

@@ -74,9 +74,10 @@ class Held:
         self.count(one[0])
         return bytes(self._as_numbers(path, *one)) == bytes(self._as_numbers(path, *other))
 
-    def words(self, row: int) -> LabelNumbers:
-        """The words of the box of a row outside of calls, as numbers."""
-        return self._label((row,))
+    def worded_alike(self, row: int, copy: int) -> bool:
+        """Whether the boxes of two rows outside of calls that hold equal things have the same words."""
+        labels = self._node_labels
+        return labels.own(row) == labels.own(copy) or self._label((row,)) == self._label((copy,))
 
     def blocks(self) -> list[DataBlock]:
         """All blocks."""

@@ -79,6 +79,11 @@ class NodeLabels:
             about=layer.account if (layer := self.layer(row)) is not None else "",
         )
 
+    def own(self, row: int) -> tuple[object, ...]:
+        """What the label of a row has of its name: rows that hold equal things and have these alike are labelled
+        alike."""
+        return self.label((row,)), self.layer(row), int(self.hierarchy.node[row]) in self.hierarchy.graph.missing
+
     def layer(self, row: int) -> Layer | None:
         """The Keras layer that a row of the main graph is."""
         layers = self.hierarchy.graph.layers
