@@ -6,6 +6,7 @@ import numpy as np
 
 from graphviz_tb.color.shares import Shares, shares
 from graphviz_tb.model.facts import Facts
+from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.hierarchy import Hierarchy
 from graphviz_tb.model.theme import Theme
 
@@ -13,14 +14,23 @@ ATTRIBUTE = "_XlaCluster"
 
 
 def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
-    """The colouring "xla-cluster". It reads one attribute of every node, once."""
+    """The colouring "xla-cluster". It reads one attribute of every definition, once."""
     graph = hierarchy.graph
     clusters: dict[str, int] = {}
+    known = {-1: -1}  # by definition; arguments of functions have none
     by_node = np.full(len(graph), -1, np.int32)
     for node in range(len(graph)):
-        definition = graph.node_def(node)
-        if definition is not None and ATTRIBUTE in definition.attr:
-            name = definition.attr[ATTRIBUTE].s.decode("utf-8", "replace")
-            if name:
-                by_node[node] = clusters.setdefault(name, len(clusters))
+        number = facts.definition(node)
+        if number not in known:
+            name = named(graph, node)
+            known[number] = clusters.setdefault(name, len(clusters)) if name else -1
+        by_node[node] = known[number]
     return shares(hierarchy, theme, ("xla-cluster", "XLA cluster"), by_node, list(clusters), "no cluster")
+
+
+def named(graph: Graph, node: int) -> str:
+    """The cluster of a node; "" for none."""
+    definition = graph.node_def(node)
+    return (
+        definition.attr[ATTRIBUTE].s.decode("utf-8", "replace") if definition and ATTRIBUTE in definition.attr else ""
+    )
