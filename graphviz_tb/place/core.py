@@ -38,6 +38,7 @@ WIDENED = (
     (0, 0, 1, 0),
     (0, 0, 0, 1),
 )  # what a gap gets more (see `GapMargins`), in lengths of a label
+EVERYWHERE = (1, 1, 1, 1)
 MANY = 300  # lines of a level from which it is laid out but once, whether its main path has all its labels or not
 NO_ROOM = (0, 0, 0, 0)
 OUTSIDE = 9  # px by which a label may reach into the border of a frame
@@ -99,17 +100,29 @@ def core_of(
     After: what labels of the main path stand out at its sides is part of its size. A line of the main path whose label
     finds no place gets more room, in one way after the other, where that helps.
     """
+
+    def with_rooms(rooms: Mapping[int, GapMargins]) -> Core:
+        return drawn(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms))
+
+    def wider(silent: Sequence[int], shares: GapMargins) -> dict[int, GapMargins]:
+        return {wire: room_for(across_along(direction, said[wire].size), shares) for wire in silent}
+
     rooms: dict[int, GapMargins] = {}
-    core = drawn(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms))
+    core = with_rooms(rooms)
+    silent = unlabelled(said, core)
+    if not silent or view.skeleton.plain or len(lines) > MANY:
+        return core
+    # Where room everywhere helps none of them, room in one place does not.
+    if len(unlabelled(said, with_rooms(wider(silent, EVERYWHERE)))) == len(silent):
+        return core
     for shares in WIDENED:
-        silent = unlabelled(said, core)
-        if not silent or view.skeleton.plain or len(lines) > MANY:
+        more = rooms | wider(silent, shares)
+        other = with_rooms(more)
+        left = unlabelled(said, other)
+        if len(left) < len(silent):
+            core, rooms, silent = other, more, left
+        if not silent:
             break
-        wider = {wire: room_for(across_along(direction, said[wire].size), shares) for wire in silent}
-        level = laid_out(view, pieces, lines, said, inner, direction, rooms | wider)
-        other = drawn(view, pieces, lines, said, direction, level)
-        if len(unlabelled(said, other)) < len(silent):
-            core, rooms = other, rooms | wider
     return core
 
 
