@@ -42,6 +42,7 @@ from graphviz_tb.color import SCHEMES, colour
 from graphviz_tb.diff import diff
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
+from graphviz_tb.model.loaded import whole_message
 from graphviz_tb.model.paths import Path as RowPath
 from graphviz_tb.model.scene import DIRECTIONS
 from graphviz_tb.model.view import View
@@ -125,7 +126,9 @@ def columns(made: Callable[..., Model], *several: dict[str, Any]) -> Iterator[An
     ours: dict[str, Any] = {}
     for choices in several:
         graph = made(**choices).hierarchy.graph
-        names = [field.name for field in fields(graph) if field.name not in ("graph_def", "index", "meaning")]
+        names = [
+            field.name for field in fields(graph) if field.init and field.name not in ("graph_def", "index", "meaning")
+        ]
         names.insert(names.index("layers"), "weights")
         meant = {"weights": graph.meaning.weights}
         found = {name: plain(meant.get(name, getattr(graph, name, None))) for name in names}
@@ -139,8 +142,8 @@ def grouped(name: str) -> Iterator[Any]:
     yield from ours
     theirs = groups(load(name, preset="tensorboard").hierarchy)
     yield from (("tensorboard", *group) for group in theirs if group not in ours)
-    if isinstance(graph := load(name).hierarchy.graph.graph_def, GraphDef):
-        yield from (("nameless", *group) for group in groups(graphviz_tb.load(without_names(graph)).hierarchy))
+    graph = whole_message(load(name).hierarchy.graph.graph_def)
+    yield from (("nameless", *group) for group in groups(graphviz_tb.load(without_names(graph)).hierarchy))
 
 
 def groups(hierarchy: Hierarchy) -> list[tuple[Any, ...]]:
@@ -175,8 +178,8 @@ def grouped_programs(name: str) -> Iterator[Any]:
     source = program(name)
     for choices in ({}, {"preset": "tensorboard"}, {"series_min": 2}, {"lenient_numbers": False, "folds": False}):
         hierarchy = graphviz_tb.load(source, **choices).hierarchy
-        columns = {field.name: plain(getattr(hierarchy, field.name)) for field in fields(hierarchy) if field.init}
-        columns.pop("graph")
+        names = [each.name for each in fields(hierarchy) if each.init and each.name not in ("graph", "grouping")]
+        columns = {name: plain(getattr(hierarchy, name)) for name in names}
         yield {name: zlib.crc32(str(column).encode()) for name, column in columns.items()}
 
 
