@@ -214,6 +214,12 @@ def test_a_picture_imports_what_it_draws_with(tmp_path: Path) -> None:
     assert len([name for name in loaded if name.startswith("graphviz_tb.")]) < 330
 
 
+def test_a_page_without_a_log_imports_nothing_that_reads_logs() -> None:
+    loaded = loaded_by(f"from graphviz_tb import load\nload({TWO!r}).render('html')")
+    assert "graphviz_tb.page.build" in loaded
+    assert sorted(filter(re.compile(r"graphviz_tb\.(log$|training|projector|read\.logged)").match, loaded)) == []
+
+
 def loaded_by(code: str) -> list[str]:
     """The modules that a fresh Python has after running `code`."""
     code = f"import sys\n{code}\nprint(*sys.modules, sep='\\n', file=sys.stderr)"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, islice
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,9 +30,9 @@ from graphviz_tb.page.blocks import DataBlock, TextTable, ints, words
 from graphviz_tb.page.copied import CopiedLevels, Levels, put_copies
 from graphviz_tb.page.held import Held, key_of
 from graphviz_tb.page.laying import LayingPage
-from graphviz_tb.page.logged import log_of, log_part, no_log
 from graphviz_tb.page.profile import ProfilePart, profile_part
 from graphviz_tb.page.walk import Away, all_in_main, walk
+from graphviz_tb.read.logdir import is_event_file
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import profiles_of_each, statistics_of_each
 from graphviz_tb.view.opening import members_alone
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from graphviz_tb.model.saved_view import SavedView
     from graphviz_tb.model.subject import PictureStages
     from graphviz_tb.openable import OpenableModel
+    from graphviz_tb.page.logged import HeldLog
 
 SHELL = 400_000  # bytes of a page beside its blocks, about
 LOG_SHARE = 0.5  # of a page: the most that the points of a log take
@@ -54,16 +57,30 @@ READ = ("color_by", "direction", "legend", "max_annotations", "theme")
 
 def html(model: OpenableModel, options: PictureOptions) -> bytes:
     """The whole page as one file."""
-    held, traced = log_of(model.source), profiles_of(model, int(options.page_max * 1e6 * PROFILE_SHARE))
+    held, traced = logged_in(model.source), profiles_of(model, int(options.page_max * 1e6 * PROFILE_SHARE))
     if held is None and not traced.count:
         head, blocks = data(model, options)
         return document(head, blocks, head["title"] or "graph")
+    from graphviz_tb.page.logged import log_part, no_log
+
     name, room = title(model, options) or "log", int(options.page_max * 1e6 * LOG_SHARE) - weight(traced.blocks)
     part = no_log(name, traced.count) if held is None else log_part(held, name, room, model.joins, traced.count)
     added = [*part.blocks, *traced.blocks] if traced.count else list(part.blocks)
     used = weight(added) / 1e6
     head, blocks = data(model, replace(options, page_max=max(options.page_max - used, options.page_max * LOG_SHARE)))
     return document({**head, "log": True}, [*blocks, *added], head["title"] or "log")
+
+
+def logged_in(source: Any) -> HeldLog | None:
+    """What a source has for the pages of a log; what reads logs is imported where it may be one."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = FilePath(source)
+    if not (path.is_dir() or is_event_file(path)):
+        return None
+    from graphviz_tb.page.logged import log_of
+
+    return log_of(source)
 
 
 def profiles_of(model: OpenableModel, room: int) -> ProfilePart:
