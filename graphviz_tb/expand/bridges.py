@@ -86,6 +86,10 @@ class EdgeFiles:
         self.asked = 0
         self.known: dict[Outputs, Carried] = {}  # what edges carry that lead into group after group is the same
 
+    def expect_all(self) -> None:
+        """File the borders of all groups with the first that is asked for."""
+        self.asked = MANY
+
     @cached_property
     def fileable(self) -> bool:
         """Whether `borders` is no more than memory holds."""

@@ -88,6 +88,8 @@ class MemberExpander(Expander):
         """Find the lines of all groups in one pass, but for those that lead out of members."""
         self.plain.expect_all()
         self._filed = self.plain._filed
+        if self._filed is not None and self.inside.any():
+            self._files.expect_all()
 
     def with_options(self, options: ExpandOptions) -> MemberExpander:
         """An expander of the same hierarchy with other options."""
