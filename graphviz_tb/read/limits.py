@@ -68,8 +68,13 @@ def check_empty(data: bytes, name: str) -> None:
 def check_nodes(graph: GraphSource, size: int, name: str) -> None:
     """Before: a graph, and the bytes of its message. Raises TooLarge where they hold more nodes than graphs do."""
     count = len(graph.node) + sum(1 + len(function.node_def) for function in graph.library.function)
-    if count > GRAPH_NODES + size // BYTES_OF_NODE:
+    if has_more_nodes(count, size):
         raise TooLarge(f"{name}: {count:,} nodes in {size:,} bytes: most of them can have no name", hint=HINT)
+
+
+def has_more_nodes(count: int, size: int) -> bool:
+    """Whether a message of so many bytes has more nodes than graphs do."""
+    return count > GRAPH_NODES + size // BYTES_OF_NODE
 
 
 def check_edges(graph: GraphSource, packed: int, name: str) -> None:

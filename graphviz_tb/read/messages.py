@@ -32,6 +32,8 @@ def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
 
 
 def binary_graph(opened: Opened, kind: type[Any]) -> Decoded[Any]:
+    if opened.gunzip:
+        return binary(opened, kind)  # how many inputs it has is checked before they are listed
     data = opened.data()
     return decode_graph(data, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
 

@@ -11,6 +11,7 @@ from typing import Any, overload
 
 from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
 from graphviz_tb.proto import GraphDef, NodeDef
+from graphviz_tb.read.limits import has_more_nodes
 from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
@@ -97,8 +98,11 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 
 
 def pack(data: bytes) -> PackedGraph | None:
-    """The packed graph; None for one that has no nodes, does not begin with all of them, or will be changed."""
+    """The packed graph; None for one that has no nodes, or more than graphs do, that does not begin with all of them,
+    or will be changed."""
     stops = node_stops(data)
+    if has_more_nodes(len(stops), len(data)):
+        return None
     rest = GraphDef.FromString(data[stops[-1] :]) if stops else None
     if rest is None or rest.node or rest.library.function:
         return None
