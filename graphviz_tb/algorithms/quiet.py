@@ -12,9 +12,7 @@ FORWARD = 0.05  # of the ops of a group that feed gradients or come from them: a
 
 def by_row(hierarchy: Hierarchy, column: Bools) -> Bools:
     """For each row whether it is an op, no mark, of which a column over nodes holds."""
-    leaves = np.flatnonzero((hierarchy.node >= 0) & (hierarchy.mark == 0))
-    flags = np.zeros(len(hierarchy), bool)
-    flags[leaves] = column[hierarchy.node[leaves]]
+    flags: Bools = hierarchy.ordinary & column[hierarchy.node]  # groups have node -1
     return flags
 
 

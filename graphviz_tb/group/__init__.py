@@ -9,7 +9,7 @@ from graphviz_tb.group.build import build
 from graphviz_tb.group.flow import fold_by_flow
 from graphviz_tb.group.in_code import names_in_code
 from graphviz_tb.group.insert import NewGroup, insert
-from graphviz_tb.group.scopes import build_scopes
+from graphviz_tb.group.scopes import build_scopes, numbered_nodes
 from graphviz_tb.group.series import SeriesRun, asked_series, find_series
 from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.ungroup import Regrouping
@@ -72,6 +72,7 @@ def as_groups(series: list[SeriesRun]) -> list[NewGroup]:
 
 def raw_hierarchy(graph: Graph, options: GroupOptions) -> Hierarchy:
     """Scopes, their names in the program and templates, before series and folds."""
-    tree, functions, odd = build_scopes(graph, options)
+    numbered = [] if options.tensorboard else numbered_nodes(graph)
+    tree, functions, odd = build_scopes(graph, numbered, options)
     built = build(graph, tree, number(tree.parent, tree.key), functions, notices=(*graph.notices, *odd))
-    return with_templates(built if options.tensorboard else replace(built, labels=names_in_code(built)))
+    return with_templates(built if options.tensorboard else replace(built, labels=names_in_code(built, numbered)))

@@ -21,7 +21,6 @@ from itertools import islice, pairwise
 import numpy as np
 
 from graphviz_tb.algorithms.quiet import under
-from graphviz_tb.group.scopes import numbered_nodes
 from graphviz_tb.limits import WEIGHTS_ASKED
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.graph import Mark
@@ -38,13 +37,13 @@ UNNAMED = "/resource"  # an argument of a function has the name of the op that r
 CodeNames = dict[int, str]  # row: name without counter
 
 
-def names_in_code(hierarchy: Hierarchy) -> CodeNames:
+def names_in_code(hierarchy: Hierarchy, numbered: Iterable[int] = ()) -> CodeNames:
     """Return the program's names of layers whose scopes have another name, by row of the scope.
 
-    Before: scopes, no series and folds yet. After: empty where the names do not come from Keras 3. Scopes of gradients
-    are called as those that they are gradients of.
+    Before: scopes, no series and folds yet; which nodes are `numbered_nodes`. After: empty where the names do not come
+    from Keras 3. Scopes of gradients are called as those that they are gradients of.
     """
-    known = layer_names(hierarchy) | numbered_types(hierarchy)
+    known = layer_names(hierarchy) | numbered_types(hierarchy, numbered)
     counted = counted_scopes(hierarchy)
     if not counted:
         return known
@@ -58,10 +57,10 @@ def names_in_code(hierarchy: Hierarchy) -> CodeNames:
     return names | known
 
 
-def numbered_types(hierarchy: Hierarchy) -> CodeNames:
+def numbered_types(hierarchy: Hierarchy, numbered: Iterable[int]) -> CodeNames:
     """The types of ops that have no name but their type and a number."""
     graph = hierarchy.graph
-    rows = {int(hierarchy.row_of_node[node]): node for node in numbered_nodes(graph)}
+    rows = {int(hierarchy.row_of_node[node]): node for node in numbered}
     # An op that is a scope, too, has another name there.
     return {
         row: graph.op_types[graph.op[node]] for row, node in rows.items() if hierarchy.name[row] == graph.name[node]
@@ -92,8 +91,7 @@ def without_counter(name: str) -> str | None:
     >>> without_counter("block_1/dense_12"), without_counter("block_1/dense"), without_counter("block/_1")
     ('block_1/dense', None, None)
     """
-    # Most names end in no digit: a look at it saves the regular expression.
-    match = COUNTER.search(name, len(name) - LONGEST_COUNTER) if name[-1:].isdigit() else None
+    match = COUNTER.search(name, len(name) - LONGEST_COUNTER)
     return name[: match.start()] if match else None
 
 
@@ -103,6 +101,8 @@ def counted_scopes(hierarchy: Hierarchy) -> CodeNames:
     # A name is unique within one of them only.
     for root, stop in pairwise((0, *hierarchy.function_rows, len(hierarchy))):
         rows = (root + np.flatnonzero(hierarchy.kind[root:stop] == SCOPE)).tolist()
+        # Only saves time: most names end in no digit.
+        rows = [row for row in rows if hierarchy.name[row][-1:].isdigit()]
         counted = ((row, without_counter(hierarchy.name[row])) for row in rows)
         held = {row: name for row, name in counted if name is not None}
         inside = hierarchy.name[root + 1 : stop] if held else []

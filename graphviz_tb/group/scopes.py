@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import compress, groupby, repeat
@@ -32,14 +32,13 @@ class Growing:
     """
 
     ordinary: Bools  # by node, whether it makes scopes: no mark, none of PyTorch's inputs and outputs
-    scope: Ints  # by node, the place in `scopes` of its name up to a slash; equal where one look-up is enough
-    scopes: list[str]
+    scope: Ints  # by node, the place in `scopes` of its name before a slash; equal where one look-up is enough
+    scopes: list[str | None]
+    leaf_parent: Longs  # by node
     functions: list[int] = field(default_factory=list)
     parent: list[int] = field(default_factory=list)
     name: list[str] = field(default_factory=list)
     key: list[int] = field(default_factory=list)
-    leaf_parent: list[Longs] = field(default_factory=list)  # of the leaves in each of `leaf_node`
-    leaf_node: list[Longs] = field(default_factory=list)
     renamed: dict[int, str] = field(default_factory=dict)  # by node
     leaf_key: dict[int, int] = field(default_factory=dict)  # by node
     longest: int = 0  # letters of the longest name of a scope
@@ -54,35 +53,38 @@ class Growing:
 
     def tree(self, graph: Graph) -> Tree:
         """All of it as one tree."""
-        groups, nodes = len(self.key), np.concatenate(self.leaf_node)
-        kind = np.full(groups + len(nodes), RowKind.OP, np.uint8)
-        kind[:groups] = RowKind.SCOPE
-        kind[self.functions] = RowKind.FUNCTION
-        names, keys = np.array(graph.name, object), 2 * np.arange(len(graph)) + 1
+        leaves = slice(None) if graph.kept.all() else np.flatnonzero(graph.kept)
+        groups, nodes = len(self.key), np.arange(len(graph))
+        names, keys = np.array(graph.name, object), 2 * nodes + 1
         names[list(self.renamed)] = list(self.renamed.values())
         keys[list(self.leaf_key)] = list(self.leaf_key.values())
+        kind = np.full(groups + len(nodes[leaves]), RowKind.OP, np.uint8)
+        kind[:groups] = RowKind.SCOPE
+        kind[self.functions] = RowKind.FUNCTION
         return Tree(
             kind,
-            np.concatenate((np.array(self.parent, np.int64), *self.leaf_parent)),
-            np.concatenate((np.full(groups, -1), nodes)),
-            np.concatenate((np.array(self.name, object), names[nodes])),
-            np.concatenate((np.array(self.key, np.int64), keys[nodes])),
+            np.concatenate((np.array(self.parent, np.int64), self.leaf_parent[leaves])),
+            np.concatenate((np.full(groups, -1), nodes[leaves])),
+            np.concatenate((np.array(self.name, object), names[leaves])),
+            np.concatenate((np.array(self.key, np.int64), keys[leaves])),
         )
 
 
-def build_scopes(graph: Graph, options: GroupOptions) -> tuple[Tree, list[int], tuple[Notice, ...]]:
+def build_scopes(
+    graph: Graph, numbered: Iterable[int], options: GroupOptions
+) -> tuple[Tree, list[int], tuple[Notice, ...]]:
     """The tree of scopes and ops, the tree id of each function, and what was odd.
 
-    Before: names. After: every kept node is a leaf below the scopes of its name; op N that is also a scope is named
-    `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes, they hang below the nearest one
-    that exists.
+    Before: names, and which nodes are `numbered_nodes`. After: every kept node is a leaf below the scopes of its name;
+    op N that is also a scope is named `N/(last)` inside it; marks and the inputs and outputs of PyTorch make no scopes,
+    they hang below the nearest one that exists.
     """
     port = graph.op_types.index(PORT) if PORT in graph.op_types and not options.tensorboard else -1
     ordinary, scopes = (graph.mark == 0) & (graph.op != port), graph.scopes
-    alone = {node: scope for node, scope in looked_up_alone(graph, options) if ordinary[node]}
+    alone = {node: scope for node, scope in looked_up_alone(graph, numbered) if ordinary[node]}
     scope = scopes.number.copy()
     scope[list(alone)] = np.arange(len(alone)) + len(scopes.names)
-    growing = Growing(ordinary, scope, [*scopes.names, *alone.values()])
+    growing = Growing(ordinary, scope, [*scopes.names, *alone.values()], np.zeros(len(graph), np.int64))
     starts = graph.block_starts()
     for block in range(len(starts) - 1):
         main = block == 0
@@ -103,14 +105,14 @@ def too_deep(count: int) -> tuple[Notice, ...]:
     return (Notice("deep-names", text, count=count),)
 
 
-def looked_up_alone(graph: Graph, options: GroupOptions) -> Iterator[tuple[int, str]]:
-    """The nodes whose scope others with equal names up to the last slash need not have, and that scope with a slash."""
-    if "/" in graph.scopes.names:
+def looked_up_alone(graph: Graph, numbered: Iterable[int]) -> Iterator[tuple[int, str | None]]:
+    """The nodes whose scope others with equal names before the last slash need not have, and that scope."""
+    if "" in graph.scopes.names:
         # In scope "" from where on another name has made that.
-        yield from ((node, "/") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
-    for node in () if options.tensorboard else numbered_nodes(graph):
-        around = graph.name[node].rpartition("/")[0]
-        yield node, around[: around.rfind("/") + 1]
+        yield from ((node, "") for node, name in enumerate(graph.name) if name.rfind("/") == 0)
+    for node in numbered:
+        around, slash, _ = graph.name[node].rpartition("/")[0].rpartition("/")
+        yield node, around if slash else None
 
 
 def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, options: GroupOptions) -> None:
@@ -127,16 +129,18 @@ def add_block(growing: Growing, graph: Graph, root: int, start: int, stop: int, 
     is_scope = np.fromiter(map(scopes.__contains__, graph.name[start:stop]), bool, stop - start)
     inside = is_scope[nodes - start]
     parent[inside] = move_into_scopes(growing, graph, scopes, nodes[inside].tolist(), options)
-    growing.leaf_node += nodes, marks
-    growing.leaf_parent += parent, add_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
+    growing.leaf_parent[nodes] = parent
+    growing.leaf_parent[marks] = add_marks(growing, graph, scopes, root, marks, is_scope[marks - start], options)
 
 
 def add_scopes(growing: Growing, scopes: dict[str, int], root: int, nodes: Longs) -> Longs:
     """Add the scopes of some nodes of a block, in the order of the file, and give back that of each node."""
 
-    def scope_of(node: int, name: str) -> int:
-        found = scopes.get(name[:-1]) if name else root
-        return add_scope(growing, scopes, root, name[:-1], 2 * node) if found is None else found
+    def scope_of(node: int, name: str | None) -> int:
+        if name is None:
+            return root
+        found = scopes.get(name)
+        return add_scope(growing, scopes, root, name, 2 * node) if found is None else found
 
     number = growing.scope[nodes]
     _, first, same_as = np.unique(number, return_index=True, return_inverse=True)
@@ -246,11 +250,15 @@ def add_marks(
     lengths = set(map(len, scopes)) if len(marks) else set()  # of a name of nothing but slashes few parts are looked up
     longest = growing.longest + 1  # no scope has a longer name: slashes beyond need no look-up
 
-    def nearest(name: str) -> int:
-        cut = name.rfind("/", 0, longest)
-        while cut >= 0 and (cut not in lengths or name[:cut] not in scopes):
+    def nearest(name: str | None) -> int:
+        if name is None:
+            return root
+        found, cut = scopes.get(name), name.rfind("/", 0, longest)
+        while found is None and cut >= 0:
+            if cut in lengths:
+                found = scopes.get(name[:cut])
             cut = name.rfind("/", 0, cut)
-        return scopes[name[:cut]] if cut >= 0 else root
+        return root if found is None else found
 
     number, same_as = np.unique(growing.scope[marks], return_inverse=True)
     parent = np.array([nearest(growing.scopes[each]) for each in number.tolist()], np.int64)[same_as]

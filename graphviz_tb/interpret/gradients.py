@@ -29,7 +29,8 @@ def flow_of(graph: Graph) -> Flow:
     """Before: a graph with its marks. After: no node is both forward and behind; what comes from gradients is not
     forward, though it may feed others."""
     around = graph.scopes
-    scopes = {name: scope for name in around.names if (scope := gradient_scope(name))}
+    some = (name for name in around.names if name is not None and "gradient" in name)
+    scopes = {name: scope for name in some if (scope := gradient_scope(f"{name}/"))}
     named = np.fromiter(map(scopes.__contains__, around.names), bool)[around.number]
     gradient = gradient_ops(graph, named)
     if not gradient.any():
@@ -77,7 +78,7 @@ def differentiated(graph: Graph, scopes: dict[str, str]) -> Iterator[int]:
     index = graph.index[0]
     seen: set[str] = set()
     for around, scope in scopes.items():
-        inner = around[len(scope) + 1 :] or "/"
+        inner = around[len(scope) + 1 :] + "/"
         if inner in seen:
             continue
         seen.add(inner)

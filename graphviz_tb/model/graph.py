@@ -87,13 +87,13 @@ class MarkPairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeScopes:
-    """`names[number[n]]` is the name of node `n` up to its last slash, that too; "" where it has none.
+    """`names[number[n]]` is the name of node `n` before its last slash; None where it has none.
 
     Numbers are in the order of the file, those of the main graph and of each function apart.
     """
 
     number: Ints
-    names: list[str]
+    names: list[str | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,11 +162,13 @@ class Graph:
     def scopes(self) -> NodeScopes:
         """The scopes in the names of all nodes, looked up once."""
         if not self._scopes:
-            names: list[str] = []
+            names: list[str | None] = []
             number: list[int] = []
             for start, stop in pairwise(self.block_starts()):
-                known: defaultdict[str, int] = defaultdict(count(len(names)).__next__)
-                number += [known[name[: name.rfind("/") + 1]] for name in self.name[start:stop]]
+                known: defaultdict[str | None, int] = defaultdict(count(len(names)).__next__)
+                number += [
+                    known[name[:cut] if (cut := name.rfind("/")) >= 0 else None] for name in self.name[start:stop]
+                ]
                 names += known
             self._scopes.append(NodeScopes(ints(np.array(number, np.int32)), names))
         return self._scopes[0]

@@ -39,7 +39,7 @@ def flat_training_graph() -> GraphDef:
 def source(name: str) -> GraphDef:
     if name == "flat":
         return flat_training_graph()
-    found: GraphDef = graphviz_tb.load(next(REAL.glob(f"{name}.pb*"))).hierarchy.graph.graph_def
+    found: GraphDef = graphviz_tb.load(next(REAL.glob(f"{name}.pb*"))).loaded.graph_def
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import count
 
 import numpy as np
 
@@ -66,8 +67,8 @@ class Siblings:
 class Columns:
     """Children and edges of the levels that can be folded, level by level.
 
-    `child` holds rows, by name in each level: the order of the file says nothing. `label` is what each shows, `part` a
-    `LevelPart`, `indexes` whether it does nothing but index arithmetic. Level number `n` is the inside of row
+    `child` holds rows, by name in each level: the order of the file says nothing. `words[label]` is what each shows,
+    `part` a `LevelPart`, `indexes` whether it does nothing but index arithmetic. Level number `n` is the inside of row
     `parent[n]`; its children are `child_start[n]:child_start[n + 1]`, its edges `edge_start[n]:edge_start[n + 1]` of
     `edge`.
     """
@@ -76,7 +77,8 @@ class Columns:
     parent: Longs
     child: Longs
     child_start: Longs
-    label: list[str]
+    label: Longs
+    words: list[str]
     part: Bytes
     indexes: Bools
     edge: ChildEdges
@@ -89,7 +91,8 @@ class Columns:
         edge = self.edge
         edges = ChildEdges(edge.source[run], edge.target[run], edge.handle[run], edge.store[run])
         rows = self.child[held].tolist()
-        shown, part, indexes = self.label[held], self.part[held], self.indexes[held]
+        shown = list(map(self.words.__getitem__, self.label[held].tolist()))
+        part, indexes = self.part[held], self.indexes[held]
         return Siblings(self.hierarchy, int(self.parent[number]), rows, shown, part, indexes, edges)
 
 
@@ -99,20 +102,20 @@ def columns(hierarchy: Hierarchy) -> Columns:
     held &= hierarchy.kind != int(RowKind.SERIES)  # a series that was asked for shows its members, folded no further
     parent = np.flatnonzero(held)
     rows = hierarchy.child_order[held[hierarchy.parent[hierarchy.child_order]]].astype(np.int64)
-    names = local_names(hierarchy, rows, parent)
-    order = np.lexsort((ranked(names), hierarchy.parent[rows]))
+    words: defaultdict[str, int] = defaultdict(count().__next__)
+    name = local_names(hierarchy, rows, parent, words)
+    order = np.lexsort((ranked([*words])[name], hierarchy.parent[rows]))
     child = rows[order]
     # `child` is sorted by parent.
     child_start = np.searchsorted(hierarchy.parent[child], [*parent.tolist(), len(hierarchy)])
-    shown = labels(hierarchy, rows, names)
+    label = labels(hierarchy, rows, name, words)[order]
     place = np.full(len(hierarchy), -1, np.int64)
     place[child] = np.arange(len(child))
     level = np.zeros(len(hierarchy), np.int64)  # asked of the parents of `child` only
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    label = [shown[position] for position in order.tolist()]
     part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy)[child]
-    return Columns(hierarchy, parent, child, child_start, label, part, indexes, edge, edge_start)
+    return Columns(hierarchy, parent, child, child_start, label, [*words], part, indexes, edge, edge_start)
 
 
 def index_rows(hierarchy: Hierarchy) -> Bools:
@@ -122,19 +125,20 @@ def index_rows(hierarchy: Hierarchy) -> Bools:
     return rows
 
 
-def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs) -> list[str]:
-    """The name of each row below that of its parent; whole names in the main graph and in functions."""
+def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:
+    """The number of each row's name below that of its parent; whole names in the main graph and in functions."""
     name = hierarchy.name
     scopes = parents[(hierarchy.kind[parents] == int(RowKind.SCOPE)) & (parents > 0)]
     length = np.zeros(len(hierarchy), np.int64)
     length[scopes] = [len(name[row]) + 1 for row in scopes.tolist()]  # "scope/", which is cut off
     cuts = length[hierarchy.parent[rows]]
-    return [name[row][cut:] for row, cut in zip(rows.tolist(), cuts.tolist(), strict=True)]
+    found = [words[name[row][cut:]] for row, cut in zip(rows.tolist(), cuts.tolist(), strict=True)]
+    return np.array(found, np.int64)
 
 
 def ranked(names: Sequence[str]) -> Longs:
-    """The place of each name among all names: `x2` comes before `x10`."""
-    rank = {name: position for position, name in enumerate(sorted(dict.fromkeys(names), key=natural))}
+    """The place of each name among all names, which differ: `x2` comes before `x10`."""
+    rank = {name: position for position, name in enumerate(sorted(names, key=natural))}
     return np.fromiter(map(rank.__getitem__, names), np.int64, len(names))
 
 
@@ -147,12 +151,12 @@ def natural(name: str) -> tuple[str, int, str]:
     return DIGITS.sub("#", name), len(name), name
 
 
-def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]:
-    """Return the label of each row (see `Hierarchy.leaf`), apart from names of layers in code: the counters of the file
-    distinguish layers of one name."""
-    label_of = list(names)
-    for position in [position for position, name in enumerate(names) if not name]:
-        label_of[position] = hierarchy.leaf(int(rows[position]))
+def labels(hierarchy: Hierarchy, rows: Longs, name: Longs, words: dict[str, int]) -> Longs:
+    """Return the number of each row's label (see `Hierarchy.leaf`), apart from names of layers in code: the counters of
+    the file distinguish layers of one name. Before: the numbers of their names."""
+    label = name.copy()
+    for position in np.flatnonzero(name == words.get("", -1)).tolist():
+        label[position] = words[hierarchy.leaf(int(rows[position]))]
     of_node = hierarchy.graph.labels
     nodes = np.fromiter(of_node, np.int64, len(of_node))
     # One more place than rows: nodes that are left out have row -1, which then is nobody's.
@@ -160,8 +164,8 @@ def labels(hierarchy: Hierarchy, rows: Longs, names: Sequence[str]) -> list[str]
     place[rows] = np.arange(len(rows))
     spots = place[hierarchy.row_of_node[nodes]]
     for position, node in zip(spots[spots >= 0].tolist(), nodes[spots >= 0].tolist(), strict=True):
-        label_of[position] = of_node[node]
-    return label_of
+        label[position] = words[of_node[node]]
+    return label
 
 
 def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: Longs) -> tuple[ChildEdges, Longs]:
@@ -192,14 +196,12 @@ def kinds(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
     Whatever is equal there is folded alike.
     """
     starts, stops = columns.child_start[:-1], columns.child_start[1:]
-    names = {name: number for number, name in enumerate(dict.fromkeys(columns.label))}
-    name = np.fromiter(map(names.__getitem__, columns.label), np.int64, len(columns.label))
     edge = columns.edge
     # Bits: 33-62 the source, 2-32 the target, 1 handle, 0 store.
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
     heads, same_as = equal_runs(
         Runs(symbols(columns), starts, stops),
-        Runs(name, starts, stops),
+        Runs(columns.label, starts, stops),
         Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
         Runs(in_runs(columns, runs), starts, stops),
         Runs(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
