@@ -40,6 +40,7 @@ from graphviz_tb.page.walk import Arrange, Away, all_in_main
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
+ROWS_OF_LEVEL = 150  # to find the lines of all levels takes as long as to find those of one level for so many rows
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
@@ -283,6 +284,8 @@ class ApartWalk:
             if held.full:
                 return None
             if row not in self.known:
+                if len(self.known) == len(self.hierarchy) // ROWS_OF_LEVEL:
+                    self.expander.expect_all()
                 level, outside = self.expander.metagraph(row), self.outside(row)
                 self.known[row] = level, self.arrange(level, outside), outside
                 held.count(level)
