@@ -12,7 +12,7 @@ from graphviz_tb.arrange.layered.lane import keep_lane, lane_of
 from graphviz_tb.arrange.layered.reroute import Rerouter, edge_paths
 from graphviz_tb.arrange.layered.state import RankState
 from graphviz_tb.arrange.layered.sweep import depth_first, sweep
-from graphviz_tb.arrange.part import Component, Ranks
+from graphviz_tb.arrange.part import Component, Ranks, Row
 from graphviz_tb.limits import RANK_SEARCHED, REROUTED_WORK, SWEPT_ITEMS, Meter
 
 Sweeps = tuple[bool, ...]
@@ -66,14 +66,17 @@ def few_crossings(state: RankState, boxes: int, paths: list[list[int]]) -> None:
         begin(state, sweeps)
         reroute(state, paths, passes)
         return
-    given, tried = state.copy(), []
+    given, tried = state.copy(), dict[tuple[tuple[int, ...], ...], list[Row]]()
     for walked, sweeps in STARTS[:starts]:
         state.put(depth_first(state, sweeps[0]) if walked else given)
         begin(state, sweeps)
-        reroute(state, paths, 1)
-        tried.append(state.copy())
+        # Several starts often come to one order.
+        swept = tuple(map(tuple, state.ranks))
+        if swept not in tried:
+            reroute(state, paths, 1)
+            tried[swept] = state.copy()
     # Each rank from the start that was best there, then once more: where two orders meet, paths may go better ways.
-    state.put(combine(state, tried))
+    state.put(combine(state, list(tried.values())))
     reroute(state, paths, 2)
 
 
