@@ -12,6 +12,7 @@ from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.given import word
 from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.model.hierarchy import OP, Hierarchy
+from graphviz_tb.model.tensors import Tensor
 from graphviz_tb.ops.words import attribute_meaning, op_words
 from graphviz_tb.page.blocks import INTS, DataBlock, TextTable, ints, json_text, listed_texts, words
 from graphviz_tb.page.contents import contents
@@ -29,8 +30,12 @@ def edges(hierarchy: Hierarchy, facts: Facts, table: TextTable) -> DataBlock:
     flags = graph.control[kept].astype(np.int32) | graph.reference[kept].astype(np.int32) << 1
     outputs = graph.source[kept].astype(np.int64) * max(len(keys), 1) + graph.key[kept]  # node and key as one number
     each, place = np.unique(outputs, return_inverse=True)
-    carried = [table(tensor(facts, *divmod(output, max(len(keys), 1)))) for output in each.tolist()]
-    said = np.array(carried, np.int64)[place.ravel()]
+    known: dict[Tensor, int] = {}
+    carried = [facts.tensor(*divmod(output, max(len(keys), 1))) for output in each.tolist()]
+    for value in carried:
+        if value not in known:
+            known[value] = table(describe(value.shape, value.dtype))
+    said = np.array([known[value] for value in carried], np.int64)[place.ravel()]
     columns = source[kept], target[kept], keys[graph.key[kept]], graph.slot[kept], flags, said
     return ints("edges", np.concatenate([column.astype(INTS) for column in columns]))
 
@@ -41,12 +46,6 @@ def listed(hierarchy: Hierarchy) -> np.ndarray:
     source, target = hierarchy.row_of_node[graph.source], hierarchy.row_of_node[graph.target]
     kept = np.flatnonzero((source >= 0) & (target >= 0))
     return kept[np.lexsort((graph.slot[kept], target[kept]))]
-
-
-def tensor(facts: Facts, node: int, key: int) -> str:
-    """Describe the tensor of an output in words."""
-    known = facts.tensor(node, key)
-    return describe(known.shape, known.dtype)
 
 
 def about(hierarchy: Hierarchy, facts: Facts) -> Iterator[DataBlock]:
@@ -71,6 +70,7 @@ class AttributeTexts:
         self.names: set[str] = set()
         self._hierarchy, self._facts = hierarchy, facts
         self._words: dict[bytes, list[Any]] = {}
+        self._colocations: dict[bytes, list[bytes]] = {}
         self._known: dict[int, tuple[list[bytes], list[bytes]]] = {}  # what comes before and behind the colocation
 
     def of(self, node: int) -> bytes:
@@ -83,9 +83,19 @@ class AttributeTexts:
                 self._texts(each for each in listed if each[0] > COLOCATION),
             )
         before, behind = self._known[number]
-        own = attribute_words(self._hierarchy.graph, node, self._words, (COLOCATION,))
-        given = given_words(self._hierarchy, self._facts, node)
-        return b"[%b]" % b",".join((*before, *self._texts(own), *behind, *self._texts(given)))
+        given = self._texts(given_words(self._hierarchy, self._facts, node)) if self._facts.given else []
+        return b"[%b]" % b",".join((*before, *self._colocation(node), *behind, *given))
+
+    def _colocation(self, node: int) -> list[bytes]:
+        """Many nodes are to be placed with one: that is written once."""
+        definition = self._hierarchy.graph.node_def(node)
+        if definition is None or COLOCATION not in definition.attr:
+            return []
+        value = definition.attr[COLOCATION].SerializeToString()
+        if value not in self._colocations:
+            listed = attribute_words(self._hierarchy.graph, node, self._words, (COLOCATION,))
+            self._colocations[value] = self._texts(listed)
+        return self._colocations[value]
 
     def _texts(self, listed: Iterable[list[Any]]) -> list[bytes]:
         named = list(listed)
