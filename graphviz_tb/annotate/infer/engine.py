@@ -20,8 +20,8 @@ from graphviz_tb.annotate.infer.loops import Loops
 from graphviz_tb.annotate.infer.op import Op, RuleResult
 from graphviz_tb.annotate.infer.rules.folds import FOLDS
 from graphviz_tb.annotate.infer.signatures import rule_for
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
-from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Asked, Symbols, fixed
+from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge, renamed
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
 from graphviz_tb.annotate.shapes import says_nothing
 from graphviz_tb.limits import FOLDED_ELEMENTS, REMEMBERED_OPS, SIZES_OF_OP
@@ -45,7 +45,8 @@ class Inference:
         self.loops = Loops(self, self.calls)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
-        self._known: dict[tuple[object, ...], tuple[Out, ...]] = {}  # outputs by definition and inputs
+        # Outputs by definition and inputs, and what was asked of symbols for them, which each op asks again.
+        self._known: dict[tuple[object, ...], tuple[tuple[Out, ...], Asked]] = {}
         self._sources: dict[int, list[OutputRef | None]] = {}  # inputs of nodes that are waiting
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._argument: list[bool] = (graph.definition < 0).tolist()
@@ -157,14 +158,15 @@ class Inference:
         if self._ops[node] in MAYBE_HANDLES:
             return self.alone(node, ins)
         key = (self.definitions.of(node), *ins)
-        outs = self._known.get(key)
-        if outs is None:
-            before = self.symbols.asked
-            outs = self.alone(node, ins)
-            # A size that is not known is another one for each op, and each contradiction is told.
-            alike = self.symbols.asked == before and node not in self.contradictions
-            if alike and len(self._known) < REMEMBERED_OPS:
-                self._known[key] = outs
+        known = self._known.get(key)
+        if known is not None and (names := self.symbols.again(known[1])) is not None:
+            return renamed(known[0], names) if names else known[0]
+        before = self.symbols.asked
+        outs = self.alone(node, ins)
+        asked = self.symbols.asked_since(before)
+        # Each contradiction is told.
+        if asked is not None and node not in self.contradictions and len(self._known) < REMEMBERED_OPS:
+            self._known[key] = outs, asked
         return outs
 
     def alone(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:

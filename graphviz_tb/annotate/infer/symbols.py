@@ -64,6 +64,9 @@ CALCULATED: dict[str, Callable[..., int | None]] = {
 }
 
 
+Asked = tuple[list[int], int]  # symbols, and for how many numbers memory was claimed
+
+
 class Symbols:
     """Makes symbols and calculates with them; an expression of symbols is a symbol too, the same one each time.
 
@@ -124,6 +127,27 @@ class Symbols:
     def asked(self) -> tuple[int, int]:
         """How many symbols were made, and how much memory is left: the same before and after what asked for none."""
         return len(self._made), self._claimed.left
+
+    def asked_since(self, asked: tuple[int, int]) -> Asked | None:
+        """What was asked for since then: new symbols, and memory for so many numbers; None for expressions.
+
+        >>> symbols = Symbols()
+        >>> before, batch = symbols.asked, symbols.batch()
+        >>> symbols.asked_since(before) == ([batch], 0), symbols.asked_since(symbols.asked)
+        (True, ([], 0))
+        >>> symbols.product([batch, 7]) and symbols.asked_since(before)
+        """
+        count, left = asked
+        if any(made is not None for made in self._made[count:]):
+            return None
+        return [HIDDEN - number for number in range(count, len(self._made))], left - self._claimed.left
+
+    def again(self, asked: Asked) -> dict[int, int] | None:
+        """Ask for as much once more: new symbols by those of then; None where there is not the memory."""
+        made, claimed = asked
+        if claimed and (claimed > self._claimed.left or not self.room_for(claimed)):
+            return None
+        return {symbol: self.batch() if self._batch.get(symbol) else self.fresh() for symbol in made}
 
     @property
     def full(self) -> bool:

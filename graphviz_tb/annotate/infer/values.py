@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols
@@ -22,6 +23,17 @@ class Out(NamedTuple):  # one is made for every output of a graph: in a third of
 
 
 UNKNOWN = Out()
+
+
+def renamed(outs: tuple[Out, ...], names: Mapping[int, int]) -> tuple[Out, ...]:
+    """Outputs with other symbols in place of some.
+
+    >>> renamed((Out((HIDDEN - 1, 3)),), {HIDDEN - 1: HIDDEN - 2}) == (Out((HIDDEN - 2, 3)),)
+    True
+    """
+    return tuple(
+        [Out(*[None if dims is None else tuple([names.get(n, n) for n in dims]) for dims in out]) for out in outs]
+    )
 
 
 class Contradiction(ValueError):
