@@ -9,7 +9,7 @@ from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.measure import clean, elide, width
 from graphviz_tb.model.paint import Caption
 from graphviz_tb.model.scene import Scene
-from graphviz_tb.model.skyline import Heights, Rect, Skyline, note_line
+from graphviz_tb.model.skyline import Skyline
 from graphviz_tb.model.theme import Theme
 from graphviz_tb.render.legend import LegendBlock
 from graphviz_tb.render.rows import Legend, shapes
@@ -45,14 +45,12 @@ def sheet(scene: Scene, blocks: Sequence[LegendBlock], caption: Caption) -> Shee
     title = _title_width(caption), TITLE_ROW if caption.title else 0
     if not blocks:
         return _page(scene, title, None, (0, 0))
-    sky, lefts = reaches(scene)
-    pages = [
-        _page(scene, title, form, corner) for form in shapes(blocks) for corner in corners(scene, sky, lefts, form)
-    ]
+    sky = reaches(scene)
+    pages = [_page(scene, title, form, corner) for form in shapes(blocks) for corner in corners(scene, sky, form)]
     return min(pages, key=lambda page: page.cost)
 
 
-def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterator[tuple[int, int]]:
+def corners(scene: Scene, sky: Skyline, form: Legend) -> Iterator[tuple[int, int]]:
     """Places of a legend, from the corner of the scene: slid against the drawing at each of its corners, from below
     and from the sides, the upper left first."""
     # Level with the foot, and with the right side.
@@ -61,7 +59,7 @@ def corners(scene: Scene, sky: Skyline, lefts: Heights, form: Legend) -> Iterato
         reach = sky.bottom(left - LEGEND_GAP, left + form.width + LEGEND_GAP)
         yield left, max(reach + LEGEND_GAP if reach else 0, high)
     for top in (0, high):
-        reach = lefts.greatest(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
+        reach = sky.left(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield min(out - reach - LEGEND_GAP if reach else out, 0), top
         reach = sky.right(top - LEGEND_GAP, top + form.height + LEGEND_GAP)
         yield max(reach + LEGEND_GAP if reach else 0, out), top
@@ -76,32 +74,26 @@ def _page(scene: Scene, title: tuple[int, int], form: Legend | None, corner: tup
     return Sheet(*size, (MARGIN - left, top), form, (MARGIN - left + corner[0], top + corner[1]))
 
 
-def reaches(scene: Scene) -> tuple[Skyline, Heights]:
-    """How far the scene reaches, by what is in no open box: to the right and down, and to the left from its width."""
-    sky, lefts = Skyline(len(scene.routes)), Heights()
-
-    def put(rect: Rect) -> None:
-        sky.add_rect(rect)
-        lefts.raise_to(rect[1], rect[3], scene.width - rect[0])
-
+def reaches(scene: Scene) -> Skyline:
+    """How far the scene reaches to all sides, by what is in no open box."""
+    sky = Skyline(len(scene.routes), scene.width)
     outer = {index for index, box in enumerate(scene.boxes) if box.parent < 0} | {-1}
     for box in scene.boxes:
         if box.parent < 0:
-            put((box.x, box.y, box.x + box.width, box.y + box.height))
+            sky.add_rect((box.x, box.y, box.x + box.width, box.y + box.height))
     if scene.webs:  # lines from anywhere to anywhere
-        put((0, 0, scene.width, scene.height))
+        sky.add_rect((0, 0, scene.width, scene.height))
     lines = [route.points for route in scene.routes if route.frame < 0]
     for points in (*lines, *(stub.points for stub in scene.stubs if stub.box in outer)):
         sky.add_line(points)
-        note_line(lefts, [(y, scene.width - x) for x, y in points], sky.pieces)
     for text in scene.texts:
         if text.box not in outer:
             continue
         left = text.x - {"start": 0, "middle": text.width // 2, "end": text.width}[text.anchor]
-        put((left, text.y - text.size, left + text.width, text.y + 3))
+        sky.add_rect((left, text.y - text.size, left + text.width, text.y + 3))
     for rule in scene.rules:
-        put((rule.x1, rule.y1, rule.x2, rule.y2))
-    return sky, lefts
+        sky.add_rect((rule.x1, rule.y1, rule.x2, rule.y2))
+    return sky
 
 
 def _title_width(caption: Caption) -> int:

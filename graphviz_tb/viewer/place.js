@@ -573,95 +573,109 @@ const MANY_of_skyline = 2000;
 const COARSE = 4;
 const FAR_of_skyline = (1 * 2 ** 20);
 class Skyline {
-  constructor(lines = 0) {
-    this.pieces = ((lines < MANY_of_skyline) ? PIECES : COARSE);
-    this.rows = new Heights();
-    this.columns = new Heights();
+  constructor(lines = 0, width = 0) {
+    let pieces;
+    pieces = ((lines < MANY_of_skyline) ? PIECES : COARSE);
+    this.width = width;
+    this.rights = new Heights(pieces);
+    this.lefts = new Heights(pieces);
+    this.bottoms = new Heights(pieces);
   }
   add_rect(rect) {
     let left, top, right, bottom;
     [left, top, right, bottom] = rect;
-    this.rows.raise_to(top, bottom, right);
-    this.columns.raise_to(left, right, bottom);
+    this.rights.raise_to(top, bottom, right);
+    this.lefts.raise_to(top, bottom, (this.width - left));
+    this.bottoms.raise_to(left, right, bottom);
   }
   add_line(points) {
-    note_line(this.rows, (() => { const out = []; for (const [x, y] of points) { out.push([y, x]); } return out; })(), this.pieces);
-    note_line(this.columns, points, this.pieces);
+    let across_, along;
+    [across_, along] = [(() => { const out = []; for (const [x, _] of points) { out.push(x); } return out; })(), (() => { const out = []; for (const [_, y] of points) { out.push(y); } return out; })()];
+    this.rights.add_line(along, across_);
+    this.lefts.add_line(along, (() => { const out = []; for (const x of across_) { out.push((this.width - x)); } return out; })());
+    this.bottoms.add_line(across_, along);
   }
   add_ray(point, down) {
     let x, y;
     [x, y] = point;
     if (down) {
-      this.columns.raise_to(x, x, FAR_of_skyline);
+      this.bottoms.raise_to(x, x, FAR_of_skyline);
     }
     else {
-      this.rows.raise_to(y, y, FAR_of_skyline);
+      this.rights.raise_to(y, y, FAR_of_skyline);
     }
   }
   right(top, bottom) {
-    return this.rows.greatest(top, bottom);
+    return this.rights.greatest(top, bottom);
+  }
+  left(top, bottom) {
+    return this.lefts.greatest(top, bottom);
   }
   bottom(left, right) {
-    return this.columns.greatest(left, right);
-  }
-}
-function note_line(heights, points, pieces = PIECES) {
-  let start, low, stop, high, first_, last, run, rise, before, reach_, place_, here, strip;
-  for ([[start, low], [stop, high]] of py_pairwise(points)) {
-    [first_, last] = ((start < stop) ? [start, stop] : [stop, start]);
-    if (((start === stop) || (low === high))) {
-      heights.raise_to((first_ - STRIP), (last + STRIP), (Math.max(low, high) + 1));
-      continue;
-    }
-    [run, rise] = [(stop - start), (high - low)];
-    [before, reach_] = [Math.floor(Math.max(first_, 0) / STRIP), ((first_ === start) ? low : high)];
-    for (place_ of [...py_range(first_, last, py_max([STRIP, Math.floor((last - first_) / pieces)])), last]) {
-      here = (low + Math.floor((rise * (place_ - start)) / run));
-      strip = (py_truth((place_ > 0)) ? Math.floor(place_ / STRIP) : 0);
-      heights.notes.push([(1 + (py_truth((here > reach_)) ? here : reach_)), before, strip]);
-      [before, reach_] = [strip, here];
-    }
+    return this.bottoms.greatest(left, right);
   }
 }
 class Heights {
-  constructor() {
-    this.strips = [];
+  constructor(pieces = PIECES) {
+    this.pieces = pieces;
     this.notes = [];
+    this.sorted = 0;
   }
   raise_to(low, high, height_) {
-    this.notes.push([height_, Math.floor(Math.max(low, 0) / STRIP), Math.floor(Math.max(high, 0) / STRIP)]);
+    this.notes.push([height_, strip_of(low), strip_of(high), [], []]);
+  }
+  add_line(places, heights) {
+    let low, high;
+    [low, high] = [(py_min(places) - STRIP), (py_max(places) + STRIP)];
+    this.notes.push([(py_max(heights) + 1), strip_of(low), strip_of(high), places, heights]);
   }
   greatest(low, high) {
-    if (this.notes.length) {
-      this.paint();
+    let start, stop, found, height_, first_, last, places, heights;
+    if ((this.sorted < this.notes.length)) {
+      py_sort(this.notes, {key: (note_) => -note_[0]});
+      this.sorted = this.notes.length;
     }
-    return py_max(this.strips.slice(Math.floor(Math.max(low, 0) / STRIP), (Math.floor(Math.max(high, 0) / STRIP) + 1)), {default: 0});
-  }
-  paint() {
-    let count, strips_, ahead, height_, strip, last, following;
-    count = Math.max(this.strips.length, (1 + py_max((() => { const out = []; for (const note_ of this.notes) { out.push(note_[2]); } return out; })())));
-    strips_ = [...this.strips, ...py_repeat([0], (count - this.strips.length))];
-    ahead = [...py_range((count + 1))];
-    py_sort(this.notes, {reverse: true});
-    for ([height_, strip, last] of this.notes) {
-      while ((strip <= last)) {
-        following = ahead.at(strip);
-        if ((following > strip)) {
-          following = ahead.at(following);
-        }
-        else {
-          following = (strip + 1);
-          if ((height_ > strips_.at(strip))) {
-            strips_[strip] = height_;
-          }
-        }
-        ahead[strip] = following;
-        strip = following;
+    [start, stop, found] = [strip_of(low), strip_of(high), 0];
+    for ([height_, first_, last, places, heights] of this.notes) {
+      if ((height_ <= found)) {
+        break;
+      }
+      if (((first_ <= stop) && (start <= last))) {
+        found = (places.length ? this.highest(places, heights, start, stop, found) : height_);
       }
     }
-    this.strips = strips_;
-    this.notes = [];
+    return found;
   }
+  highest(places, heights, start, stop, found) {
+    let number, begin, end, low, high, first_, last, step, place_;
+    for (number of py_range(1, places.length)) {
+      [begin, end] = [places.at((number - 1)), places.at(number)];
+      [low, high] = [heights.at((number - 1)), heights.at(number)];
+      [first_, last] = ((begin < end) ? [begin, end] : [end, begin]);
+      if (((Math.max(low, high) < found) || (strip_of((last + STRIP)) < start) || (strip_of((first_ - STRIP)) > stop))) {
+        continue;
+      }
+      if (((begin === end) || (low === high))) {
+        found = Math.max(found, (low + 1), (high + 1));
+        continue;
+      }
+      if (((strip_of(first_) > stop) || (strip_of(last) < start))) {
+        continue;
+      }
+      step = py_max([STRIP, Math.floor((last - first_) / this.pieces)]);
+      if (((low < high) === (begin < end))) {
+        place_ = Math.min((first_ + ((Math.floor(((((stop + 1) * STRIP) - 1) - first_) / step) + 1) * step)), last);
+      }
+      else {
+        place_ = (start ? Math.max((first_ + (Math.floor((((start * STRIP) - 1) - first_) / step) * step)), first_) : first_);
+      }
+      found = py_max([found, ((1 + low) + Math.floor(((high - low) * (place_ - begin)) / (end - begin)))]);
+    }
+    return found;
+  }
+}
+function strip_of(place_) {
+  return ((place_ > 0) ? Math.floor(place_ / STRIP) : 0);
 }
 
 // model.thickness
@@ -2888,6 +2902,7 @@ const GAPS = new Gaps();
 const LABEL_HEIGHT = 12;
 const LABEL_ROOM_of_core = 8;
 const WIDENED = [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]];
+const EVERYWHERE = [1, 1, 1, 1];
 const MANY_of_core = 300;
 const NO_ROOM = [0, 0, 0, 0];
 const OUTSIDE = 9;
@@ -2928,19 +2943,31 @@ class Core {
   }
 }
 function core_of(view, pieces, lines, said, inner, direction) {
-  let rooms, core, shares, silent, wider, level, other;
+  let rooms, core, silent, shares, more, other, left;
+  function with_rooms(rooms) {
+    return drawn_of_core(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms));
+  }
+  function wider(silent, shares) {
+    return (() => { const out = new Map(); for (const wire of silent) { out.set(wire, room_for(across_along(direction, said.get(wire).size), shares)); } return out; })();
+  }
   rooms = new Map();
-  core = drawn_of_core(view, pieces, lines, said, direction, laid_out(view, pieces, lines, said, inner, direction, rooms));
+  core = with_rooms(rooms);
+  silent = unlabelled(said, core);
+  if ((!silent.length || view.skeleton.plain || (lines.size > MANY_of_core))) {
+    return core;
+  }
+  if ((unlabelled(said, with_rooms(wider(silent, EVERYWHERE))).length === silent.length)) {
+    return core;
+  }
   for (shares of WIDENED) {
-    silent = unlabelled(said, core);
-    if ((!silent.length || view.skeleton.plain || (lines.size > MANY_of_core))) {
-      break;
+    more = py_union(rooms, wider(silent, shares));
+    other = with_rooms(more);
+    left = unlabelled(said, other);
+    if ((left.length < silent.length)) {
+      [core, rooms, silent] = [other, more, left];
     }
-    wider = (() => { const out = new Map(); for (const wire of silent) { out.set(wire, room_for(across_along(direction, said.get(wire).size), shares)); } return out; })();
-    level = laid_out(view, pieces, lines, said, inner, direction, py_union(rooms, wider));
-    other = drawn_of_core(view, pieces, lines, said, direction, level);
-    if ((unlabelled(said, other).length < silent.length)) {
-      [core, rooms] = [other, py_union(rooms, wider)];
+    if (!silent.length) {
+      break;
     }
   }
   return core;
@@ -3283,8 +3310,8 @@ function to_border(view, wire, points, ports, shift) {
 
 // place.spine
 class Paths {
-  constructor(numbers = new TupleMap(), boxes = [], steps = [], below_ = []) {
-    this.numbers = numbers;
+  constructor(numbers_ = new TupleMap(), boxes = [], steps = [], below_ = []) {
+    this.numbers = numbers_;
     this.boxes = boxes;
     this.steps = steps;
     this.below = below_;
@@ -3411,22 +3438,22 @@ class Sketch {
     this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   group(number, box, depth_, origin) {
-    let made_, numbers, gates, index, port, wires;
+    let made_, numbers_, gates, index, port, wires;
     made_ = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made_.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made_.rules) { out.push(new Separator(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
-    numbers = this._boxes(number, box, depth_, origin);
+    numbers_ = this._boxes(number, box, depth_, origin);
     if (this.groups.at(number).view.skeleton.plain) {
-      this._webs(number, numbers, box);
+      this._webs(number, numbers_, box);
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
     for (index of made_.lines.keys()) {
-      this._line(number, index, numbers, box, origin, gates);
+      this._line(number, index, numbers_, box, origin, gates);
     }
     for ([port, wires] of py_sorted(this.touched(number).entries())) {
       this._port(number, port, wires, box, origin);
     }
-    return numbers;
+    return numbers_;
   }
   scene(direction) {
     return new Scene(this.frames.get(0).width, this.frames.get(0).height, direction, [...this.boxes], [...this.routes], [...this.ports], [...this.stubs], [...this.texts], [...this.rules], [...this.webs]);
@@ -3446,9 +3473,9 @@ class Sketch {
     return lines;
   }
   _boxes(number, parent, depth_, origin) {
-    let group, made_, numbers, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title_, points, identity, loop;
+    let group, made_, numbers_, areas, undrawn, loops, node_labels, words, position, slot, node, box, corner, opened, area, title_, points, identity, loop;
     [group, made_] = [this.groups.at(number), this.frames.get(number)];
-    numbers = new Map();
+    numbers_ = new Map();
     [areas, undrawn, loops] = [areas_of(group.view), new Undrawn(group.view), loop_numbers(group.view)];
     [node_labels, words] = [group.node_labels, group.view.words];
     for ([position, slot] of py_enumerate(made_.slots)) {
@@ -3457,7 +3484,7 @@ class Sketch {
       }
       node = node_labels.at(position);
       box = this.boxes.length;
-      numbers.set(position, box);
+      numbers_.set(position, box);
       corner = _add_of_sketch(_add_of_sketch(slot[1], [slot[0].x, slot[0].y]), origin);
       opened = group.below.has(position);
       [area, title_] = [py_get(areas, position, "main"), words.titles.at(position)];
@@ -3471,20 +3498,20 @@ class Sketch {
         this.routes.push(loop);
       }
     }
-    return numbers;
+    return numbers_;
   }
-  _webs(number, numbers, box) {
+  _webs(number, numbers_, box) {
     let view, ports;
     view = this.groups.at(number).view;
     ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number, port])); } return out; })();
-    py_extend(this.webs, webs(view, box, numbers, ports));
+    py_extend(this.webs, webs(view, box, numbers_, ports));
   }
-  _line(number, index, numbers, box, origin, gates) {
+  _line(number, index, numbers_, box, origin, gates) {
     let made_, view, wire, line, ends, count, source, target, goes_on, route_;
     [made_, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made_.lines.get(index)];
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
-    [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers.get(end) : -1)); } return out; })();
+    [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers_.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
     route_ = new Route([...(() => { const out = []; for (const point of made_.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
     this.routes.push(route_);
@@ -3559,7 +3586,7 @@ class FrameCache {
   }
 }
 function place(view, options, cache = null) {
-  let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers, position, child, slot;
+  let known_, levels, groups, frames, number, group, below_, last, sketch, where, box, depth_, x, y, numbers_, position, child, slot;
   known_ = (cache || new FrameCache()).known;
   levels = groups_in_order(view);
   groups = lead_through(levels);
@@ -3579,10 +3606,10 @@ function place(view, options, cache = null) {
   where = new Map([[0, [-1, 0, [0, 0]]]]);
   for ([number, group] of py_enumerate(groups)) {
     [box, depth_, [x, y]] = where.get(number);
-    numbers = sketch.group(number, box, depth_, [x, y]);
+    numbers_ = sketch.group(number, box, depth_, [x, y]);
     for ([position, child] of group.below.entries()) {
       slot = frames.get(number).slots.at(position);
-      where.set(child, [numbers.get(position), (depth_ + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
+      where.set(child, [numbers_.get(position), (depth_ + 1), [(slot[1][0] + x), (slot[1][1] + y)]]);
     }
   }
   return sketch.scene(options.direction);
@@ -4364,16 +4391,16 @@ class Sheet {
   }
 }
 function sheet(scene, blocks_, caption) {
-  let title_, sky, lefts, pages;
+  let title_, sky, pages;
   title_ = [_title_width(caption), (caption.title ? TITLE_ROW : 0)];
   if (!blocks_.length) {
     return _page(scene, title_, null, [0, 0]);
   }
-  [sky, lefts] = reaches(scene);
-  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, sky, lefts, form)) { out.push(_page(scene, title_, form, corner)); } return out; })();
+  sky = reaches(scene);
+  pages = (() => { const out = []; for (const form of shapes(blocks_)) for (const corner of corners(scene, sky, form)) { out.push(_page(scene, title_, form, corner)); } return out; })();
   return py_min(pages, {key: (page) => page.cost});
 }
-function *corners(scene, sky, lefts, form) {
+function *corners(scene, sky, form) {
   let high, out, left, reach_, top;
   [high, out] = [Math.max(0, (scene.height - form.height)), (scene.width - form.width)];
   for (left of [0, Math.max(0, out)]) {
@@ -4381,7 +4408,7 @@ function *corners(scene, sky, lefts, form) {
     yield [left, Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), high)];
   }
   for (top of [0, high]) {
-    reach_ = lefts.greatest((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
+    reach_ = sky.left((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.min((reach_ ? ((out - reach_) - LEGEND_GAP) : out), 0), top];
     reach_ = sky.right((top - LEGEND_GAP), ((top + form.height) + LEGEND_GAP));
     yield [Math.max((reach_ ? (reach_ + LEGEND_GAP) : 0), out), top];
@@ -4396,37 +4423,32 @@ function _page(scene, title_, form, corner) {
   return new Sheet(...size, [(MARGIN_of_sheet - left), top], form, [((MARGIN_of_sheet - left) + corner[0]), (top + corner[1])]);
 }
 function reaches(scene) {
-  let sky, lefts, outer, box, lines, points, text, left, rule;
-  [sky, lefts] = [new Skyline(scene.routes.length), new Heights()];
-  function put_(rect) {
-    sky.add_rect(rect);
-    lefts.raise_to(rect[1], rect[3], (scene.width - rect[0]));
-  }
+  let sky, outer, box, lines, points, text, left, rule;
+  sky = new Skyline(scene.routes.length, scene.width);
   outer = py_union((() => { const out = new Set(); for (const [index, box] of py_enumerate(scene.boxes)) if ((box.parent < 0)) { out.add(index); } return out; })(), new Set([-1]));
   for (box of scene.boxes) {
     if ((box.parent < 0)) {
-      put_([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
+      sky.add_rect([box.x, box.y, (box.x + box.width), (box.y + box.height)]);
     }
   }
   if (scene.webs.length) {
-    put_([0, 0, scene.width, scene.height]);
+    sky.add_rect([0, 0, scene.width, scene.height]);
   }
   lines = (() => { const out = []; for (const route_ of scene.routes) if ((route_.frame < 0)) { out.push(route_.points); } return out; })();
   for (points of [...lines, ...(() => { const out = []; for (const stub of scene.stubs) if (outer.has(stub.box)) { out.push(stub.points); } return out; })()]) {
     sky.add_line(points);
-    note_line(lefts, (() => { const out = []; for (const [x, y] of points) { out.push([y, (scene.width - x)]); } return out; })(), sky.pieces);
   }
   for (text of scene.texts) {
     if (!outer.has(text.box)) {
       continue;
     }
     left = (text.x - new Map([["start", 0], ["middle", Math.floor(text.width / 2)], ["end", text.width]]).get(text.anchor));
-    put_([left, (text.y - text.size), (left + text.width), (text.y + 3)]);
+    sky.add_rect([left, (text.y - text.size), (left + text.width), (text.y + 3)]);
   }
   for (rule of scene.rules) {
-    put_([rule.x1, rule.y1, rule.x2, rule.y2]);
+    sky.add_rect([rule.x1, rule.y1, rule.x2, rule.y2]);
   }
-  return [sky, lefts];
+  return sky;
 }
 function _title_width(caption) {
   let wanted;
