@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphviz_tb.model.columns import Ints, Longs, ints, runs
+from graphviz_tb.model.columns import Ints, Longs, freeze, ints, runs
 from graphviz_tb.model.frozen import dataclass
 
 
@@ -28,51 +28,47 @@ def number(parent: Longs, key: Longs) -> Preorder:
     >>> [names[id] for id in numbered.order], numbered.end.tolist(), numbered.depth.tolist()
     (['', 'a', 'a/x', 'b'], [4, 3, 3, 4], [0, 1, 2, 1])
     """
-    order = np.lexsort((key, parent))
-    levels, depth = levels_of(parent, order)
-    size = np.ones(len(parent), np.int64)
+    levels = levels_of(parent, key)
+    # By id; the last place is that of the parent of all roots, which comes before them.
+    size, row = np.ones(len(parent) + 1, np.int64), np.full(len(parent) + 1, -1)
     # From the deepest level up: the size of a subtree is complete before it is added to its parent.
-    for level in reversed(levels[1:]):
-        np.add.at(size, parent[level], size[level])
-    row = place_rows(parent, order, size, levels)  # (n,): by id
-    back = np.empty(len(parent), np.int64)
-    back[row] = np.arange(len(parent))
-    parent_row = np.where(parent[back] < 0, -1, row[parent[back]])
-    return Preorder(
-        ints(back), ints(row), ints(parent_row), ints(np.arange(len(parent)) + size[back]), ints(depth[back])
-    )
+    for level in reversed(levels):
+        size[level.parents] += np.add.reduceat(size[level.ids], level.start)
+    order, above, end, depth = (np.empty(len(parent), np.int32) for _ in range(4))
+    for deep, level in enumerate(levels):
+        # Its parent's row, plus one, plus the sizes of the siblings before it.
+        sizes, fan = size[level.ids], level.fan
+        before = np.cumsum(sizes) - sizes
+        rows = before + np.repeat(row[level.parents] + 1 - before[level.start], fan)
+        row[level.ids], order[rows] = rows, level.ids
+        above[rows], end[rows], depth[rows] = np.repeat(row[level.parents], fan), rows + sizes, deep
+    return Preorder(freeze(order), ints(row[:-1]), freeze(above), freeze(end), freeze(depth))
 
 
-def levels_of(parent: Longs, order: Longs) -> tuple[list[Longs], Longs]:
-    """The ids of each depth, from the roots down, and each id's depth. One step a depth, nothing recurses."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeLevel:
+    """The `ids` of one depth, siblings together: `fan` of each of the `parents`, from `start` on."""
+
+    ids: Longs
+    parents: Longs
+    fan: Longs
+    start: Longs
+
+
+def levels_of(parent: Longs, key: Longs) -> list[TreeLevel]:
+    """The levels of a tree, from the roots down, siblings by key. One step a depth, nothing recurses."""
+    order = np.lexsort((key, parent))
     cuts = runs(parent[order])
-    heads = parent[order][cuts[:-1]]
+    heads = parent[order[cuts[:-1]]]
     # By parent, where its children begin in `order`, and how many; parent -1, of the roots, is the last place.
-    first = np.zeros(len(parent) + 1, np.int64)
-    count = np.zeros(len(parent) + 1, np.int64)
+    first, count = np.zeros((2, len(parent) + 1), np.int64)
     first[heads], count[heads] = cuts[:-1], np.diff(cuts)
-    depth = np.zeros(len(parent), np.int64)
-    level = order[: count[-1]]
-    levels = [level]
-    while True:
-        fan = count[level]
-        total = int(fan.sum())
-        if not total:
-            return levels, depth
-        offset = np.arange(total) - np.repeat(np.cumsum(fan) - fan, fan)  # 0, 1, … among the children of each parent
-        level = order[np.repeat(first[level], fan) + offset]
-        depth[level] = len(levels)
-        levels.append(level)
-
-
-def place_rows(parent: Longs, order: Longs, size: Longs, levels: list[Longs]) -> Longs:
-    """The row of each id: its parent's row, plus one, plus the sizes of the siblings before it."""
-    # Sizes of all that comes before in `order`; less those before the first sibling, what siblings before it take.
-    before = np.cumsum(size[order]) - size[order]
-    cuts = runs(parent[order])
-    offset = np.empty(len(parent), np.int64)
-    offset[order] = before - np.repeat(before[cuts[:-1]], np.diff(cuts))
-    row = offset.copy()
-    for level in levels[1:]:
-        row[level] = row[parent[level]] + 1 + offset[level]
-    return row
+    levels: list[TreeLevel] = []
+    parents = np.full(1, -1)
+    while len(parents := parents[count[parents] > 0]):
+        fan = count[parents]
+        start = np.cumsum(fan) - fan
+        ids = order[np.arange(fan.sum()) + np.repeat(first[parents] - start, fan)]
+        levels.append(TreeLevel(ids, parents, fan, start))
+        parents = ids
+    return levels

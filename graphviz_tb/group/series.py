@@ -89,8 +89,8 @@ def all_runs(hierarchy: Hierarchy, options: GroupOptions, shortest: int) -> Iter
     code = motifs(hierarchy, options)
     rows = hierarchy.child_order[code[hierarchy.child_order] >= 0]
     parent = hierarchy.parent[rows]
-    # Siblings of one motif become one run of the sorted columns, in the order of the file.
-    order = np.lexsort((rows, code[rows], parent))
+    # Siblings of one motif become one run of the sorted columns; they stay in the order of the file.
+    order = np.lexsort((code[rows], parent))
     rows, parent = rows[order], parent[order]
     cuts = runs_of(parent, code[rows])
     long = np.flatnonzero(np.diff(cuts) >= max(2, shortest))  # only saves time: fewer are no run
