@@ -1,7 +1,6 @@
 """Stage `interpret`: whether a node of a flat graph is a weight or an op, and the variable of each weight.
 
 origins    variables and constants, and the ops that hand their values on
-indexes    ops that work out masks, positions and shapes
 gradients  ops that work out gradients, that feed them, and that come from them
 weights    name, shape and uses of each weight
 marks      which nodes are drawn as marks beside the ops that use them
@@ -14,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from graphviz_tb.algorithms.index_arithmetic import index_arithmetic
 from graphviz_tb.interpret.gradients import flow_of
 from graphviz_tb.interpret.handed import find_handed
-from graphviz_tb.interpret.indexes import index_arithmetic
 from graphviz_tb.interpret.lazily import Lazily
 from graphviz_tb.interpret.loop_arguments import call_carried
 from graphviz_tb.interpret.marks import settle_marks

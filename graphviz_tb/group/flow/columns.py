@@ -11,6 +11,7 @@ from itertools import count
 
 import numpy as np
 
+from graphviz_tb.algorithms.index_arithmetic import index_arithmetic
 from graphviz_tb.algorithms.nameless import DIGITS
 from graphviz_tb.algorithms.quiet import under
 from graphviz_tb.group.flow.parts import TrainingLevels
@@ -114,15 +115,27 @@ def columns(hierarchy: Hierarchy) -> Columns:
     level = np.zeros(len(hierarchy), np.int64)  # asked of the parents of `child` only
     level[parent] = np.arange(len(parent))
     edge, edge_start = filed_edges(hierarchy, level, place, child_start)
-    part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy)[child]
+    part, indexes = TrainingLevels(hierarchy).part[child], index_rows(hierarchy, child)
     return Columns(hierarchy, parent, child, child_start, label, [*words], part, indexes, edge, edge_start)
 
 
-def index_rows(hierarchy: Hierarchy) -> Bools:
-    """Which rows hold ops, and none but index arithmetic."""
-    ops = hierarchy.op_total[hierarchy.end] - hierarchy.op_total[:-1]
-    rows: Bools = (ops > 0) & (under(hierarchy, hierarchy.graph.meaning.indexes()) == ops)
-    return rows
+def index_rows(hierarchy: Hierarchy, rows: Longs) -> Bools:
+    """Which of some rows hold ops, and none but index arithmetic."""
+    graph, size = hierarchy.graph, hierarchy.op_total[hierarchy.end[rows]] - hierarchy.op_total[rows]
+
+    def all_in(column: Bools) -> Bools:
+        held: Bools = (size > 0) & (under(hierarchy, column)[rows] == size)
+        return held
+
+    def asked(possible: Bools) -> Bools:
+        some = rows[all_in(possible)]
+        ends = np.bincount(hierarchy.end[some], minlength=len(hierarchy) + 1)
+        inside = np.cumsum(np.bincount(some, minlength=len(hierarchy) + 1) - ends)[:-1] > 0
+        nodes = np.zeros(len(graph), bool)
+        nodes[hierarchy.node[inside & hierarchy.ordinary]] = True
+        return nodes
+
+    return all_in(index_arithmetic(graph, asked))
 
 
 def local_names(hierarchy: Hierarchy, rows: Longs, parents: Longs, words: dict[str, int]) -> Longs:

@@ -11,13 +11,13 @@ Floating numbers made of whole ones that are given are none either: ages, or the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
 from graphviz_tb.algorithms.output_dtypes import all_dtypes
 from graphviz_tb.algorithms.reached import spread_from
-from graphviz_tb.interpret.origins import argument_of
 from graphviz_tb.model.columns import Bools, Ints, distinct, filed, freeze
 from graphviz_tb.model.dtypes import INDEXING, dtype_name
 from graphviz_tb.model.graph import Graph
@@ -32,16 +32,26 @@ FLOW = (
 LAYERS = (Role.CONVOLUTION, Role.PRODUCT, Role.BATCH_PRODUCT)
 
 
-def index_arithmetic(graph: Graph) -> Bools:
-    """Which ops work out masks, positions or shapes; no mark and no input is one."""
+def index_arithmetic(graph: Graph, asked: Callable[[Bools], Bools] | None = None) -> Bools:
+    """Which ops work out masks, positions or shapes; no mark and no input is one.
+
+    Given those that may be so, `asked` says for which of them the answer must hold; for others it may be no.
+    """
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     given = np.ones(len(graph), bool)
     given[target] = False
     works = ~brought(graph, source, target, given) & ~given & (graph.mark == 0) & ~graph.meaning.flow().behind
-    held = works[source]
     floating = masks_and_positions(graph, works, given, source, target)
-    return freeze(handed_on(graph, works, floating, source[held], target[held]))
+    held = works[source]
+    source, target = source[held], target[held]
+    if asked is not None:
+        # What is worked out from them counts, and nothing else: few messages are looked at.
+        inner = works[target]
+        works = spread_from(works & asked(works), source[inner], target[inner])
+        held = works[source]
+        source, target = source[held], target[held]
+    return freeze(handed_on(graph, works, floating, source, target))
 
 
 def masks_and_positions(graph: Graph, works: Bools, given: Bools, source: Ints, target: Ints) -> Bools:
@@ -97,9 +107,9 @@ def gives_whole(graph: Graph, node: int) -> bool:
         return said
     definition = graph.node_def(node)
     if definition is None:
-        function, argument = argument_of(graph, node)
-        signature = graph.graph_def.library.function[graph.functions[function].index].signature
-        return dtype_name(signature.input_arg[argument].type) in INDEXING
+        function = graph.functions[graph.function[node]]
+        signature = graph.graph_def.library.function[function.index].signature
+        return dtype_name(signature.input_arg[function.place(node)].type) in INDEXING
     if said and (value := definition.attr.get(said)) is not None and value.type:
         return dtype_name(value.type) in INDEXING
     dtypes = all_dtypes(definition)
