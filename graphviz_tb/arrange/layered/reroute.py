@@ -20,6 +20,7 @@ from graphviz_tb.limits import RANK_SEARCHED
 WeightTable = NDArray[np.int64]
 ItemStep = tuple[int, int]  # an item and one below it
 Span = tuple[int, int]  # slots from … up to, but without …
+MANY = 1 << 60  # more than all crossings count
 NEAR = 32  # else: how far from its place
 SCALE = 1 << 16  # crossings count before any number of moves
 _slots = np.arange(2 * RANK_SEARCHED + 3) > RANK_SEARCHED + 1
@@ -45,13 +46,8 @@ def edge_paths(above: list[list[int]], below: list[list[int]]) -> list[list[int]
     return paths
 
 
-def column(links: list[ItemStep], end: int) -> WeightTable:
-    """The upper (0) or lower (1) ends of links."""
-    return np.array([link[end] for link in links], np.int64)
-
-
 class Rerouter:
-    """Tables of crossings for the gaps between ranks, made when asked for, dropped when an order changes."""
+    """Tables of crossings for the gaps between ranks, made when asked for, and brought up to date when items move."""
 
     def __init__(
         self, state: RankState, paths: list[list[int]], lane: Collection[ItemStep] = (), heavy: int = 1
@@ -60,16 +56,14 @@ class Rerouter:
         self.state = state
         self.paths = paths
         self.lane, self.heavy = lane, heavy
-        self.place = np.array(state.place, np.int64)
+        # Whether an edge path may go anywhere in the ranks on both sides of a gap, so that one table serves all.
+        self.narrow = [max(len(upper), len(lower)) <= RANK_SEARCHED for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
-        self.cross: list[WeightTable | None] = [None] * len(state.ranks)
         self.free: list[bool | None] = [None] * len(state.ranks)  # whether no lines cross there
-        self.count = np.arange(max(map(len, state.ranks)) + 1)
         # A path is tried again when something around it has changed: that only saves time.
         self.clock = 1  # only saves time
         self.changed = [1] * len(state.ranks)  # when the order on one side of a gap last changed; only saves time
         self.moved_at = [0] * len(paths)  # when an edge path was last moved; only saves time
-        self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)
 
     def pass_over(self) -> bool:
         """Move each edge path round which something has changed; whether any moved."""
@@ -77,26 +71,34 @@ class Rerouter:
         for number, path in enumerate(self.paths):
             top = self.state.rank[path[0]]
             if max(self.changed[max(top - 1, 0) : top + len(path)]) > self.moved_at[number]:
-                if self.crosses(path, top):
-                    moved = self.reroute(path) or moved
+                crossed = self.crossed(path, top)
+                if crossed:
+                    moved = self.reroute(path, crossed - len(path)) or moved
                 self.moved_at[number] = self.clock
         return moved
 
-    def crosses(self, path: list[int], top: int) -> bool:
-        """Whether an edge path crosses any line, as far as that is cheap to tell."""
-        state = self.state
-        chain = [*state.above[path[0]], *path, *state.below[path[-1]]]
-        gap = state.rank[chain[0]]
-        for upper, lower in pairwise(chain):
-            if not self.clear(gap):
-                if not self.narrow(gap):
-                    return True
-                table, start, end = self.prefix(gap), state.place[upper], state.place[lower]
-                # Lines that start left and end right of this one, or start right and end left.
-                if table[start, -1] - table[start, end + 1] or table[-1, end] - table[start + 1, end]:
-                    return True
-            gap += 1
-        return False
+    def crossed(self, path: list[int], top: int) -> int:
+        """How many lines an edge path crosses, times `SCALE`; `MANY`, where that is not cheap to tell."""
+        place = self.state.place
+        total, last = 0, top + len(path) - 1
+        above, below = self.state.above[path[0]], self.state.below[path[-1]]
+        for gap, (upper, lower) in enumerate(pairwise([*above, *path, *below]), top - len(above)):
+            table = self.table[gap]
+            if table is None:
+                if not self.narrow[gap]:
+                    return MANY
+                if self.clear(gap):
+                    continue
+                table = self.crossings(gap)
+            start, end = place[upper], place[lower]
+            count: int = table.item(start, end)
+            # Lines of the same box do not cross: half of them is counted on one side of the box, half on the other.
+            if gap < top:
+                count = (count + table.item(start + 1, end) - table.item(start + 1, 0) + table.item(start, 0)) // 2
+            elif gap == last:
+                count = (count + table.item(start, end + 1) - table.item(0, end + 1) + table.item(0, end)) // 2
+            total += count
+        return total
 
     def clear(self, gap: int) -> bool:
         """Whether no two lines cross between two ranks."""
@@ -117,75 +119,56 @@ class Rerouter:
                 last = max(ends)
         return True
 
-    def narrow(self, gap: int) -> bool:
-        """Whether an edge path may go anywhere in the ranks on both sides, so that one table serves all."""
-        ranks = self.state.ranks
-        return len(ranks[gap]) <= RANK_SEARCHED and len(ranks[gap + 1]) <= RANK_SEARCHED
-
-    def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
-        """The upper and the lower ends of the links in a gap, in any order; few gaps of a small level need them."""
-        ends = self.ends[gap]
-        if ends is None:
-            links = [(item, other) for item in self.state.ranks[gap] for other in self.state.below[item]]
+    def links(self, gap: int) -> tuple[list[int], list[int]]:
+        """The places of the upper and of the lower ends of the links in a gap, those of the lane as often as they
+        count."""
+        state, place = self.state, self.state.place
+        links = [(item, other) for item in state.ranks[gap] for other in state.below[item]]
+        if self.lane:
             links += [link for link in links if link in self.lane] * (self.heavy - 1)
-            ends = self.ends[gap] = column(links, 0), column(links, 1)
-        return ends
+        return [place[item] for item, _ in links], [place[other] for _, other in links]
 
-    def count_left(self, gap: int, upper: Span, lower: Span) -> WeightTable:
-        """How many lines start left of slot i and end left of slot j; the last row and column count all."""
-        high, width = upper[1] - upper[0], lower[1] - lower[0]
-        starts, ends = self.links(gap)
-        rows = np.minimum(np.maximum(self.place[starts] + (1 - upper[0]), 0), high)
-        columns = np.minimum(np.maximum(self.place[ends] + (1 - lower[0]), 0), width)
-        cells = rows * (width + 1) + columns
-        table = np.bincount(cells, minlength=(high + 1) * (width + 1)).reshape(high + 1, width + 1)
-        table.cumsum(0, out=table)
-        table.cumsum(1, out=table)
-        return table
-
-    def prefix(self, gap: int) -> WeightTable:
-        """Return `count_left` for all slots of a narrow gap, kept until an order changes."""
+    def crossings(self, gap: int) -> WeightTable:
+        """Return `block` for all slots of a narrow gap, kept up to date by `shift`."""
         table = self.table[gap]
         if table is None:
             ranks = self.state.ranks
-            high, wide = len(ranks[gap]) + 1, len(ranks[gap + 1]) + 1
-            upper, lower = self.links(gap)
-            cells = (self.place[upper] + 1) * wide + self.place[lower] + 1
-            table = np.bincount(cells, minlength=high * wide).reshape(high, wide)
-            table.cumsum(0, out=table)
-            table.cumsum(1, out=table)
-            self.table[gap] = table
+            table = self.table[gap] = self.counted(gap, (0, len(ranks[gap]) + 1), (0, len(ranks[gap + 1]) + 1))
         return table
 
     def block(self, gap: int, upper: Span, lower: Span) -> WeightTable:
         """For slots i and j of two windows, how many lines a line from i to j crosses, times `SCALE`."""
-        narrow = self.narrow(gap)
-        crossed = self.cross[gap] if narrow else None
-        if crossed is None:
-            if narrow:
-                table = self.prefix(gap)
-                # t[i, -1] - t[i, j] start left and end right, t[-1, j] - t[i, j] start right and end left.
-                crossed = table * -2
-                crossed += table[:, -1:]
-                crossed += table[-1]
-            else:
-                table = self.count_left(gap, upper, lower)
-                crossed = table[:-1, :-1] * -2
-                crossed += table[:-1, -1:]
-                crossed += table[-1, :-1]
-            crossed *= SCALE
-            if narrow:
-                self.cross[gap] = crossed
+        return self.crossings(gap) if self.narrow[gap] else self.counted(gap, upper, lower)
+
+    def counted(self, gap: int, upper: Span, lower: Span) -> WeightTable:
+        """Count what `block` says."""
+        high, width = upper[1] - upper[0], lower[1] - lower[0]
+        starts, ends = self.links(gap)
+        rows = np.minimum(np.maximum(np.array(starts, np.int64) + (1 - upper[0]), 0), high)
+        columns = np.minimum(np.maximum(np.array(ends, np.int64) + (1 - lower[0]), 0), width)
+        table = np.bincount(rows * (width + 1) + columns, minlength=(high + 1) * (width + 1))
+        table = table.reshape(high + 1, width + 1)
+        # How many lines start left of slot i and end left of slot j; the last row and column count all.
+        table.cumsum(0, out=table)
+        table.cumsum(1, out=table)
+        # t[i, -1] - t[i, j] start left and end right, t[-1, j] - t[i, j] start right and end left.
+        crossed: WeightTable = table[:-1, :-1] * -2
+        crossed += table[:-1, -1:]
+        crossed += table[-1, :-1]
+        crossed *= SCALE
         return crossed
 
-    def reroute(self, path: list[int]) -> bool:
-        """Move one path to its best way; whether it moved. Among equal ways the one that moves the fewest items."""
+    def reroute(self, path: list[int], stay: int) -> bool:
+        """Move one path to its best way; whether it moved. Among equal ways the one that moves the fewest items.
+
+        Before: to stay costs `stay`, or less: one less for each item than the crossings cost.
+        """
         state = self.state
         place, top = state.place, state.rank[path[0]]
         held = [place[item] for item in path]
         spans = [self.window(top + number, here) for number, here in enumerate(held)]
         cost = self.start(path, top, spans[0])
-        back = []
+        totals = []
         here = held[0] - spans[0][0]
         for number in range(1, len(path)):
             there = held[number] - spans[number][0]
@@ -193,13 +176,13 @@ class Rerouter:
             row, column = RANK_SEARCHED + 1 - here, RANK_SEARCHED + 1 - there
             # The path's own line is in the tables: where it would cross its new way, it is taken off again.
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
-            best = total.argmin(0)
-            back.append(best)
-            cost = total[best, self.count[: len(best)]]
+            cost = np.minimum.reduce(total, 0)
+            totals.append(total)
             here = there
-        cost = self.end(path, top, spans[-1], cost)
+        cost = cost + self.end(path, top, spans[-1])
         cost[here] -= 1  # rather where it is
-        return self.move(path, top, spans, back, int(np.argmin(cost)))
+        slot = int(cost.argmin())
+        return int(cost[slot]) < stay and self.move(path, top, spans, totals, slot)
 
     def window(self, rank: int, place: int) -> Span:
         """The slots that an item may go to: all, or those near by where the rank is wide."""
@@ -211,39 +194,37 @@ class Rerouter:
         above = self.state.above[path[0]]
         if not above:
             return np.zeros(span[1] - span[0], np.int64)
-        if self.narrow(top - 1):
-            table, slot = self.prefix(top - 1), self.state.place[above[0]]
-            cost: WeightTable = table[-1] - table[slot] - table[slot + 1] + table[slot, -1]
-            return cost * SCALE
+        slot = self.state.place[above[0]]
+        if self.narrow[top - 1]:
+            return beside(self.crossings(top - 1), slot)
         upper, lower = self.links(top - 1)
-        return self.ray(self.place[upper], self.place[lower], self.state.place[above[0]], span)
+        return self.ray(upper, lower, slot, span)
 
-    def end(self, path: list[int], top: int, span: Span, cost: WeightTable) -> WeightTable:
-        """Add, for each slot of the last item, the crossings of the line below it."""
+    def end(self, path: list[int], top: int, span: Span) -> WeightTable:
+        """For each slot of the last item the crossings of the line below it."""
         below = self.state.below[path[-1]]
         if not below:
-            return cost
-        gap = top + len(path) - 1
-        if self.narrow(gap):
-            table, slot = self.prefix(gap), self.state.place[below[0]]
-            more: WeightTable = table[:, -1] - table[:, slot + 1] - table[:, slot] + table[-1, slot]
-            return cost + more * SCALE
+            return np.zeros(span[1] - span[0], np.int64)
+        gap, slot = top + len(path) - 1, self.state.place[below[0]]
+        if self.narrow[gap]:
+            return beside(self.crossings(gap).T, slot)
         upper, lower = self.links(gap)
-        return cost + self.ray(self.place[lower], self.place[upper], self.state.place[below[0]], span)
+        return self.ray(lower, upper, slot, span)
 
-    def ray(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
+    def ray(self, held: list[int], free: list[int], place: int, span: Span) -> WeightTable:
         """How many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
-        cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
+        cells = np.minimum(np.maximum(np.array(free, np.int64) + (1 - span[0]), 0), width)
+        fixed = np.array(held, np.int64)
         # Lines from the left of `place` are crossed if they end right of the slot, those from the right if left of it.
-        left = np.bincount(cells[held < place], minlength=width + 1)
-        right = np.bincount(cells[held > place], minlength=width + 1)
+        left = np.bincount(cells[fixed < place], minlength=width + 1)
+        right = np.bincount(cells[fixed > place], minlength=width + 1)
         passed = (right - left).cumsum()
         crossed: WeightTable = (passed[:width] + left.sum()) * SCALE
         return crossed
 
-    def move(self, path: list[int], top: int, spans: list[Span], back: list[WeightTable], slot: int) -> bool:
-        """Follow the way back from the slot of the last item."""
+    def move(self, path: list[int], top: int, spans: list[Span], totals: list[WeightTable], slot: int) -> bool:
+        """Follow the way back from the slot of the last item; whether that moves any."""
         moved = False
         for number in range(len(path) - 1, -1, -1):
             held, goal = self.state.place[path[number]], slot + spans[number][0]
@@ -251,19 +232,39 @@ class Rerouter:
                 self.shift(top + number, held, goal)
                 moved = True
             if number:
-                slot = int(back[number - 1][slot])
+                slot = int(totals[number - 1][:, slot].argmin())
         return moved
 
     def shift(self, rank: int, old: int, slot: int) -> None:
         """Move one item within its rank."""
         row, place = self.state.ranks[rank], self.state.place
         item = row.pop(old)
-        row.insert(slot - (slot > old), item)
+        new = slot - (slot > old)
+        row.insert(new, item)
         low, high = min(old, slot), max(old + 1, slot)  # only saves time: the others keep their places
         for position in range(low, high):
             place[row[position]] = position
-        self.place[row[low:high]] = range(low, high)
         self.clock += 1
         for gap in (rank - 1, rank) if rank else (rank,):
-            self.table[gap] = self.cross[gap] = self.free[gap] = None
+            table = self.table[gap]
+            if table is not None:
+                shifted(table if gap == rank else table.T, old, new)
+            self.free[gap] = None
             self.changed[gap] = self.clock
+
+
+def beside(table: WeightTable, slot: int) -> WeightTable:
+    """For each slot across a gap, what a line of the item before `slot` crosses: none of its own lines, half of which
+    are counted on one side of it, and the others on the other."""
+    before, after = table[slot], table[slot + 1]
+    crossed: WeightTable = (before + after - (after[0] - before[0])) >> 1
+    return crossed
+
+
+def shifted(table: WeightTable, old: int, new: int) -> None:
+    """Bring a table up to date where an item of its rows has moved."""
+    own = table[old + 1] - table[old]  # what the lines of the item add
+    if old < new:
+        table[old + 1 : new + 1] = table[old + 2 : new + 2] - own
+    else:
+        table[new + 1 : old + 1] = table[new:old] + own
