@@ -56,6 +56,8 @@ class Rerouter:
         self.state = state
         self.paths = paths
         self.lane, self.heavy = lane, heavy
+        self.place = np.array(state.place, np.int64)
+        self.ends: list[tuple[WeightTable, WeightTable] | None] = [None] * len(state.ranks)  # of the links, by gap
         # Whether an edge path may go anywhere in the ranks on both sides of a gap, so that one table serves all.
         self.narrow = [max(len(upper), len(lower)) <= RANK_SEARCHED for upper, lower in pairwise(state.ranks)]
         self.table: list[WeightTable | None] = [None] * len(state.ranks)
@@ -119,14 +121,16 @@ class Rerouter:
                 last = max(ends)
         return True
 
-    def links(self, gap: int) -> tuple[list[int], list[int]]:
+    def links(self, gap: int) -> tuple[WeightTable, WeightTable]:
         """The places of the upper and of the lower ends of the links in a gap, those of the lane as often as they
         count."""
-        state, place = self.state, self.state.place
-        links = [(item, other) for item in state.ranks[gap] for other in state.below[item]]
-        if self.lane:
+        ends = self.ends[gap]
+        if ends is None:
+            links = [(item, other) for item in self.state.ranks[gap] for other in self.state.below[item]]
             links += [link for link in links if link in self.lane] * (self.heavy - 1)
-        return [place[item] for item, _ in links], [place[other] for _, other in links]
+            upper, lower = [item for item, _ in links], [item for _, item in links]
+            ends = self.ends[gap] = np.array(upper, np.int64), np.array(lower, np.int64)
+        return self.place[ends[0]], self.place[ends[1]]
 
     def crossings(self, gap: int) -> WeightTable:
         """Return `block` for all slots of a narrow gap, kept up to date by `shift`."""
@@ -144,8 +148,8 @@ class Rerouter:
         """Count what `block` says."""
         high, width = upper[1] - upper[0], lower[1] - lower[0]
         starts, ends = self.links(gap)
-        rows = np.minimum(np.maximum(np.array(starts, np.int64) + (1 - upper[0]), 0), high)
-        columns = np.minimum(np.maximum(np.array(ends, np.int64) + (1 - lower[0]), 0), width)
+        rows = np.minimum(np.maximum(starts + (1 - upper[0]), 0), high)
+        columns = np.minimum(np.maximum(ends + (1 - lower[0]), 0), width)
         table = np.bincount(rows * (width + 1) + columns, minlength=(high + 1) * (width + 1))
         table = table.reshape(high + 1, width + 1)
         # How many lines start left of slot i and end left of slot j; the last row and column count all.
@@ -211,14 +215,13 @@ class Rerouter:
         upper, lower = self.links(gap)
         return self.ray(lower, upper, slot, span)
 
-    def ray(self, held: list[int], free: list[int], place: int, span: Span) -> WeightTable:
+    def ray(self, held: WeightTable, free: WeightTable, place: int, span: Span) -> WeightTable:
         """How many lines, `held` to `free`, a line from `place` to each slot crosses, times `SCALE`."""
         width = span[1] - span[0]
-        cells = np.minimum(np.maximum(np.array(free, np.int64) + (1 - span[0]), 0), width)
-        fixed = np.array(held, np.int64)
+        cells = np.minimum(np.maximum(free + (1 - span[0]), 0), width)
         # Lines from the left of `place` are crossed if they end right of the slot, those from the right if left of it.
-        left = np.bincount(cells[fixed < place], minlength=width + 1)
-        right = np.bincount(cells[fixed > place], minlength=width + 1)
+        left = np.bincount(cells[held < place], minlength=width + 1)
+        right = np.bincount(cells[held > place], minlength=width + 1)
         passed = (right - left).cumsum()
         crossed: WeightTable = (passed[:width] + left.sum()) * SCALE
         return crossed
@@ -243,7 +246,7 @@ class Rerouter:
         row.insert(new, item)
         low, high = min(old, slot), max(old + 1, slot)  # only saves time: the others keep their places
         for position in range(low, high):
-            place[row[position]] = position
+            place[row[position]] = self.place[row[position]] = position
         self.clock += 1
         for gap in (rank - 1, rank) if rank else (rank,):
             table = self.table[gap]
