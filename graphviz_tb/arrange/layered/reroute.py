@@ -185,7 +185,7 @@ class Rerouter:
             here = there
         cost = cost + self.end(path, top, spans[-1])
         cost[here] -= 1  # rather where it is
-        slot = int(cost.argmin())
+        slot = int(np.argmin(cost))
         return int(cost[slot]) < stay and self.move(path, top, spans, totals, slot)
 
     def window(self, rank: int, place: int) -> Span:
@@ -235,7 +235,7 @@ class Rerouter:
                 self.shift(top + number, held, goal)
                 moved = True
             if number:
-                slot = int(totals[number - 1][:, slot].argmin())
+                slot = int(np.argmin(totals[number - 1][:, slot]))
         return moved
 
     def shift(self, rank: int, old: int, slot: int) -> None:
