@@ -16,7 +16,7 @@ from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 
-ONE_IN = 4  # nodes: where messages of more were asked for, all are decoded, at once
+ONE_IN = 8  # nodes: where messages of more were asked for, all are decoded, at once
 NODE = 0x0A  # the tag of a node: field 1, bytes
 
 
