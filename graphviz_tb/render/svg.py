@@ -24,6 +24,10 @@ from graphviz_tb.render.markup import line, num, tooltip, value, words
 STACK = "Arimo, Arial, Helvetica, 'Liberation Sans', 'Noto Sans KR', 'Malgun Gothic', 'Apple SD Gothic Neo', sans-serif"
 HATCH_FAINT = FAINT / 100  # opacity of the lines of a hatch
 Viewport = tuple[int, int, float, int]  # its size in pixels, how many there are for one of the sheet, where it begins
+TEMPLATES = {
+    command: command + " ".join(["%.1f"] * count)
+    for command, count in (("M", 2), ("L", 2), ("H", 1), ("V", 1), ("Q", 4), ("C", 6), ("Z", 0))
+} | {"A": "A%.1f %.1f 0 0 1 %.1f %.1f"}
 HALO = 6  # three pixels on either side of a stroke
 
 
@@ -131,12 +135,14 @@ def path(steps: tuple[PathStep, ...]) -> str:
     >>> path((("M", (0, 0)), ("A", (5, 5, 5)), ("Z", ())))
     'M0 0A5 5 0 0 1 5 5Z'
     """
-    return "".join(
-        f"A{num(values[0])} {num(values[0])} 0 0 1 {num(values[1])} {num(values[2])}"
-        if command == "A"
-        else command + spaced(values)
-        for command, values in steps
-    )
+    template: list[str] = []
+    numbers: list[float] = []
+    for command, values in steps:
+        template.append(TEMPLATES[command])
+        numbers += (values[0], *values) if command == "A" else values
+    # As `num` says each of them; all at once, as a drawing has hundreds of thousands.
+    text = "".join(template) % tuple(numbers)
+    return text.replace("-0.0", "0.0").replace(".0", "")
 
 
 def spaced(values: tuple[float, ...]) -> str:

@@ -82,9 +82,10 @@ class Rerouter:
     def crossed(self, path: list[int], top: int) -> int:
         """How many lines an edge path crosses, times `SCALE`; `MANY`, where that is not cheap to tell."""
         place = self.state.place
-        total, last = 0, top + len(path) - 1
         above, below = self.state.above[path[0]], self.state.below[path[-1]]
-        for gap, (upper, lower) in enumerate(pairwise([*above, *path, *below]), top - len(above)):
+        places = [place[item] for item in (*above, *path, *below)]
+        total, first, last = 0, top - len(above), top + len(path) - 1
+        for gap, (start, end) in enumerate(pairwise(places), first):
             table = self.table[gap]
             if table is None:
                 if not self.narrow[gap]:
@@ -92,14 +93,12 @@ class Rerouter:
                 if self.clear(gap):
                     continue
                 table = self.crossings(gap)
-            start, end = place[upper], place[lower]
-            count: int = table.item(start, end)
-            # Lines of the same box do not cross: half of them is counted on one side of the box, half on the other.
+            total += table.item(start, end)
+            # Lines of the same box do not cross.
             if gap < top:
-                count = (count + table.item(start + 1, end) - table.item(start + 1, 0) + table.item(start, 0)) // 2
+                total += of_box(table, start, end)
             elif gap == last:
-                count = (count + table.item(start, end + 1) - table.item(0, end + 1) + table.item(0, end)) // 2
-            total += count
+                total += of_box(table.T, end, start)
         return total
 
     def clear(self, gap: int) -> bool:
@@ -176,7 +175,10 @@ class Rerouter:
         here = held[0] - spans[0][0]
         for number in range(1, len(path)):
             there = held[number] - spans[number][0]
-            total = self.block(top + number - 1, spans[number - 1], spans[number]) + cost[:, None]
+            table = self.table[top + number - 1]
+            if table is None:
+                table = self.block(top + number - 1, spans[number - 1], spans[number])
+            total = table + cost[:, None]
             row, column = RANK_SEARCHED + 1 - here, RANK_SEARCHED + 1 - there
             # The path's own line is in the tables: where it would cross its new way, it is taken off again.
             total -= OWN[row : row + total.shape[0], column : column + total.shape[1]]
@@ -257,11 +259,19 @@ class Rerouter:
 
 
 def beside(table: WeightTable, slot: int) -> WeightTable:
-    """For each slot across a gap, what a line of the item before `slot` crosses: none of its own lines, half of which
-    are counted on one side of it, and the others on the other."""
+    """For each slot across a gap, what a line of the item right of `slot` crosses: none of its own lines, half of which
+    are counted on its left, and the others on its right."""
     before, after = table[slot], table[slot + 1]
-    crossed: WeightTable = (before + after - (after[0] - before[0])) >> 1
+    crossed: WeightTable = before + after
+    crossed -= after.item(0) - before.item(0)
+    crossed >>= 1
     return crossed
+
+
+def of_box(table: WeightTable, slot: int, other: int) -> int:
+    """What `beside` says at a slot across a gap, less what the table says for a line from `slot`."""
+    own: int = table.item(slot + 1, other) - table.item(slot, other) - table.item(slot + 1, 0) + table.item(slot, 0)
+    return own // 2
 
 
 def shifted(table: WeightTable, old: int, new: int) -> None:
