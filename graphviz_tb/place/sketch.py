@@ -49,8 +49,9 @@ class Sketch:
         if self.groups[number].view.skeleton.plain:
             self._webs(number, numbers, box)
         gates = {position: self.frames[child].gates for position, child in self.groups[number].below.items()}
+        main = set(self.groups[number].view.skeleton.spine)
         for index in made.lines:
-            self._line(number, index, numbers, box, origin, gates)
+            self._line(number, index, numbers, box, origin, gates, index in main)
         for port, wires in sorted(self.touched(number).items()):
             self._port(number, port, wires, box, origin)
         return numbers
@@ -120,8 +121,9 @@ class Sketch:
         box: int,
         origin: Point,
         gates: Mapping[int, Mapping[Gate, int]],
+        main: bool,
     ) -> None:
-        """Draw one line of a group with its label; `gates` are those of its open children."""
+        """Draw one line of a group, of its main path or not, with its label; `gates` are those of its open children."""
         made, view = self.frames[number], self.groups[number].view
         wire, line = view.skeleton.wires[index], made.lines[index]
         ends, count = (wire.chain[0], wire.chain[-1]), view.skeleton.children
@@ -143,7 +145,7 @@ class Sketch:
             identity=of_wire(view, index),
             source_port=self.port_at(number, index, 0),
             target_port=self.port_at(number, index, 1),
-            main=index in view.skeleton.spine,
+            main=main,
         )
         self.routes.append(route)
         if index in made.labels:

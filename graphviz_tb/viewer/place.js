@@ -3438,7 +3438,7 @@ class Sketch {
     this.port_number = (() => { const out = new TupleMap(); for (const [index, key] of py_enumerate(touched)) { out.set(key, index); } return out; })();
   }
   group(number, box, depth_, origin) {
-    let made_, numbers_, gates, index, port, wires;
+    let made_, numbers_, gates, main, index, port, wires;
     made_ = this.frames.get(number);
     py_extend(this.texts, (() => { const out = []; for (const text of made_.texts) { out.push(moved(text, ...origin, box)); } return out; })());
     py_extend(this.rules, (() => { const out = []; for (const r of made_.rules) { out.push(new Separator(..._add_of_sketch([r.x1, r.y1], origin), ..._add_of_sketch([r.x2, r.y2], origin))); } return out; })());
@@ -3447,8 +3447,9 @@ class Sketch {
       this._webs(number, numbers_, box);
     }
     gates = (() => { const out = new Map(); for (const [position, child] of this.groups.at(number).below.entries()) { out.set(position, this.frames.get(child).gates); } return out; })();
+    main = new Set(this.groups.at(number).view.skeleton.spine);
     for (index of made_.lines.keys()) {
-      this._line(number, index, numbers_, box, origin, gates);
+      this._line(number, index, numbers_, box, origin, gates, main.has(index));
     }
     for ([port, wires] of py_sorted(this.touched(number).entries())) {
       this._port(number, port, wires, box, origin);
@@ -3506,14 +3507,14 @@ class Sketch {
     ports = (() => { const out = new Map(); for (const port of py_range(view.skeleton.ports.length)) { out.set(port, this.port_number.get([number, port])); } return out; })();
     py_extend(this.webs, webs(view, box, numbers_, ports));
   }
-  _line(number, index, numbers_, box, origin, gates) {
+  _line(number, index, numbers_, box, origin, gates, main) {
     let made_, view, wire, line, ends, count, source, target, goes_on, route_;
     [made_, view] = [this.frames.get(number), this.groups.at(number).view];
     [wire, line] = [view.skeleton.wires.at(index), made_.lines.get(index)];
     [ends, count] = [[wire.chain[0], wire.chain.at(-1)], view.skeleton.children];
     [source, target] = (() => { const out = []; for (const end of ends) { out.push(((end < count) ? numbers_.get(end) : -1)); } return out; })();
     goes_on = (() => { const out = []; for (const [end_number, end] of py_enumerate(ends)) { out.push(((end >= count) || (gate_of(view, index, end_number, gates) != null))); } return out; })();
-    route_ = new Route([...(() => { const out = []; for (const point of made_.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), view.skeleton.spine.includes(index));
+    route_ = new Route([...(() => { const out = []; for (const point of made_.routes.get(index)) { out.push(_add_of_sketch(point, origin)); } return out; })()], line.kind, source, target, hand_thickness(line), wire.turned, !goes_on.at(((line.kind === "reference") ? 0 : 1)), (((source < 0) || (target < 0)) ? box : -1), view.words.lines.get(index).title, of_wire(view, index), this.port_at(number, index, 0), this.port_at(number, index, 1), main);
     this.routes.push(route_);
     if (made_.labels.has(index)) {
       this.texts.push(_label_of_sketch(view.words.lines.get(index), _add_of_sketch(made_.labels.get(index), origin), box));
