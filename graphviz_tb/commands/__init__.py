@@ -45,7 +45,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 
 # Errors whose messages have lines: what can be chosen, what a program printed, where an assertion is wrong.
 LISTS = (Ambiguous, ToolFailed, MalformedAssertion)
-COLLECTED = 1_000_000  # objects made before the collector looks for cycles: all that importing makes stays
+COLLECTED = 100_000  # objects made before the collector looks for cycles: all that importing makes stays
 UNEXPECTED, INTERRUPTED = 70, 130  # EX_SOFTWARE of sysexits.h; 128 + SIGINT, as shells have it
 
 
