@@ -203,7 +203,7 @@ TRIED_EDGES = Limit(3_000_000, "group", "edges",
     "compared for repeated structures, in each of two passes",
     "equal groups may differ in colour; notice `template-limit`")
 SINGLED_OUT = Limit(50, "group", "nodes", "that are singled out one after the other", "equal groups may look different")
-WEIGHTS_ASKED = Limit(500, "group", "weights",
+WEIGHTS_ASKED = Limit(100, "group", "weights",
     "that are asked for the names of the program: one program made a file", "not asked")
 BOXES_LOOKED_AT = Limit(200_000, "group", "boxes",
     "that are looked at again and again, one region inside the other, in one level: seconds; no network of 10,000 "
