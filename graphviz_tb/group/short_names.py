@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from bisect import bisect, bisect_left
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
 from graphviz_tb.group.flow.words import NameWords, shared
 from graphviz_tb.limits import NAMES_LOOKED_AT
-from graphviz_tb.model.columns import Bools, Ints, filed
+from graphviz_tb.model.columns import Bools, Ints, Longs, filed
 from graphviz_tb.model.hierarchy import FOLD, FUNCTION, SCOPE, SERIES, Hierarchy
 
 # A letter that counts behind a number is a word: "block2", "a". A number that stands alone is one, too: folding has it
@@ -28,32 +31,93 @@ BEGUN = re.compile(r"[_./ -][A-Za-z].")  # where a label may begin
 ENDS = re.compile("( → | … | · )")  # in the label of a group that is called by its ends or members
 
 
-def short_labels(hierarchy: Hierarchy) -> dict[int, str]:
-    """Before: a hierarchy with all its groups. After: labels by row, in levels with a name that no box has room for.
+class ShortLabels(Mapping[int, str]):
+    """Labels by row, in levels with a name that no box has room for, worked out for a level when it is asked for.
 
     Cut off are the words that the names of most ops and scopes of a level begin with; never so that two labels of
     a level become one, or that one begins with a number.
+
+    Before: a hierarchy with all its groups.
     """
-    stack = (hierarchy.kind == SERIES) | (hierarchy.kind == FOLD)
-    around = scope_around(hierarchy, stack)
-    lengths = np.fromiter(map(len, hierarchy.name), np.int64, len(hierarchy))
-    lengths[[0, *hierarchy.function_rows]] = -1  # no name begins with that of its root
-    own = lengths - lengths[around] - 1
-    named = hierarchy.ordinary | (hierarchy.kind == SCOPE)
-    named[0] = False
-    order, start = filed(around, len(hierarchy))
-    labels: dict[int, str] = {}
-    for scope in sorted({*around[named & (own > LONG)].tolist()}):
-        inside = order[start[scope] : start[scope + 1]]
-        ops = inside[named[inside]]
-        levels: dict[int, LevelNames] = {}
-        for group in [scope, *inside[stack[inside]].tolist()]:
-            first, stop = np.searchsorted(ops, (group, hierarchy.end[group]))
-            some = ops[first : stop : 1 + (stop - first) // NAMES_LOOKED_AT].tolist()
-            begin = beginning([hierarchy.written(op) for op in some])
-            levels[group] = LevelNames(hierarchy, group, begin, levels.get(int(hierarchy.parent[group])))
-            labels |= levels[group].short()
-    return labels
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._hierarchy = hierarchy
+        self._levels: dict[int, LevelNames] = {}
+        self._short: dict[int, dict[int, str]] = {}  # by level
+
+    def __getitem__(self, row: int) -> str:
+        return self._of_level(int(self._hierarchy.parent[row]))[row]
+
+    def get(self, row: int, default: Any = None) -> Any:
+        """The label of a row, or `default`, as most have none."""
+        return self._of_level(int(self._hierarchy.parent[row])).get(row, default)
+
+    def __iter__(self) -> Iterator[int]:
+        for scope in self._long_scopes:
+            for group in (scope, *self._inside(scope, self._stack)):
+                yield from self._of_level(group)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    def _of_level(self, group: int) -> dict[int, str]:
+        if group not in self._short:
+            is_long = group >= 0 and int(self._around[group] if self._stack[group] else group) in self._long_scopes
+            self._short[group] = self._level(group).short() if is_long else {}
+        return self._short[group]
+
+    def _level(self, group: int) -> LevelNames:
+        """The names of a level, after those of the levels around it in the same scope."""
+        around = [group]
+        while self._stack[around[-1]] and around[-1] not in self._levels:
+            around.append(int(self._hierarchy.parent[around[-1]]))
+        for each in reversed(around):
+            if each not in self._levels:
+                outer = self._levels[int(self._hierarchy.parent[each])] if self._stack[each] else None
+                self._levels[each] = LevelNames(self._hierarchy, each, self._beginning(each), outer)
+        return self._levels[group]
+
+    def _beginning(self, group: int) -> NameWords:
+        ops = self._inside(int(self._around[group]) if self._stack[group] else group, self._named)
+        first, stop = np.searchsorted(ops, (group, self._hierarchy.end[group]))
+        some = ops[first : stop : 1 + (stop - first) // NAMES_LOOKED_AT].tolist()
+        return beginning([self._hierarchy.written(op) for op in some])
+
+    def _inside(self, scope: int, which: Bools) -> Longs:
+        """Some rows of a scope, through the stacks in it."""
+        order, start = self._filed
+        inside: Longs = order[start[scope] : start[scope + 1]]
+        return inside[which[inside]]
+
+    @cached_property
+    def _stack(self) -> Bools:
+        stack: Bools = (self._hierarchy.kind == SERIES) | (self._hierarchy.kind == FOLD)
+        return stack
+
+    @cached_property
+    def _named(self) -> Bools:
+        named: Bools = self._hierarchy.ordinary | (self._hierarchy.kind == SCOPE)
+        named[0] = False
+        return named
+
+    @cached_property
+    def _around(self) -> Ints:
+        return scope_around(self._hierarchy, self._stack)
+
+    @cached_property
+    def _filed(self) -> tuple[Longs, Longs]:
+        return filed(self._around, len(self._hierarchy))
+
+    @cached_property
+    def _long_scopes(self) -> dict[int, None]:
+        """The scopes with a long name inside, in their order."""
+        lengths = np.fromiter(map(len, self._hierarchy.name), np.int64, len(self._hierarchy))
+        lengths[[0, *self._hierarchy.function_rows]] = -1  # no name begins with that of its root
+        own = lengths - lengths[self._around] - 1
+        return dict.fromkeys(sorted({*self._around[self._named & (own > LONG)].tolist()}))
 
 
 def scope_around(hierarchy: Hierarchy, stack: Bools) -> Ints:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from graphviz_tb.errors import UnknownNode
 from graphviz_tb.group.insert import NewGroup, insert
-from graphviz_tb.group.short_names import short_labels
+from graphviz_tb.group.short_names import ShortLabels
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import Hierarchy, RowKind
 from graphviz_tb.model.paths import joined_address, meant
@@ -29,8 +29,7 @@ class Regrouping:
             self.raw, self.groups, (*self.options.ungroup, *(joined_address([name]) for name in names))
         )
         built = insert(self.raw, kept, last=self.options.tensorboard)
-        short = {} if self.options.tensorboard else short_labels(built)
-        return replace(built, short=short) if short else built
+        return built if self.options.tensorboard else replace(built, short=ShortLabels(built))
 
     def names(self) -> set[str]:
         """The names that mean one series each."""
