@@ -61,7 +61,7 @@ def held(source: SourceArgument, options: ReadOptions, loaded: Loaded) -> tuple[
         from graphviz_tb.read import contents
 
         return matching(contents(source.value, ReadOptions(run=options.run, max_bytes=options.max_bytes)), options)
-    graph = loaded.graph_def
+    graph = loaded.graph
     form = FORMS.get(source.form, source.form.replace("_", " "))
     return (
         Entry(

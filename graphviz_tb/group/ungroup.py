@@ -83,4 +83,4 @@ def of_member(hierarchy: Hierarchy, groups: Sequence[NewGroup], name: str) -> in
         for index in series:
             if any(names[member] == each for member in groups[index].members):
                 return index
-    raise UnknownNode.among(name, {joined_address([groups[index].name]) for index in series}, "series")
+    raise UnknownNode.among(name, [joined_address([groups[index].name]) for index in series], "series")

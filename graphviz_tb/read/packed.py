@@ -16,7 +16,8 @@ from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 
-ONE_IN = 8  # nodes: where messages of more were asked for, all are decoded, at once
+ONE_IN = 8  # nodes: where messages of more were asked for, the whole message is made
+LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
 
 
@@ -26,7 +27,7 @@ class PackedNodes(Sequence[NodeDef]):
     def __init__(self, data: bytes, stops: array[int]) -> None:
         self._data, self._stops = data, stops
         self._kept: dict[int, NodeDef] = {}
-        self._all: Sequence[NodeDef] = ()
+        self._message: GraphDef | None = None
 
     def __len__(self) -> int:
         return len(self._stops)
@@ -36,40 +37,64 @@ class PackedNodes(Sequence[NodeDef]):
     @overload
     def __getitem__(self, at: slice) -> list[NodeDef]: ...
     def __getitem__(self, at: int | slice) -> NodeDef | list[NodeDef]:
+        if self._message is not None:
+            return self._message.node[at]
         if isinstance(at, slice):
             return [self[each] for each in range(*at.indices(len(self)))]
-        if self._all:
-            return self._all[at]
         node = self._kept.get(at)
         if node is None:
             if not 0 <= at < len(self):
                 return self[range(len(self))[at]]  # from the end, or an error
             node = self._kept[at] = self._decoded(at, at + 1)[0]
             if len(self._kept) * ONE_IN > len(self):
-                self._all = self._decoded(0, len(self))
+                self.message()
         return node
 
     def __iter__(self) -> Iterator[NodeDef]:
+        if self._message is not None:
+            yield from self._message.node
+            return
         for first in range(0, len(self), AT_ONCE):
             yield from self._decoded(first, min(first + AT_ONCE, len(self)))
 
     def _decoded(self, first: int, stop: int) -> Sequence[NodeDef]:
-        start = self._stops[first - 1] if first else 0
-        return GraphDef.FromString(self._data[start : self._stops[stop - 1]]).node
+        data, start = self._data, self._stops[first - 1] if first else 0
+        if not data:  # another thread has just made the message
+            return self.message().node[first:stop]
+        return GraphDef.FromString(data[start : self._stops[stop - 1]]).node
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the bytes alone."""
-        return {**vars(self), "_kept": {}, "_all": ()}
+    def message(self) -> GraphDef:
+        """The whole message, made once; then its bytes are let go."""
+        message = self._message
+        if message is None:
+            message = self._message = GraphDef.FromString(self._data)
+            self._data, self._kept = b"", {}
+        return message
+
+    def packed(self) -> bytes:
+        """The bytes of the message."""
+        return self._data or self.message().SerializeToString(deterministic=True)
 
 
 class PackedGraph:
     """A binary GraphDef whose nodes were read as `columns`; `library` and `versions` are those of the message."""
 
-    def __init__(self, data: bytes, nodes: PackedNodes, rest: GraphDef) -> None:
-        self._data, self._rest = data, rest
+    def __init__(self, nodes: PackedNodes, rest: GraphDef) -> None:
+        self._rest = rest
         self.node = nodes
         self.columns = Nodes()
         add_block(self.columns, nodes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PackedGraph) and (
+            self.node.packed() == other.node.packed() or self.whole() == other.whole()
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # as messages have it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the bytes alone."""
+        return decode_graph, (self.node.packed(), "a pickled graph")
 
     @property
     def library(self) -> Any:
@@ -82,8 +107,8 @@ class PackedGraph:
         return self._rest.versions
 
     def whole(self) -> GraphDef:
-        """The message, made anew each time."""
-        return GraphDef.FromString(self._data)
+        """The whole message, made once."""
+        return self.node.message()
 
 
 def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | PackedGraph:
@@ -98,10 +123,10 @@ def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | Pa
 
 
 def pack(data: bytes) -> PackedGraph | None:
-    """The packed graph; None for one that has no nodes, or more than graphs do, that does not begin with all of them,
-    or will be changed."""
+    """The packed graph; None for one that has no nodes, or more than graphs do, or large ones, that does not begin with
+    all of them, or will be changed."""
     stops = node_stops(data)
-    if has_more_nodes(len(stops), len(data)):
+    if has_more_nodes(len(stops), len(data)) or len(data) > LARGE_NODES * len(stops):
         return None
     rest = GraphDef.FromString(data[stops[-1] :]) if stops else None
     if rest is None or rest.node or rest.library.function:
@@ -109,7 +134,7 @@ def pack(data: bytes) -> PackedGraph | None:
     nodes = PackedNodes(data, stops)
     if was_sorted(nodes):
         return None
-    packed = PackedGraph(data, nodes, rest)
+    packed = PackedGraph(nodes, rest)
     return None if may_be_there(packed.columns) else packed
 
 
@@ -128,6 +153,8 @@ def node_stops(data: bytes) -> array[int]:
             if size > 0x7F:
                 size &= 0x7F
                 while (byte := data[position]) > 0x7F:
+                    if shift > 63:  # no number has more
+                        return array("I")
                     size |= (byte & 0x7F) << shift
                     position, shift = position + 1, shift + 7
                 size |= byte << shift

@@ -41,7 +41,7 @@ def test_a_packed_graph_has_the_columns_of_its_message(path: Path) -> None:
     if rest.library.function or not stops:
         assert pack(data) is None
         return
-    packed = PackedGraph(data, nodes, rest)
+    packed = PackedGraph(nodes, rest)
     assert columns(flatten(packed)) == columns(flatten(message))
     assert list(packed.node) == list(message.node) == packed.node[:]
     assert packed.whole() == message
@@ -74,6 +74,36 @@ def test_damage_is_told_as_for_any_message(data: bytes) -> None:
         decode_graph(data, "x.pb")
 
 
+def test_a_length_without_end_is_no_length() -> None:
+    assert not node_stops(NODE + b"\n" + b"\xff" * 400_000)
+
+
+def test_graphs_of_large_constants_are_decoded_whole() -> None:
+    node = {"name": "x", "op": "Const", "attr": {"value": {"tensor": {"tensor_content": bytes(9000)}}}}
+    assert pack(GraphDef(node=[node]).SerializeToString()) is None
+
+
+def test_the_whole_message_is_made_once_and_has_the_nodes() -> None:
+    graph = decode_graph(data := NODE * 9 + REST, "x.pb")
+    assert isinstance(graph, PackedGraph)
+    assert graph.node[3] == NodeDef(name="x", op="Relu")
+    message = graph.whole()
+    assert graph.whole() is message
+    assert message == GraphDef.FromString(data)
+    message.node[3].op = "Elu"
+    assert [node.op for node in graph.node][2:5] == ["Relu", "Elu", "Relu"]
+    assert graph.node[-6].op == "Elu"
+
+
+def test_equal_files_are_equal() -> None:
+    first, second = read(NODE + REST), read(NODE + REST)
+    assert first == second
+    assert first != read(NODE + NODE + REST)
+    assert first.graph_def == second.graph_def
+    assert first == second
+
+
 def test_a_packed_model_can_be_pickled() -> None:
     model = graphviz_tb.load(NODE + REST)
     assert pickle.loads(pickle.dumps(model)).render() == model.render()
+    assert len(pickle.dumps(model.loaded.graph)) < len(NODE + REST) + 200
