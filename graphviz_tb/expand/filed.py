@@ -39,7 +39,7 @@ class LevelLines:
         inside = bundled(hierarchy.graph, facts, edges, (owner, source, target), known)
         group, child, other, edges = crossings_of_all(hierarchy)
         across = bundled(hierarchy.graph, facts, edges, (group, place[child], other), known)
-        self.columns = table(inside), table(across)
+        self.columns = numbered_lines(inside), numbered_lines(across)
         # The bundles of row r are those from `[r]` up to `[r + 1]`.
         self.owned = np.searchsorted(inside.ends[0], rows).tolist()
         self.crossing = np.searchsorted(across.ends[0], rows).tolist()
@@ -148,7 +148,7 @@ class LevelForms:
         self._expander.orders[(row,)] = dict(zip(rows, form.order, strict=False))
 
 
-def table(lines: Bundling) -> NDArray[np.int64]:
+def numbered_lines(lines: Bundling) -> NDArray[np.int64]:
     """Lines as rows of numbers: their last two ends, and how many data, control and reference edges they have."""
     return np.stack((*lines.ends[-2:], lines.tensors, lines.control, lines.reference), axis=1).astype(np.int64)
 

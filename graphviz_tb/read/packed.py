@@ -13,7 +13,7 @@ from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.limits import has_more_nodes
 from graphviz_tb.read.ordered import was_sorted
-from graphviz_tb.read.pb import BROKEN, check, decode_checked
+from graphviz_tb.read.pb import BROKEN, check_message, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 
 ONE_IN = 8  # nodes: where messages of more were asked for, the whole message is made
@@ -114,7 +114,7 @@ class PackedGraph:
 def decode_graph(data: bytes, name: str, bounded: bool = False) -> GraphDef | PackedGraph:
     """Before: the bytes of a GraphDef. After: the graph, packed where nothing in it is changed by reading (functions,
     tracing artifacts, an order to be mended); or an error, as `decode` has it."""
-    check(data, name, bounded)
+    check_message(data, name, bounded)
     try:
         packed = pack(data)
     except BROKEN:

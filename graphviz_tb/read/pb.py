@@ -27,11 +27,11 @@ def decode(data: bytes, kind: type[M], name: str, bounded: bool = False) -> M:
     Traceback (most recent call last):
     graphviz_tb.errors.MalformedProto: x.pb: not a whole GraphDef: it is cut short or damaged (at byte 0)
     """
-    check(data, name, bounded)
+    check_message(data, name, bounded)
     return decode_checked(data, kind, name)
 
 
-def check(data: bytes, name: str, bounded: bool) -> None:
+def check_message(data: bytes, name: str, bounded: bool) -> None:
     """Raise TooLarge for a message that protobuf would not take, or that is `bounded` and would fill memory."""
     if len(data) > MESSAGE_LIMIT:
         raise TooLarge(f"{name}: a protobuf message ends at 2 GiB, this one has {len(data):,} bytes")
@@ -40,7 +40,7 @@ def check(data: bytes, name: str, bounded: bool) -> None:
 
 
 def decode_checked(data: bytes, kind: type[M], name: str) -> M:
-    """`decode`, after `check`."""
+    """`decode`, after `check_message`."""
     try:
         return kind.FromString(data)
     except BROKEN:

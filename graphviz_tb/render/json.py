@@ -158,7 +158,7 @@ def group_rows(hierarchy: Hierarchy) -> list[int]:
 
 
 class RowValues:
-    """What the document says of rows: how each is called, what it holds, and what few of them have."""
+    """The entries of rows: their names, their contents, and fields that few of them have."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy, self.graph = hierarchy, hierarchy.graph

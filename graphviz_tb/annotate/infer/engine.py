@@ -164,7 +164,7 @@ class Inference:
         before = self.symbols.asked
         outs = self.alone(node, ins)
         asked = self.symbols.asked_since(before)
-        # Each contradiction is told.
+        # A contradiction is reported for each op.
         if asked is not None and node not in self.contradictions and len(self._known) < REMEMBERED_OPS:
             self._known[key] = outs, asked
         return outs

@@ -11,7 +11,7 @@
     held  held(1)              what the handle at an input holds;  handle(shape)  a handle that holds an attribute
     as(Conv2D)                 the outputs of another op
     none  unknown              no output; an output of which nothing is known
-    rule(arrays)               none of these: a function of its own, in rules/arrays.py
+    rule(arrays)               none of these: a function in rules/arrays.py
     [b 3 ? #1 #2.0 r0 @k]      sizes: a letter, a number, any, the one element of input 1, element 0 of input 2, the
                                rank of input 0, an attribute (`@k?`: any where it is 0)
     mk,kn -> mn                letters name the sizes of inputs, `...` all others, `_` an input that says nothing
