@@ -22,15 +22,15 @@ def xla_cluster(hierarchy: Hierarchy, theme: Theme, facts: Facts) -> Shares:
     for node in range(len(graph)):
         number = facts.definition(node)
         if number not in known:
-            name = named(graph, node)
+            name = cluster_of(graph, node)
             known[number] = clusters.setdefault(name, len(clusters)) if name else -1
         by_node[node] = known[number]
     return shares(hierarchy, theme, ("xla-cluster", "XLA cluster"), by_node, list(clusters), "no cluster")
 
 
-def named(graph: Graph, node: int) -> str:
+def cluster_of(graph: Graph, node: int) -> str:
     """The cluster of a node; "" for none."""
     definition = graph.node_def(node)
-    return (
-        definition.attr[ATTRIBUTE].s.decode("utf-8", "replace") if definition and ATTRIBUTE in definition.attr else ""
-    )
+    if definition is None or ATTRIBUTE not in definition.attr:
+        return ""
+    return definition.attr[ATTRIBUTE].s.decode("utf-8", "replace")

@@ -26,16 +26,13 @@ Decode = Callable[[Opened, type[Any]], Decoded[Any]]
 Reader = Callable[[Opened, ReadOptions], Holding]
 
 
-def binary(opened: Opened, kind: type[M]) -> Decoded[M]:
+def binary(opened: Opened, kind: type[Any]) -> Decoded[Any]:
     data = opened.data()
-    return decode(data, kind, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
-
-
-def binary_graph(opened: Opened, kind: type[Any]) -> Decoded[Any]:
-    if opened.gunzip:
-        return binary(opened, kind)  # how many inputs it has is checked before they are listed
-    data = opened.data()
-    return decode_graph(data, opened.name, opened.bounded), len(data), unknown_fields(data, kind)
+    if kind is GraphDef and not opened.gunzip:  # else how many inputs it has is checked before they are listed
+        message: Any = decode_graph(data, opened.name, opened.bounded)
+    else:
+        message = decode(data, kind, opened.name, opened.bounded)
+    return message, len(data), unknown_fields(data, kind)
 
 
 def text(opened: Opened, kind: type[M]) -> Decoded[M]:
@@ -105,7 +102,7 @@ def _same(step: RunMetadata) -> RunMetadata:
 
 
 READERS: dict[str, Reader] = {
-    f"{kind}{suffix}": partial(reader, binary_graph if (kind, how) == ("graph", binary) else how)
+    f"{kind}{suffix}": partial(reader, how)
     for kind, reader in (
         ("graph", read_graph),
         ("meta_graph", read_meta_graph),

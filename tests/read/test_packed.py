@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 
@@ -107,3 +108,11 @@ def test_a_packed_model_can_be_pickled() -> None:
     model = graphviz_tb.load(NODE + REST)
     assert pickle.loads(pickle.dumps(model)).render() == model.render()
     assert len(pickle.dumps(model.loaded.graph)) < len(NODE + REST) + 200
+
+
+def test_threads_make_one_message_whole() -> None:
+    for _ in range(20):
+        graph = decode_graph(NODE * 400 + REST, "x.pb")
+        with ThreadPoolExecutor(8) as pool:
+            assert {node.name for node in pool.map(graph.node.__getitem__, range(400))} == {"x"}
+        assert len(graph.node[:]) == len(list(graph.node)) == 400
