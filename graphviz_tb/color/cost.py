@@ -64,7 +64,7 @@ class ByCost(ByNumber):
         distinct, costs = self.costs.distinct(len(self.hierarchy))
         value = [self.value(cost) or -1 for cost in distinct]
         # Rows of equal cost have the same words, but a stack's are shorter (`second`): 2 · cost + stack says which.
-        stack = np.isin(self.hierarchy.kind, list(STACKS))
+        stack = self.hierarchy.stacks
         _, first, alike = np.unique(2 * np.array(costs, np.int64) + stack, return_index=True, return_inverse=True)
         listed = [(row,) for row in first.tolist()]
         words = [self.second(path) or "" for path in listed]

@@ -14,7 +14,7 @@ from graphviz_tb.color.colouring import Colouring, is_op
 from graphviz_tb.color.hues import hued, legend_limit, plain_fill, ranked
 from graphviz_tb.limits import BANDS, CATEGORY_NAME, SHARES_COUNTED
 from graphviz_tb.model.columns import Ints
-from graphviz_tb.model.hierarchy import OP, STACKS, Hierarchy
+from graphviz_tb.model.hierarchy import OP, Hierarchy
 from graphviz_tb.model.measure import cut_middle, thousands
 from graphviz_tb.model.paint import Fill, LegendRow
 from graphviz_tb.model.paths import Path
@@ -77,7 +77,7 @@ class Shares(Colouring):
         np.cumsum(before, axis=0, out=before)
         counts = before[hierarchy.op_total[hierarchy.end[asked]]] - before[hierarchy.op_total[asked]]
         ops_like = hierarchy.kind[asked] == OP
-        for place in np.flatnonzero(np.isin(hierarchy.kind[asked], list(STACKS))).tolist():
+        for place in np.flatnonzero(hierarchy.stacks[asked]).tolist():
             ops_like[place] = is_op(hierarchy, rows[place])
         return zip(ops_like.tolist(), map(np.ndarray.tobytes, counts), strict=True)
 

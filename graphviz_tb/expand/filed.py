@@ -15,7 +15,7 @@ from graphviz_tb.expand.drawable import NOWHERE, backwards, continuations, order
 from graphviz_tb.model.bundles import Outputs
 from graphviz_tb.model.columns import Bools, Ints, Longs, begins
 from graphviz_tb.model.facts import Facts
-from graphviz_tb.model.hierarchy import OP, STACKS, TRAINING, Hierarchy
+from graphviz_tb.model.hierarchy import OP, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, LevelForm, Metaedge
 from graphviz_tb.model.tensors import Carried, Tensor
 
@@ -157,7 +157,7 @@ def formed(hierarchy: Hierarchy, bodies: Sequence[int]) -> Bools:
     """For each row whether its level can be like another: no whole graph or function, no loop's body, and no stacks
     and nothing that trains in it, which are set aside by what they hold and by names."""
     levels: Bools = hierarchy.kind != OP
-    apart = np.isin(hierarchy.kind, list(STACKS)) | (hierarchy.how == TRAINING)
+    apart = hierarchy.stacks | (hierarchy.how == TRAINING)
     around = hierarchy.parent[apart]
     for rows in (around[around >= 0], hierarchy.parent < 0, list(bodies)):
         levels[rows] = False

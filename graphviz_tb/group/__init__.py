@@ -15,7 +15,7 @@ from graphviz_tb.group.templates import find_templates
 from graphviz_tb.group.ungroup import Regrouping
 from graphviz_tb.limits import ROWS_OF_LARGE
 from graphviz_tb.model.graph import Graph
-from graphviz_tb.model.hierarchy import Hierarchy, RowKind
+from graphviz_tb.model.hierarchy import Grouping, Hierarchy, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import GroupOptions
 
@@ -43,9 +43,9 @@ def group(graph: Graph, options: GroupOptions = GroupOptions()) -> Hierarchy:  #
     return replace(whole, grouping=folded) if len(whole) <= ROWS_OF_LARGE else whole
 
 
-def regrouping(hierarchy: Hierarchy, options: GroupOptions) -> Regrouping:
-    """Return a `Regrouping`: it makes the hierarchy again with some series ungrouped; its groups have no templates."""
-    kept: Regrouping | None = hierarchy.grouping
+def regrouping(hierarchy: Hierarchy, options: GroupOptions) -> Grouping:
+    """What makes the hierarchy again with some series ungrouped; its groups have no templates."""
+    kept = hierarchy.grouping
     return new_groups(hierarchy.graph, options)[0] if kept is None else kept
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from graphviz_tb.group.flow.words import NameWords, shared
 from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.columns import Bools, Ints, Longs, filed
-from graphviz_tb.model.hierarchy import FOLD, FUNCTION, SCOPE, SERIES, Hierarchy
+from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
 
 # A letter that counts behind a number is a word: "block2", "a". A number that stands alone is one, too: folding has it
 # with the word before, but labels may be cut between them.
@@ -54,7 +54,7 @@ class ShortLabels(Mapping[int, str]):
 
     def __iter__(self) -> Iterator[int]:
         for scope in self._long_scopes:
-            for group in (scope, *self._inside(scope, self._stack)):
+            for group in (scope, *self._inside(scope, self._hierarchy.stacks)):
                 yield from self._of_level(group)
 
     def __len__(self) -> int:
@@ -65,37 +65,35 @@ class ShortLabels(Mapping[int, str]):
 
     def _of_level(self, group: int) -> dict[int, str]:
         if group not in self._short:
-            is_long = group >= 0 and int(self._around[group] if self._stack[group] else group) in self._long_scopes
+            is_long = group >= 0 and self._scope(group) in self._long_scopes
             self._short[group] = self._level(group).short() if is_long else {}
         return self._short[group]
 
     def _level(self, group: int) -> LevelNames:
         """The names of a level, after those of the levels around it in the same scope."""
         around = [group]
-        while self._stack[around[-1]] and around[-1] not in self._levels:
+        while self._hierarchy.stacks[around[-1]] and around[-1] not in self._levels:
             around.append(int(self._hierarchy.parent[around[-1]]))
         for each in reversed(around):
             if each not in self._levels:
-                outer = self._levels[int(self._hierarchy.parent[each])] if self._stack[each] else None
+                outer = self._levels[int(self._hierarchy.parent[each])] if self._hierarchy.stacks[each] else None
                 self._levels[each] = LevelNames(self._hierarchy, each, self._beginning(each), outer)
         return self._levels[group]
 
     def _beginning(self, group: int) -> NameWords:
-        ops = self._inside(int(self._around[group]) if self._stack[group] else group, self._named)
+        ops = self._inside(self._scope(group), self._named)
         first, stop = np.searchsorted(ops, (group, self._hierarchy.end[group]))
         some = ops[first : stop : 1 + (stop - first) // NAMES_LOOKED_AT].tolist()
         return beginning([self._hierarchy.written(op) for op in some])
+
+    def _scope(self, group: int) -> int:
+        return int(self._around[group]) if self._hierarchy.stacks[group] else group
 
     def _inside(self, scope: int, which: Bools) -> Longs:
         """Some rows of a scope, through the stacks in it."""
         order, start = self._filed
         inside: Longs = order[start[scope] : start[scope + 1]]
         return inside[which[inside]]
-
-    @cached_property
-    def _stack(self) -> Bools:
-        stack: Bools = (self._hierarchy.kind == SERIES) | (self._hierarchy.kind == FOLD)
-        return stack
 
     @cached_property
     def _named(self) -> Bools:
@@ -105,7 +103,7 @@ class ShortLabels(Mapping[int, str]):
 
     @cached_property
     def _around(self) -> Ints:
-        return scope_around(self._hierarchy, self._stack)
+        return scope_around(self._hierarchy)
 
     @cached_property
     def _filed(self) -> tuple[Longs, Longs]:
@@ -120,9 +118,9 @@ class ShortLabels(Mapping[int, str]):
         return dict.fromkeys(sorted({*self._around[self._named & (own > LONG)].tolist()}))
 
 
-def scope_around(hierarchy: Hierarchy, stack: Bools) -> Ints:
+def scope_around(hierarchy: Hierarchy) -> Ints:
     """The nearest row around each that is no series and no fold; of a root itself."""
-    around = np.maximum(hierarchy.parent, 0)
+    stack, around = hierarchy.stacks, np.maximum(hierarchy.parent, 0)
     while stack[around].any():
         around = np.where(stack[around], hierarchy.parent[around], around)
     return around

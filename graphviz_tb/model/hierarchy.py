@@ -8,12 +8,12 @@ metaedges inside group g        the run of edges owned by g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -69,6 +69,16 @@ class RowTree(Protocol):
     def children(self, row: int) -> Ints: ...
 
 
+class Grouping(Protocol):
+    """Groups that can be made again without some series."""
+
+    def without(self, names: Sequence[str]) -> Hierarchy:
+        """The hierarchy without some series."""
+
+    def names(self) -> set[str]:
+        """The names that mean one series each."""
+
+
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
     """Rows in preorder, parents before children; row 0 is the root (name ""), functions follow the main graph.
@@ -114,7 +124,7 @@ class Hierarchy:
     notices: tuple[Notice, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
     short: Mapping[int, str] = field(default_factory=dict)
-    grouping: Any = field(default=None, repr=False)
+    grouping: Grouping | None = field(default=None, repr=False)
     ops_of_function: dict[int, int | None] = field(default_factory=dict, init=False, repr=False)
     stack_inside: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     called_again: dict[int, frozenset[int]] = field(default_factory=dict, init=False, repr=False)
@@ -130,6 +140,12 @@ class Hierarchy:
         marks[ops] = self.graph.mark[self.node[ops]]
         marks.setflags(write=False)
         return marks
+
+    @cached_property
+    def stacks(self) -> Bools:
+        """Which rows are series or folds."""
+        stacks: Bools = (self.kind == SERIES) | (self.kind == FOLD)
+        return stacks
 
     @cached_property
     def ordinary(self) -> Bools:
