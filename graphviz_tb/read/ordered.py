@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from graphviz_tb.ops.roles import CONSTANTS
 from graphviz_tb.proto import FunctionDef, GraphDef, NodeDef
@@ -86,31 +87,33 @@ def was_sorted(nodes: Sequence[NodeDef]) -> bool:
 
 def by_demand(nodes: Sequence[NodeDef]) -> list[NodeDef]:
     """Sort nodes behind their inputs, first input first; from nodes that nothing uses, by name, then from cycles."""
-    node_by_name = {node.name: node for node in nodes}
-    used = {node_of(each) for node in nodes for each in node.input}
-    ends = sorted((name for name in node_by_name if name not in used), key=counter_key)
-    rest = sorted((name for name in node_by_name if name in used), key=counter_key)
-    order: dict[str, None] = {}
+    inputs = {node.name: list(node.input) for node in nodes}
+    if len(inputs) < len(nodes):
+        return list(nodes)  # two nodes have one name, and the order of the file stays
+    used = set(map(node_of, set(chain.from_iterable(inputs.values()))))
+    order: list[str] = []
     entered: set[str] = set()
-    # `rest` is for cycles, which have no end.
-    for end in [*ends, *rest]:
-        work = [(end, needs(node_by_name[end]))] if end not in entered else []
-        entered.add(end)
-        while work:
-            name, inputs = work[-1]
-            source = next(inputs, None)
-            if source is None:
-                order[name] = None
-                work.pop()
-            elif source in node_by_name and source not in entered:
-                entered.add(source)
-                work.append((source, needs(node_by_name[source])))
-    # Fewer than there were: two nodes have one name, and the order of the file stays.
-    return [node_by_name[name] for name in order] if len(order) == len(nodes) else list(nodes)
+    # After all ends, those that were not reached: cycles have none.
+    for starts in (inputs.keys() - used, inputs.keys() & used):
+        for end in sorted(starts - entered, key=counter_key):
+            work = [(end, needs(inputs[end]))] if end not in entered else []
+            entered.add(end)
+            while work:
+                name, sources = work[-1]
+                for source in sources:
+                    if source in inputs and source not in entered:
+                        entered.add(source)
+                        work.append((source, needs(inputs[source])))
+                        break
+                else:
+                    order.append(name)
+                    work.pop()
+    node_by_name = {node.name: node for node in nodes}
+    return [node_by_name[name] for name in order]
 
 
-def needs(node: NodeDef) -> Iterator[str]:
+def needs(inputs: Sequence[str]) -> Iterator[str]:
     """The nodes that a node needs: its tensors by slot, then what it waits for by name."""
-    tensors = [node_of(each) for each in node.input if not each.startswith("^")]
-    waits = sorted((each[1:] for each in node.input if each.startswith("^")), key=counter_key)
+    tensors = [node_of(each) for each in inputs if not each.startswith("^")]
+    waits = sorted((each[1:] for each in inputs if each.startswith("^")), key=counter_key)
     return iter([*tensors, *waits])

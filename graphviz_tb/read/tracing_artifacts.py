@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -60,23 +61,49 @@ def without_nodes(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> GraphDef:
     if not any(name.startswith(BEGINNINGS) or node.op in RESULTS for name, node in suspects.items()):
         return graph
     borders = {name for name in suspects if BORDER.fullmatch(name) and suspects[name].op not in INPUTS}
-    borders |= results(graph, suspects)
-    left = borders | arguments(graph, suspects) | barriers(graph, suspects)
+    inputs = Inputs(graph)
+    borders |= results(inputs, suspects)
+    left = borders | arguments(inputs, suspects) | barriers(inputs, suspects)
     if not left:
         return graph
     handed = resolved({name: data_inputs(suspects[name])[0] for name in borders if data_inputs(suspects[name])})
-    uses = Counter(name for node in graph.node for each in node.input if (name := node_of(each)) in handed)
     # What borders hand on may have a long name, and thousands of uses: they stay then.
-    if sum(count * len(handed[name]) for name, count in uses.items()) > INLINED_LETTERS:
+    if sum(inputs.uses[name] * len(tensor) for name, tensor in handed.items()) > INLINED_LETTERS:
         left -= borders
     made = GraphDef(versions=graph.versions, library=graph.library)
-    for node in graph.node:
+    gone = {text for text in inputs.count if node_of(text) in left}
+    for node, texts in inputs.of_nodes:
         if node.name not in left:
             made.node.add().CopyFrom(node)
-    for node in made.node:
-        if any(node_of(each) in left for each in node.input):
-            node.input[:] = passed(node, left, handed)
+            if not gone.isdisjoint(texts):
+                made.node[-1].input[:] = passed(node, left, handed)
     return made
+
+
+class Inputs:
+    """The inputs of a graph, listed once: of each node, how often each text is one, and how often each node."""
+
+    def __init__(self, graph: GraphDef) -> None:
+        self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
+        self.count = counted(texts for _, texts in self.of_nodes)
+        self.uses = by_node(self.count)
+
+
+def counted(inputs: Iterable[Iterable[str]]) -> Counter[str]:
+    """How often each text is an input."""
+    return Counter(chain.from_iterable(inputs))
+
+
+def by_node(count: Mapping[str, int]) -> Counter[str]:
+    """How often each node is an input.
+
+    >>> by_node({"x": 1, "x:1": 2, "^x": 1, "y": 1})
+    Counter({'x': 4, 'y': 1})
+    """
+    uses: Counter[str] = Counter()
+    for text, times in count.items():
+        uses[node_of(text)] += times
+    return uses
 
 
 def without_rewritten(graph: GraphDef) -> GraphDef:
@@ -93,23 +120,20 @@ def without_rewritten(graph: GraphDef) -> GraphDef:
     return made
 
 
-def arguments(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+def arguments(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """Placeholders that nobody uses and freezing named."""
-    unused = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
-    return unused - {node_of(each) for node in graph.node for each in node.input} if unused else unused
+    named = {name for name, node in suspects.items() if node.op in INPUTS and ARGUMENT.fullmatch(name)}
+    return named - inputs.uses.keys()
 
 
-def results(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+def results(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """The identities that tracing named and that lead to what a function returns alone."""
     waiting = [node_of(each) for node in suspects.values() if node.op in RESULTS for each in data_inputs(node)]
     left: set[str] = set()
-    if not waiting:
-        return left
-    used = Counter(node_of(each) for node in graph.node for each in node.input)
     while waiting:
         name = waiting.pop()
         known = suspects.get(name)
-        if known is None or used[name] > 1 or name in left or not RESULT.fullmatch(name):
+        if known is None or inputs.uses[name] > 1 or name in left or not RESULT.fullmatch(name):
             continue
         if known.op in TRACED_RESULTS and len(data_inputs(known)) == 1:
             left.add(name)
@@ -117,23 +141,21 @@ def results(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
     return left
 
 
-def barriers(graph: GraphDef, suspects: Mapping[str, NodeDef]) -> set[str]:
+def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
     """The NoOps of tracing for which nothing waits but results, and those for which only such NoOps wait."""
     noops = {name for name, node in suspects.items() if node.op in GROUPS and not data_inputs(node)}
     superfluous = {name for name in noops if BARRIER.fullmatch(name) and suspects[name].input}
     if not superfluous:
         return superfluous
     # All uses of a node, and those as a result of the function: an identity with others is no end.
-    used = Counter(node_of(each) for node in graph.node for each in node.input)
-    returned = Counter(node_of(each) for node in graph.node if node.op in RESULTS for each in node.input)
-    waited: Counter[str] = Counter()
+    used = inputs.uses.copy()
+    returned = by_node(counted(node.input for node in suspects.values() if node.op in RESULTS))
+    waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
+    superfluous = {text[1:] for text in waits}
     # A barrier is one for which nothing waits but identities that are results.
-    for node in graph.node:
-        names = {each[1:] for each in node.input if each.startswith("^")}
-        waited.update(names & superfluous)
-        if names & superfluous and (node.op not in TRACED_RESULTS or used[node.name] > returned[node.name]):
-            superfluous -= names
-    superfluous = {name for name in superfluous if waited[name]}
+    for node, texts in inputs.of_nodes:
+        if not waits.isdisjoint(texts) and (node.op not in TRACED_RESULTS or used[node.name] > returned[node.name]):
+            superfluous.difference_update(text[1:] for text in waits.intersection(texts))
     waiting = list(superfluous)
     # Backwards: a NoOp goes, too, when all that waited for it is gone.
     while waiting:
