@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from graphviz_tb.group.flow.box import FlowBox
+from graphviz_tb.group.flow.box import FlowBox, walk
 from graphviz_tb.group.flow.dag import Dag, make_dag
+from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.order import order_of
 from graphviz_tb.group.flow.regions import (
     atoms,
@@ -212,3 +213,27 @@ def test_a_head_with_a_name_is_no_branch_of_a_region() -> None:
     assert [box.how for box in fold_flow(dag, setting(), 16)] == [How.NONE, How.REGION, How.NONE]
     dag.boxes[3].how, dag.boxes[1].ops = How.NAME, 20
     assert [box.how for box in fold_flow(dag, setting(), 16)] == [How.NONE, How.REGION, How.NONE]
+
+
+def fed(first: int, *lines: tuple[int, int]) -> Dag:
+    """21 boxes, `first` the row of the first: three times five equal ones in a row, each with a feeder of its own,
+    between two others."""
+    ways = [line for start in (0, 7, 14) for line in chain(start, start + 7)]
+    dag = sized(wired(21, *ways, *lines), 3, [8, 7, 7, 7, 7, 7, 9] * 3)
+    for number, box in enumerate(dag.boxes):
+        box.row = first + number
+        box.feeders = [FlowBox("f", 6, 1, box.row + 1000)] if box.symbol == 7 else []
+    return dag
+
+
+@each(("lines", "regions"), [((), 0), (((0, 6), (6, 7), (7, 13), (13, 14), (14, 20)), 1)])
+def test_what_equals_something_that_is_finished_holds_its_own_feeders(
+    lines: tuple[tuple[int, int], ...], regions: int
+) -> None:
+    kit = setting()
+    for first in (0, 100):  # as an evaluation equals its model
+        level = fed(first, *lines)
+        found = finished(fold_flow(level, kit, 16), kit)
+        held = sorted(box.row for box in walk(found) if not box.members)
+        assert held == sorted(row for box in level.boxes for row in (box.row, box.row + 1000)[: 1 + (box.symbol == 7)])
+    assert (len(kit.known), len(kit.branches)) == (regions, not regions)

@@ -95,6 +95,11 @@ def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         todo.extend(box.feeders)
 
 
+def put_over(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
+    """Copy what was made of `old` boxes of a level over `new` ones."""
+    return copied(boxes, {id(one): other for one, other in zip(old, new, strict=True)})
+
+
 def copied(boxes: Sequence[FlowBox], other: Mapping[int, FlowBox]) -> list[FlowBox]:
     """Copy groups over other boxes: `other` maps the `id` of a box of the level to its replacement."""
     return [known if (known := other.get(id(box))) else _copy(box, other) for box in boxes]

@@ -9,6 +9,8 @@ from graphviz_tb.algorithms.topological import topological
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.model.frozen import dataclass
 
+Wiring = tuple[tuple[int, ...], ...]  # see `wiring`
+
 ENTRIES = 3  # boxes that may read the one source outside
 
 
@@ -50,6 +52,24 @@ def part(dag: Dag, ids: Sequence[int]) -> Dag:
         farther = [dag.outside[box] + held for box, held in zip(ids, outside, strict=True)]
         outside = farther if len({source for held in farther for source in held}) == 1 else outside
     return make_dag([dag.boxes[box] for box in ids], before, outside)
+
+
+def wiring(dag: Dag, ids: Sequence[int]) -> Wiring:
+    """A key that is equal for boxes of equal structures in one order that are wired alike, from outside too.
+
+    For each box its symbol and the numbers of its sources: places in `ids`, then those outside as they are met.
+    """
+    number = {box: place for place, box in enumerate(ids)}
+    key = [
+        (dag.boxes[box].symbol, *[number.setdefault(source, len(number)) for source in dag.before[box]]) for box in ids
+    ]
+    if dag.outside is None:
+        return tuple(key)
+    farther: dict[int, int] = {}  # a source outside as -1, -2 …
+    return tuple(
+        (*near, *[~farther.setdefault(source, len(farther)) for source in dag.outside[box]])
+        for near, box in zip(key, ids, strict=True)
+    )
 
 
 def single_entry(outside: Sequence[Sequence[int]]) -> bool:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from graphviz_tb.algorithms.components import root
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied, group, stack
-from graphviz_tb.group.flow.dag import Dag, dag_components, part
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, put_over, stack, walk
+from graphviz_tb.group.flow.dag import Dag, dag_components, part, wiring
 from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
 from graphviz_tb.group.flow.order import FlowOrder, without_far
@@ -77,15 +77,23 @@ def fold_parts(
 
 
 def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> FlowBox:
-    """Some boxes of a level as one."""
+    """Some boxes of a level as one. Those of equal structure, wired alike, are folded once."""
     if len(members) == 1:
         return dag.boxes[members[0]]
-    inside = part(dag, members)
-    # Equal tokens are the same boxes wired alike (but for lines from FAR on): no test of isomorphism is needed.
-    symbol = setting.symbols.of("shape", *tokens(inside, setting.order(inside), setting.symbols))
-    boxes = fold_flow(inside, setting, setting.soft, deep + 1)
-    if width(boxes) > FITTING:
-        boxes = cut_up(boxes, setting)
+    here, key = [dag.boxes[member] for member in members], wiring(dag, members)
+    known = setting.branches.get(key)
+    if known is None:
+        inside = part(dag, members)
+        # Equal tokens are the same boxes wired alike (but for lines from FAR on): no test of isomorphism is needed.
+        symbol = setting.symbols.of("shape", *tokens(inside, setting.order(inside), setting.symbols))
+        boxes = fold_flow(inside, setting, setting.soft, deep + 1)
+        if width(boxes) > FITTING:
+            boxes = cut_up(boxes, setting)
+        if not any(box.how == How.SEGMENT for box in walk(boxes)):  # where to cut depends on names
+            setting.branches[key] = here, put_over(boxes, here, here), symbol  # apart: see `region`
+    else:
+        first, folded_first, symbol = known
+        boxes = put_over(folded_first, first, here)
     return boxes[0] if len(boxes) == 1 else group(How.BRANCH, boxes, symbol)
 
 
@@ -302,10 +310,9 @@ def region(dag: Dag, ids: list[int], key: tuple[int, ...], setting: Setting, dee
         boxes = fold_flow(inside, setting, limit, deep + 1) if one_more else inside_region(inside, setting, deep + 1)
         # In a longer stretch tokens do not tell all of its wiring: distances from FAR on are equal to them.
         if len(key) <= FAR:
-            setting.known[key] = (here, boxes)
+            setting.known[key] = here, put_over(boxes, here, here)  # apart: `finished` changes what is given back
     else:
-        # The groups of its equal, over its own boxes.
-        boxes = copied(known[1], {id(old): other for old, other in zip(known[0], here, strict=True)})
+        boxes = put_over(known[1], known[0], here)
     return boxes[0] if len(boxes) == 1 else group(How.REGION, boxes, symbol), symbol
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, copied
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, put_over
 from graphviz_tb.model.frozen import dataclass
 
 STRAY = 4  # boxes before a first repetition that stand among its own: states that it begins with
@@ -230,8 +230,7 @@ def over(turn: Sequence[Element], places: Sequence[int]) -> list[Element]:
             return list(turn)
         here = places[start : start + place.stop - place.start]
         start += len(here)
-        boxes = {id(old): place.line.boxes[new] for old, new in zip(place.boxes(), here, strict=True)}
-        [box] = copied([element.box], boxes)
+        [box] = put_over([element.box], place.boxes(), [place.line.boxes[new] for new in here])
         whole = Stretch(place.line, here[0], here[-1] + 1) if here[-1] - here[0] == len(here) - 1 else None
         elements.append(replace(element, box=box, place=whole))
     return elements

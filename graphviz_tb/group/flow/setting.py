@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
-from graphviz_tb.group.flow.dag import Dag
+from graphviz_tb.group.flow.dag import Dag, Wiring
 from graphviz_tb.group.flow.order import FlowOrder, order_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import BOXES_LOOKED_AT, Meter
@@ -27,8 +27,8 @@ def budget_of(boxes: int) -> Meter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `orders`
-    the order of each graph."""
+    """`most` boxes may a group open to, `soft` are the aim; `known` remembers the inside of equal regions, `branches`
+    that of equal branches and their symbols, `orders` the order of each graph."""
 
     vocabulary: Vocabulary
     symbols: SymbolNumbers
@@ -37,6 +37,7 @@ class Setting:
     most: int = 40
     orders: dict[Dag, FlowOrder] = field(default_factory=dict)
     known: dict[tuple[int, ...], tuple[list[FlowBox], list[FlowBox]]] = field(default_factory=dict)
+    branches: dict[Wiring, tuple[list[FlowBox], list[FlowBox], int]] = field(default_factory=dict)
 
     def order(self, dag: Dag) -> FlowOrder:
         """The order of a graph along its flow."""
