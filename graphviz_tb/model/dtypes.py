@@ -50,6 +50,9 @@ SIZES = {dtype.name: dtype.size for dtype in DTYPES.values()}
 INDEXING = frozenset(
     {"int32", "int64", "bool"}
 )  # of indices, sizes and masks; smaller ones hold images, quantised values
+NO_WHOLE = frozenset(  # types whose elements are no whole numbers
+    each.name for each in DTYPES.values() if not each.form or "float" in each.name or "complex" in each.name
+)
 STRING, RESOURCE, VARIANT = 7, 20, 21  # numbers of `DataType`
 REFERENCE = 100  # added to a type's number where TensorFlow 1 hands on a variable itself (`DT_FLOAT_REF` is 101)
 

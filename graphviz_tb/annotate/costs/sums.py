@@ -163,7 +163,7 @@ class Bill:
             return self._call(frame, node, called)
         if self._idle[node]:
             return NOTHING
-        ins = [self.inference.input(frame, source) for source in self.inference.wiring.inputs(node)]
+        ins = self.inference.taken(frame, node)
         layer, outs = self._layers.get(node), frame.outs[node]
         key = (self.inference.definitions.of(node), self._stores[node], outs, *ins)
         cost = None if layer else self._known.get(key)

@@ -87,9 +87,11 @@ def reduced(combine: Callable[[Op, list[int]], int]) -> Fold:
     """A reduction of a vector or of all elements."""
 
     def fold(op: Op) -> Elements | None:
-        value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
         # `All` has no attribute T: its input is always bool.
-        if value is None or axes is None or dims is None or op.attr("T") not in (WHOLE | {None}):
+        if op.attr("T") not in (WHOLE | {None}):
+            return None
+        value, axes, dims = op.value(0), op.numbers(1), op.shape(0)
+        if value is None or axes is None or dims is None:
             return None
         # Part of the axes would need the elements by rows; shapes and sizes are vectors.
         if {axis_of(axis, len(dims)) for axis in axes} != set(range(len(dims))):

@@ -1,8 +1,9 @@
-"""Infers outputs when they are asked for: their inputs first, each node once for each set of arguments.
+"""Infers outputs when they are asked for, each node once for each set of arguments.
 
 ask       an output that something shows
-wait      its inputs, theirs, and so on: a stack of our own, for chains may be a million long
 apply     the signature or rule of the op, its fold (rules/folds.py), or the function that it calls (calls.py)
+wait      for an input that a rule reads, what that one reads, and so on: a stack of our own, for chains may be a
+          million long; what no rule reads is never inferred
 settle    the values that loops were assumed to carry are compared with those they carry (loops.py)
 """
 
@@ -12,22 +13,34 @@ from collections.abc import Sequence
 from functools import cached_property
 from threading import RLock
 
+from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.definitions import DefinitionNumbers, layer_nodes
 from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.evaluator import Declared
-from graphviz_tb.annotate.infer.frame import CallFrame, Task
+from graphviz_tb.annotate.infer.frame import CallFrame, OpInputs, NotInferredError, Task
 from graphviz_tb.annotate.infer.loops import Loops
-from graphviz_tb.annotate.infer.op import Op, RuleResult
+from graphviz_tb.annotate.infer.op import Op, Outcomes, RuleResult
 from graphviz_tb.annotate.infer.rules.folds import FOLDS
 from graphviz_tb.annotate.infer.signatures import rule_for
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Asked, Symbols, fixed
-from graphviz_tb.annotate.infer.values import UNKNOWN, Contradiction, Dims, Out, join, join_outs, merge, renamed
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, fixed
+from graphviz_tb.annotate.infer.values import (
+    UNKNOWN,
+    Contradiction,
+    Dims,
+    Elements,
+    Out,
+    join,
+    join_outs,
+    merge,
+    renamed,
+)
 from graphviz_tb.annotate.infer.wiring import NodeInputs, OutputRef
 from graphviz_tb.annotate.shapes import says_nothing
 from graphviz_tb.limits import FOLDED_ELEMENTS, REMEMBERED_OPS, SIZES_OF_OP
+from graphviz_tb.model.dtypes import NO_WHOLE
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.tensors import MOST_DIMENSIONS, Shape
-from graphviz_tb.ops.roles import FRAME_MERGES, FRAME_NEXTS, HANDLES, INPUTS, NEXT_ELEMENTS, OPTIONAL_VALUES, VARIABLES
+from graphviz_tb.ops.roles import FRAME_MERGES, HANDLES, INPUTS, NEXT_ELEMENTS, OPTIONAL_VALUES, VARIABLES
 
 
 class Inference:
@@ -45,12 +58,14 @@ class Inference:
         self.loops = Loops(self, self.calls)
         self.contradictions: dict[int, None] = {}
         self._shared: dict[int, tuple[Out, ...]] = {}
-        # Outputs by definition and inputs, and what was asked of symbols for them, which each op asks again.
-        self._known: dict[tuple[object, ...], tuple[tuple[Out, ...], Asked]] = {}
-        self._sources: dict[int, list[OutputRef | None]] = {}  # inputs of nodes that are waiting
+        self.outcomes = Outcomes()
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._argument: list[bool] = (graph.definition < 0).tolist()
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
+        # Nodes whose inputs are all inferred before them.
+        self._whole: list[bool] = graph.of_types((FRAME_MERGES | MAYBE_HANDLES).__contains__).tolist()
+        for node in self.wiring.calls:
+            self._whole[node] = True
 
     @property
     def limited(self) -> bool:
@@ -98,35 +113,38 @@ class Inference:
             if node in frame.outs:
                 stack.pop()
                 continue
-            # The inputs of a node are asked for once; what a call waits for is asked again, round by round.
-            missing: list[Task] = []
-            if node not in frame.waiting:
-                frame.waiting.add(node)
-                missing = self.needs(frame, node)
-            if not missing and node in self.wiring.calls:
-                missing = self.calls.needs(frame, node)
+            missing = self.infer(frame, node)
             if missing:
                 stack += missing
                 continue
-            frame.outs[node] = self.apply(frame, node)
-            frame.waiting.discard(node)
+            frame.waiting.pop(node, None)
             self.loops.note(frame, node)
             stack.pop()
 
-    def needs(self, frame: CallFrame, node: int) -> list[Task]:
-        """The nodes that have to be inferred before a node; not what comes back to the head of a loop."""
-        sources = self._sources[node] = self.wiring.inputs(node)
-        done, waiting = frame.outs, frame.waiting
-        needed = [
-            (frame, source[0])
-            for source in sources
-            # A node in `waiting` is below on the stack: the graph has a cycle there, and the input stays unknown.
-            if source is not None and source[0] not in done and source[0] not in waiting
-        ]
+    def infer(self, frame: CallFrame, node: int) -> list[Task]:
+        """Infer a node alone; or the tasks that come before it: what its rule reads next, the results of calls."""
+        inputs = frame.waiting.get(node)
+        # The inputs of calls and heads are asked for once; what a call waits for is asked again, round by round.
+        if inputs is None:
+            inputs = frame.waiting[node] = OpInputs(frame, self.wiring.inputs(node))
+            if self._whole[node] and (missing := self.needs(node, inputs)):
+                return inputs.tasks(missing)
+        if node in self.wiring.calls and (tasks := self.calls.needs(frame, node)):
+            return tasks
+        try:
+            frame.outs[node] = self.apply(frame, node, inputs)
+        except NotInferredError as wanted:
+            return inputs.tasks(wanted.places)
+        return []
+
+    def needs(self, node: int, inputs: OpInputs) -> list[int]:
+        """The places of the inputs that are not inferred, but for what comes back to the head of a loop."""
+        missing = [place for place in range(len(inputs)) if inputs.inferred(place) is None]
         # The head of a loop is inferred from what enters; what comes back is compared later (loops.py).
-        if needed and self.op(node) in FRAME_MERGES:
-            return [task for task in needed if self.op(task[1]) not in FRAME_NEXTS]
-        return needed
+        if missing and self.op(node) in FRAME_MERGES:
+            backs = self.loops.backs(node)
+            return [place for place in missing if inputs.sources[place] not in backs]
+        return missing
 
     def op(self, node: int) -> str:
         """The op type of a node."""
@@ -139,13 +157,18 @@ class Inference:
         outs = frame.outs.get(source[0])
         return outs[source[1]] if outs is not None and source[1] < len(outs) else UNKNOWN
 
-    def apply(self, frame: CallFrame, node: int) -> tuple[Out, ...]:
-        """Before: the inputs are inferred, as far as they can be. After: the outputs of one node."""
+    def taken(self, frame: CallFrame, node: int) -> list[Out]:
+        """The outputs that a node takes, all of them inferred, as far as they can be."""
+        sources = self.wiring.inputs(node)
+        for source in sources:
+            if source is not None:
+                self.ask(frame, source[0])
+        return [self.input(frame, source) for source in sources]
+
+    def apply(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...]:
+        """The outputs of one node. Raises NotInferredError where its rule reads an input that is not inferred."""
         if self._argument[node]:
             return (self.calls.argument(frame, node),)
-        # Kept since `needs`, and let go: a million lists would stay.
-        sources = self._sources.pop(node, None)
-        ins = [self.input(frame, source) for source in (self.wiring.inputs(node) if sources is None else sources)]
         if self._ops[node] in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
             # The value, and which input came.
             return (head, Out(()))
@@ -156,17 +179,21 @@ class Inference:
             return self.said(node, results if self.kept(results) else ())
         # A handle holds what others state of its variable.
         if self._ops[node] in MAYBE_HANDLES:
-            return self.alone(node, ins)
-        key = (self.definitions.of(node), *ins)
-        known = self._known.get(key)
+            return self.alone(node, inputs)
+        definition = self.definitions.of(node)
+        known = self.outcomes.find(definition, inputs)
         if known is not None and (names := self.symbols.again(known[1])) is not None:
             return renamed(known[0], names) if names else known[0]
         before = self.symbols.asked
-        outs = self.alone(node, ins)
+        try:
+            outs = self.alone(node, inputs)
+        except NotInferredError:
+            self.symbols.undo(before)
+            raise
         asked = self.symbols.asked_since(before)
         # A contradiction is reported for each op.
-        if asked is not None and node not in self.contradictions and len(self._known) < REMEMBERED_OPS:
-            self._known[key] = outs, asked
+        if self.outcomes.kept < REMEMBERED_OPS and node not in self.contradictions:
+            self.outcomes.keep(definition, inputs, None if asked is None else (outs, asked))
         return outs
 
     def alone(self, node: int, ins: Sequence[Out]) -> tuple[Out, ...]:
@@ -216,14 +243,20 @@ class Inference:
             if not self.kept(given):
                 return ()
             outs = tuple([sensible(each) for each in given])
-            fold = FOLDS.get(op.definition.op)
-            value = fold(op) if fold is not None and outs and self.followed(outs[0].shape) else None
+            value = self.elements(op, outs[0].shape) if outs else None
         except (Contradiction, *ILL_FORMED):
             return ()  # the file is no graph that TensorFlow would run
         # A fold goes by the elements, a rule by shapes: where they disagree the elements are let go.
         if value is not None and len(value) == count(outs[0].shape):
             outs = (Out(outs[0].shape, value, outs[0].held), *outs[1:])
         return outs
+
+    def elements(self, op: Op, shape: Dims) -> Elements | None:
+        """The elements of the first output where it is small and of whole numbers: of others nothing is read."""
+        fold = FOLDS.get(op.definition.op)
+        if fold is None or output_dtypes(op.definition)(0) in NO_WHOLE or not self.followed(shape):
+            return None
+        return fold(op)
 
     def followed(self, shape: Dims) -> bool:
         """Whether the elements of such a tensor are followed: few are always, many while there is room for them."""

@@ -1,10 +1,13 @@
-"""The main graph or a function's body with certain arguments, as far as it was inferred."""
+"""The main graph or a function's body with certain arguments, as far as it was inferred, and the inputs of its ops."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import overload
 
-from graphviz_tb.annotate.infer.values import Out
+from graphviz_tb.annotate.infer.values import UNKNOWN, Out
+from graphviz_tb.annotate.infer.wiring import OutputRef
 
 
 @dataclass(slots=True, eq=False)
@@ -15,7 +18,7 @@ class CallFrame:
     args: tuple[Out, ...] = ()
     caller: CallFrame | None = None
     outs: dict[int, tuple[Out, ...]] = field(default_factory=dict)
-    waiting: set[int] = field(default_factory=set)
+    waiting: dict[int, OpInputs] = field(default_factory=dict)
     heads: dict[int, Out] = field(default_factory=dict)  # what merges of loops are assumed to carry
 
     depth: int = field(init=False)
@@ -42,3 +45,77 @@ class CallFrame:
 
 
 Task = tuple[CallFrame, int]  # a node to infer, and where
+
+
+class NotInferredError(Exception):
+    """A rule reads inputs, at these places, that are not inferred yet."""
+
+    def __init__(self, places: list[int]) -> None:
+        super().__init__(places)
+        self.places = places
+
+
+class OpInputs(Sequence[Out]):
+    """The outputs that a node takes, each inferred when it is read: most rules read few of them. Reading one that is
+    not there raises NotInferredError; what is on a cycle that is not a loop is `UNKNOWN`.
+
+    `read` are those that were read, in this order.
+    """
+
+    __slots__ = ("_frame", "place", "read", "sources")
+
+    def __init__(self, frame: CallFrame, sources: Sequence[OutputRef | None]) -> None:
+        self._frame = frame
+        self.sources = sources
+        self.read: dict[int, Out] = {}
+        self.place = -1  # among the outcomes of equal ops (`Outcomes`)
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Out: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Out]: ...
+    def __getitem__(self, index: int | slice) -> Out | list[Out]:
+        if isinstance(index, slice):
+            places = range(len(self.sources))[index]
+            self._read(places)
+            return [self.read[place] for place in places]
+        place = range(len(self.sources))[index]
+        if place not in self.read:
+            self._read((place,))
+        return self.read[place]
+
+    def __iter__(self) -> Iterator[Out]:
+        return iter(self[:])
+
+    def _read(self, places: Iterable[int]) -> None:
+        missing: list[int] = []
+        for place in places:
+            if place in self.read:
+                continue
+            out = self.inferred(place)
+            if out is None:
+                missing.append(place)
+            # In one order, whatever was inferred before.
+            elif not missing:
+                self.read[place] = out
+        if missing:
+            raise NotInferredError(missing)
+
+    def inferred(self, place: int) -> Out | None:
+        """The output that is taken at a place; None where it is not inferred."""
+        source = self.sources[place]
+        if source is None:
+            return UNKNOWN
+        outs = self._frame.outs.get(source[0])
+        if outs is None:
+            # A node that waits is below on the stack: the graph has a cycle there.
+            return UNKNOWN if source[0] in self._frame.waiting else None
+        return outs[source[1]] if source[1] < len(outs) else UNKNOWN
+
+    def tasks(self, places: Iterable[int]) -> list[Task]:
+        """The nodes to infer for some places, the first on top."""
+        wanted = [self.sources[place] for place in places]
+        return [(self._frame, source[0]) for source in reversed(wanted) if source is not None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphviz_tb.annotate.infer.symbols import HIDDEN, Symbols, stated
+from graphviz_tb.annotate.infer.frame import OpInputs
+from graphviz_tb.annotate.infer.symbols import HIDDEN, Asked, Symbols, stated
 from graphviz_tb.annotate.infer.values import Dims, Elements, Out
 from graphviz_tb.limits import CLAIMED_COUNT
 from graphviz_tb.model.dtypes import dtype_name
@@ -139,3 +140,49 @@ class Op:
         if count > CLAIMED_COUNT:
             self.symbols.claim(count * (2 + max((len(each.shape or ()) for each in self.ins), default=0)))
         return count
+
+
+Outcome = tuple[tuple[Out, ...], Asked]  # the outputs of an op, and what was asked of symbols for them
+
+
+class Outcomes:
+    """What ops came to, by their definitions and by what their rules read of the inputs, one after the other.
+
+    A place is what a rule has read so far: there it reads one input more, and goes on to a place for each output that
+    it may find; or it has read all.
+    """
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self._starts: dict[tuple[int, int], int] = {}  # by definition and number of inputs
+        self._steps: list[int | Outcome | None] = []  # of each place: the input that is read there, or what it came to
+        self._after: dict[tuple[int, Out], int] = {}
+
+    def find(self, definition: int, inputs: OpInputs) -> Outcome | None:
+        """What an equal op came to. Raises NotInferredError where the rule of that one read an input that is not
+        inferred here."""
+        place = inputs.place
+        if place < 0:
+            place = self._starts.get((definition, len(inputs.sources)), -1)
+        while place >= 0:
+            inputs.place = place
+            step = self._steps[place]
+            if not isinstance(step, int):
+                return step
+            place = self._after.get((place, inputs[step]), -1)
+        return None
+
+    def keep(self, definition: int, inputs: OpInputs, outcome: Outcome | None) -> None:
+        """Remember what an op has read and what it came to; None where that depends on more than what it read."""
+        place = self._starts.setdefault((definition, len(inputs.sources)), len(self._steps))
+        for index, out in inputs.read.items():
+            self._step(place, index)
+            place = self._after.setdefault((place, out), len(self._steps))
+        self._step(place, outcome)
+        self.kept += 1
+
+    def _step(self, place: int, step: int | Outcome | None) -> None:
+        if place == len(self._steps):
+            self._steps.append(step)
+        else:
+            self._steps[place] = step

@@ -142,6 +142,24 @@ class Symbols:
             return None
         return [HIDDEN - number for number in range(count, len(self._made))], left - self._claimed.left
 
+    def undo(self, asked: tuple[int, int]) -> None:
+        """Forget what was asked for since then: nobody has kept any of it.
+
+        >>> symbols = Symbols()
+        >>> before = symbols.asked
+        >>> first = symbols.product([symbols.batch(), 7])
+        >>> symbols.undo(before)
+        >>> symbols.product([symbols.batch(), 7]) == first
+        True
+        """
+        count, self._claimed.left = asked
+        for place in range(count, len(self._made)):
+            made = self._made[place]
+            if made is not None:
+                del self._index[made]
+            self._batch.pop(HIDDEN - place, None)
+        del self._made[count:]
+
     def again(self, asked: Asked) -> dict[int, int] | None:
         """Ask for as much once more: new symbols by those of then; None where there is not the memory."""
         made, claimed = asked

@@ -10,11 +10,12 @@ from graphviz_tb.annotate.infer.values import Dims, Out
 
 def reshape(op: Op) -> RuleResult:
     """The target; its one -1 is what is left of the elements."""
-    shape, target = op.shape(0), op.value(1)
+    target = op.value(1)
     if target is None:
         return [op.target(1)]
     if target.count(-1) != 1:
-        return [filled(op, shape, target)]
+        return [filled(op, target)]
+    shape = op.shape(0)
     if shape is None:
         return [op.target(1)]
     # Elements before = elements after: what is left of them is the size of the -1.
@@ -23,9 +24,9 @@ def reshape(op: Op) -> RuleResult:
     return [tuple(size if each == -1 else each for each in target)]
 
 
-def filled(op: Op, shape: Dims, target: tuple[int, ...]) -> Dims:
+def filled(op: Op, target: tuple[int, ...]) -> Dims:
     """A target without -1, whose one unknown size follows from the number of elements."""
-    if shape is None or sum(size <= HIDDEN for size in target) != 1:
+    if sum(size <= HIDDEN for size in target) != 1 or (shape := op.shape(0)) is None:
         return target
     rest = [size for size in target if size > HIDDEN]
     # HIDDEN: no size follows, and the target stays as it is.

@@ -147,9 +147,8 @@ def fused_bn(op: Op) -> RuleResult:
         shape = op.symbols.several(len(str(op.attr("data_format") or "NHWC")))
     channel_axis, _ = layout(op, 3 if len(shape) == 5 else 2)
     channels = shape[channel_axis] if len(shape) > channel_axis else op.symbols.fresh()
-    scale = op.shape(1)
     # Input and scale have as many channels: either may say how many.
-    if channels <= HIDDEN and scale is not None and len(scale) == 1:
+    if channels <= HIDDEN and (scale := op.shape(1)) is not None and len(scale) == 1:
         channels = scale[0]
     y: Dims = shape
     if len(shape) > channel_axis:
