@@ -40,7 +40,6 @@ def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes) -> tuple[Vari
     """All variables and frozen weights, in the order of the file. Before: the `part` of each node."""
     users, writers = users_by_variable(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
-    shapes = used_shapes(graph, handles)
     reads = reads_of(graph, carried)
     uses = Uses(graph, carried, part, users, writers)
     seen: set[str] = set()
@@ -58,9 +57,12 @@ def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes) -> tuple[Vari
         if shape is None or not dtype:
             stated_dtype, stated_shape = as_read(graph, reads.get(node, ()))
             dtype, shape = dtype or stated_dtype, stated_shape if shape is None else shape
-        shape = shape if shape is not None else shapes.get(node)
         table.append(Variable(node, name, dtype, shape, VariableUse.PARAMETER, tuple(users.get(node, ()))))
-    return tuple(uses.judged(table))
+    # Where a variable states its shape, as most do, nothing is asked of what is assigned to it.
+    missing = [each.node for each in table if each.shape is None]
+    shapes = used_shapes(graph, frozenset(missing)) if missing else {}
+    known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
+    return tuple(uses.judged(known))
 
 
 def reads_of(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
