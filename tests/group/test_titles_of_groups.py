@@ -9,6 +9,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.group.flow.box import FlowBox, group, stack
 from graphviz_tb.group.flow.given import given
+from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.titles import contents, ends, joined, longer, name_groups, span, stack_name, type_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.model.hierarchy import Hierarchy, How
@@ -67,7 +68,12 @@ def of_types(*types: str) -> tuple[list[FlowBox], Hierarchy]:
             graph.node.add(name=f"{scope}_{number}/n{inner}" if count else f"n{number}", op="Tanh" if count else op)
     hierarchy = load(graph, folds=False, series_min=100).hierarchy
     children = hierarchy.children(0).tolist()
-    return [FlowBox(hierarchy.leaf(row), row, hierarchy.ops(row), row) for row in children], hierarchy
+    boxes = []
+    for row in children:
+        node = hierarchy.node[row]
+        op = hierarchy.graph.op_types[hierarchy.graph.op[node]] if node >= 0 else ""
+        boxes.append(FlowBox(hierarchy.leaf(row), row, hierarchy.ops(row), row, scope=node < 0, op=op))
+    return boxes, hierarchy
 
 
 @each(
@@ -154,6 +160,8 @@ def test_words_that_nearly_all_names_begin_with_say_nothing(names: list[str], is
 def title_of(made: FlowBox, *names: str) -> str:
     """What a group is called on a level of such names."""
     _, hierarchy = of_types(*["Exp"] * 9)
+    for row in leaves(made):
+        row.op = "Exp"
     name_groups([made], setting(*names), hierarchy)
     return made.name
 
@@ -181,7 +189,7 @@ def test_groups_with_a_name_keep_it_but_for_words_that_all_members_share() -> No
     assert title_of(made, *names) == "cross"
 
 
-@pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "Exp · a_x")])
+@pytest.mark.parametrize(("others", "name"), [(0, "a"), (2, "a"), (3, "2 Exp")])
 def test_words_that_few_others_begin_with_are_a_name(others: int, name: str) -> None:
     names = ["a_x", "a_y", *(f"a_mine{number}" for number in range(others)), "b", "c", "mine"]
     assert title_of(group(How.REGION, rows("a_x", "a_y"), 7), *names) == name

@@ -121,7 +121,9 @@ def fold_level(
     # Names come last: they depend on what each group holds in the end.
     call_layers(boxes, level.hierarchy)
     call_reused(boxes, level.hierarchy)
-    name_groups(boxes, replace(setting, vocabulary=Vocabulary(shown(level))), level.hierarchy)
+    labels = shown(level)
+    words = setting.vocabulary if labels == level.labels else Vocabulary(labels)
+    name_groups(boxes, replace(setting, vocabulary=words), level.hierarchy)
     return boxes
 
 

@@ -17,7 +17,7 @@ class FlowBox:
     `symbol` is equal for boxes of equal structure, `ops` counts the ops inside, feeders included. `feeders` are small
     inputs that nobody else uses: they are drawn beside their consumer. A stack has its repetitions as
     members; `unit` is the symbol of one. `inside` is equal for groups by name that hold the same wired alike, whatever
-    feeds them; None for others.
+    feeds them; None for others. `op` is the op type of a row that is an op.
     """
 
     name: str
@@ -31,6 +31,7 @@ class FlowBox:
     sideways: bool = False
     scope: bool = False
     inside: int | None = None
+    op: str = ""
 
     @property
     def stack(self) -> bool:

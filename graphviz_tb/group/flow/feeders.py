@@ -91,6 +91,7 @@ def with_feeders(dag: Dag, number: int, feeders: list[int], symbols: SymbolNumbe
         box.unit,
         box.sideways,
         box.scope,
+        op=box.op,
     )
     if not box.scope:
         made.symbol = symbols.of("fed", box.symbol, *sorted(feeder.symbol for feeder in held))

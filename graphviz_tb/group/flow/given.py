@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from graphviz_tb.group.flow.words import Vocabulary, lengths
+from graphviz_tb.group.flow.words import Vocabulary, shared
 
 DIGITS = re.compile(r"[0-9_]+")
-ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and does not distinguish its parts
 # The words of names given by Keras and TensorFlow, without digits: `re_lu_5_1_Relu`, `max_pooling2d_3`, `AddV2_1`.
 TYPES = """
 add addn addv addition sub subtract mul multiply div truediv realdiv mod pow sqrt rsqrt square neg maximum minimum
@@ -38,12 +37,13 @@ def given(name: str, type_name: str, vocabulary: Vocabulary) -> bool:
     >>> given("net_layer_3", "", level), given("net_layer_normalization_3", "", level)
     (False, True)
     """
-    words = vocabulary.words(name)
-    # Words with which nearly all names begin, e.g. "net" in `net_conv2d_1`, are skipped.
-    nearly_all = ALL * vocabulary.count
-    own = [
-        word for end, word in zip(lengths(words), words, strict=True) if vocabulary.starting[words[:end]] < nearly_all
-    ]
-    said = [bare for word in own if (bare := DIGITS.sub("", word).lower())]
-    kind = DIGITS.sub("", type_name).lower()
-    return not (said and said[-1] in KINDS) and all(word in GIVEN or word == kind for word in said)
+    # Names that are split alike say the same: of thousands of `mul_12` one is looked at.
+    key = vocabulary.pattern(name), type_name
+    known = vocabulary.given.get(key)
+    if known is None:
+        words = vocabulary.words(name)
+        said = [bare for word in words[shared(words, vocabulary.model) :] if (bare := DIGITS.sub("", word).lower())]
+        kind = DIGITS.sub("", type_name).lower()
+        typed = all(word in GIVEN or word == kind for word in said)
+        known = vocabulary.given[key] = typed and not (said and said[-1] in KINDS)
+    return known

@@ -87,9 +87,10 @@ def boxes_of(level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
         level.labels, level.rows, op_of(level).tolist(), hierarchy.template[rows].tolist(), ops, strict=True
     ):
         kind: tuple[str, str | int] = ("row", row)
+        op_type = types[op] if op >= 0 else ""
         if op >= 0:
-            kind = ("op", types[op])
+            kind = ("op", op_type)
         elif template >= 0:
             kind = ("scope", template)
-        boxes.append(FlowBox(label, symbols.of(*kind), size, row, scope=op < 0))
+        boxes.append(FlowBox(label, symbols.of(*kind), size, row, scope=op < 0, op=op_type))
     return boxes

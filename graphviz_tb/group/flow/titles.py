@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Sequence, Set
+from functools import lru_cache
 
 from graphviz_tb.group.flow.box import FlowBox
-from graphviz_tb.group.flow.given import ALL, given
+from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
-from graphviz_tb.group.flow.words import Vocabulary, common, form, lengths
+from graphviz_tb.group.flow.words import Vocabulary, common, form, lengths, shared
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
@@ -67,18 +68,17 @@ def name_groups(boxes: Sequence[FlowBox], setting: Setting, hierarchy: Hierarchy
                 box.name = of_repetitions(members, setting.vocabulary, hierarchy, told)
             else:
                 box.name = title(box, setting, hierarchy, told)
-        if by_people(box, setting, hierarchy, told):
+        if by_people(box, setting.vocabulary, told):
             told.add(id(box))
 
 
-def by_people(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) -> bool:
+def by_people(box: FlowBox, vocabulary: Vocabulary, told: Set[int]) -> bool:
     """Whether a box is called by what people named, not by types of ops and layers."""
     if box.stack:
         return all(id(member) in told for member in box.members)
     if AND in box.name or box.how == How.INDEX:
         return False
-    type_name = "" if box.members else op_type(box, hierarchy)
-    return bool(RANGE.search(box.name)) or not given(box.name, type_name, setting.vocabulary)
+    return bool(RANGE.search(box.name)) or not given(box.name, box.op, vocabulary)
 
 
 def ends(box: FlowBox, ranges: Container[int]) -> list[FlowBox]:
@@ -120,7 +120,7 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
     """
     rows, last = leaves(box), box.last()
     words = common(setting.vocabulary, box.members)
-    if words and setting.vocabulary.starting[words] <= len(rows) + OTHERS:
+    if words and setting.vocabulary.starting(words) <= len(rows) + OTHERS:
         return "_".join(words)
     if setting.vocabulary.nameless:
         return contents(rows, hierarchy) or last.name
@@ -136,7 +136,7 @@ def title(box: FlowBox, setting: Setting, hierarchy: Hierarchy, told: Set[int]) 
 def ends_tellingly(last: FlowBox, vocabulary: Vocabulary, hierarchy: Hierarchy) -> bool:
     """Whether what a group ends in says what it is: an op of a layer, a norm, an activation or an addition does not."""
     *around, word = ("", *vocabulary.words(last.name))
-    if any(around) and op_type(last, hierarchy) and hierarchy.name[last.row] not in hierarchy.graph.layers:
+    if any(around) and last.op and hierarchy.name[last.row] not in hierarchy.graph.layers:
         return False
     kind = uncounted(word)
     return kind not in EVERYWHERE and not NORM.fullmatch(kind) and not SIGNS.fullmatch(kind)
@@ -146,25 +146,25 @@ def own_words(rows: Sequence[FlowBox], vocabulary: Vocabulary) -> str:
     """The words that three quarters of the names of some rows begin with, and no others of the level."""
     count = Counter(words[:end] for row in rows for words in [vocabulary.words(row.name)] for end in lengths(words))
     own = [
-        words for words, many in count.items() if 1 < many == vocabulary.starting[words] and 4 * many >= 3 * len(rows)
+        words
+        for words, many in count.items()
+        if many > 1 and 4 * many >= 3 * len(rows) and many == vocabulary.starting(words)
     ]
     best = max(own, key=lambda words: (count[words], len(words), words), default=())
-    # The model's own name, with which nearly all names of a level begin, says nothing about a part of it.
-    model = sum(vocabulary.starting[best[:end]] >= ALL * vocabulary.count for end in lengths(best))
-    return "_".join(best[model:])
+    return "_".join(best[shared(best, vocabulary.model) :])
 
 
 def of_own_type(row: FlowBox, hierarchy: Hierarchy) -> bool:
     """Whether people named the type of an op or a layer: names of rows beside it do not hold for it."""
     layer = hierarchy.graph.layers.get(hierarchy.name[row.row])
-    kind = layer.class_name if layer is not None else op_type(row, hierarchy)
+    kind = layer.class_name if layer is not None else row.op
     return bool(kind) and kind not in LAYER_CLASSES and not line_of(kind)
 
 
 def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
     """The name of what follows its small inputs, the range of the names of its groups and layers, two or three such
     names; "" where people gave none."""
-    groups = [member for member in box.members if member.members or hierarchy.node[member.row] < 0]
+    groups = [member for member in box.members if member.members or member.scope]
     members = [member for member in groups if id(member) in told]
     if not members or sum(member.ops for member in members) < MOST * box.ops:
         return ""
@@ -184,15 +184,22 @@ def of_members(box: FlowBox, hierarchy: Hierarchy, told: Set[int]) -> str:
 
 def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     """The most telling types: `3 Conv2D · 3 Relu`; empty where nothing has one."""
-    count = Counter(filter(None, (type_of(box, hierarchy) for box in rows)))
+    types = tuple(sorted([type_of(box, hierarchy) for box in rows]))
+    return of_types(types, main_scope(rows, hierarchy))
+
+
+@lru_cache(maxsize=4096)
+def of_types(types: tuple[str, ...], scope: str) -> str:
+    """The most telling of some types of rows; of these `scope` is one that has most of their ops, "" for none."""
+    count = Counter(filter(None, types))
     # e.g. a level with `Rsqrt` is a norm: its `Mean` and `SquaredDifference` say nothing more.
     plain = EVERYWHERE.union(*(parts for sign, parts in PLUMBING.items() if sign in count))
     telling = sorted((op for op in count if op not in plain), key=lambda op: (rank(op), -count[op], op))
     others = [op for op in telling if rank(op)]
     products = telling[: len(telling) - len(others)][: max(PRODUCTS, TELLING - len(others))]
     telling = [*products, *others][:TELLING] or sorted(count, key=lambda op: (-count[op], op))[:TELLING]
-    if not products and (most := main_scope(rows, hierarchy)):
-        telling = [most, *(op for op in telling if op != most)][:TELLING]
+    if not products and scope:
+        telling = [scope, *(op for op in telling if op != scope)][:TELLING]
     words = {"Rsqrt": "norm"} if telling == ["Rsqrt"] and not count.keys().isdisjoint(CENTRED) else {}
     named = [f"{count[op]} {words.get(op, op)}" if count[op] > 1 else words.get(op, op) for op in telling]
     return joined(named) if named else ""
@@ -200,7 +207,7 @@ def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
 
 def main_scope(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     """Return the name of the only scope among some rows if it has most of their ops; "" for none."""
-    scopes = [box for box in rows if hierarchy.node[box.row] < 0]
+    scopes = [box for box in rows if box.scope]
     most = len(scopes) == 1 and 2 * scopes[0].ops > sum(box.ops for box in rows)
     return type_of(scopes[0], hierarchy) if most else ""
 
@@ -227,8 +234,8 @@ def type_of(box: FlowBox, hierarchy: Hierarchy) -> str:
 
     Empty where a scope's name is nothing but a number.
     """
-    if hierarchy.node[box.row] >= 0:
-        return op_type(box, hierarchy)
+    if not box.scope:
+        return box.op
     layer = hierarchy.graph.layers.get(hierarchy.name[box.row])
     return layer.class_name if layer is not None else uncounted(box.name)
 
@@ -245,12 +252,6 @@ def uncounted(name: str) -> str:
     # Each counter has one "_" before it, or none.
     before, twice, _ = name[len(bare) :].rpartition("__")
     return bare + before + twice[:1]
-
-
-def op_type(box: FlowBox, hierarchy: Hierarchy) -> str:
-    """The type of an op, "" of a scope."""
-    graph, node = hierarchy.graph, int(hierarchy.node[box.row])
-    return str(graph.op_types[graph.op[node]]) if node >= 0 else ""
 
 
 def rank(op: str) -> int:

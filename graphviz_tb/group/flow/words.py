@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 
-from graphviz_tb.algorithms.nameless import nameless
+from graphviz_tb.algorithms.nameless import DIGITS, nameless
 from graphviz_tb.group.flow.box import FlowBox
 
 NameWords = tuple[str, ...]
@@ -16,7 +16,8 @@ BREAK = re.compile(r"[_.\-\s/:]+")  # between words
 # Of a name; the rest is one more. No name that a person reads has as many, and all beginnings of a name of thousands
 # take the square of their number.
 MOST_WORDS = 50
-LETTERED = re.compile(r"[A-Za-z]+[0-9]+[a-z]")  # e.g. "block2a"
+LETTERED = re.compile(r"(?<![^_.\-\s/:])[A-Za-z]+[0-9]+[a-z](?![^_.\-\s/:])")  # a whole word, e.g. "block2a"
+ALL = 0.8  # of the names of a level that begin with a word: it is the model's name and does not distinguish its parts
 COUNTED = re.compile(r"[0-9]+(?:_[0-9]+)*|_[a-z]\Z")  # e.g. "2", Keras's "2_1", and "_b" in "block_2_b"
 
 
@@ -31,17 +32,44 @@ class Vocabulary:
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
         self._words: dict[str, NameWords] = {}
+        self._started: dict[str, Counter[NameWords]] = {}
+        self.given: dict[tuple[str, str], bool] = {}  # see `given.given`
 
     @cached_property
     def lettered(self) -> set[str]:
         """Words whose last letter is a separate word."""
-        lettered = {word for name in self._names for word in BREAK.split(name) if LETTERED.fullmatch(word)}
+        lettered = set(LETTERED.findall("\n".join(self._names)))
         return {word for word in lettered if word[:-1] + "a" in lettered}
 
+    def starting(self, words: NameWords) -> int:
+        """How many names start with some words, one or more."""
+        return self._beginnings(words[0])[words]
+
     @cached_property
-    def starting(self) -> Counter[NameWords]:
-        """How many names start with some words."""
-        return Counter(words[:end] for name in self._names for words in [self.words(name)] for end in lengths(words))
+    def model(self) -> NameWords:
+        """The words that nearly all names start with, as those of a model's own name: they say nothing about a part."""
+        first = max(self._filed, key=lambda word: len(self._filed[word]), default="")
+        least = ALL * self.count
+        if len(self._filed[first]) < least:  # only saves time
+            return ()
+        return max((words for words, many in self._beginnings(first).items() if many >= least), key=len, default=())
+
+    def _beginnings(self, first: str) -> Counter[NameWords]:
+        """How many names start with some words of which this is the first."""
+        known = self._started.get(first)
+        if known is None:
+            filed = self._filed[first]
+            known = self._started[first] = Counter(words[:end] for words in filed for end in lengths(words))
+        return known
+
+    @cached_property
+    def _filed(self) -> dict[str, list[NameWords]]:
+        """The words of names by the first of them."""
+        filed: dict[str, list[NameWords]] = defaultdict(list)
+        for words in map(self.words, self._names):
+            if words:
+                filed[words[0]].append(words)
+        return filed
 
     @property
     def count(self) -> int:
@@ -59,6 +87,11 @@ class Vocabulary:
         if known is None:
             known = self._words[name] = self._split(name)
         return known
+
+    def pattern(self, name: str) -> str:
+        """A name without its numbers, unless these decide what its words are: names of one pattern differ in no more
+        than numbers at the same places of the same words, whatever nearly all names start with."""
+        return name if self.model or self.lettered else DIGITS.sub("#", name)
 
     def _split(self, name: str) -> NameWords:
         words: list[str] = []
