@@ -17,7 +17,7 @@ from graphviz_tb.algorithms.output_dtypes import output_dtypes
 from graphviz_tb.annotate.definitions import DefinitionNumbers, layer_nodes
 from graphviz_tb.annotate.infer.calls import CallInference
 from graphviz_tb.annotate.infer.evaluator import Declared
-from graphviz_tb.annotate.infer.frame import CallFrame, OpInputs, NotInferredError, Task
+from graphviz_tb.annotate.infer.frame import CallFrame, NotInferredError, OpInputs, Task
 from graphviz_tb.annotate.infer.loops import Loops
 from graphviz_tb.annotate.infer.op import Op, Outcomes, RuleResult
 from graphviz_tb.annotate.infer.rules.folds import FOLDS
