@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 
 from graphviz_tb.limits import DEFINITION_REMEMBERED
 from graphviz_tb.model.graph import COLOCATION, Graph
 from graphviz_tb.model.layers import Layer
+from graphviz_tb.proto import NodeDef
 
 
 class DefinitionNumbers:
@@ -24,6 +26,8 @@ class DefinitionNumbers:
         self.graph = graph
         self._numbers = [-1] * len(graph)
         self._known: dict[bytes, int] = {}
+        self._packed: Callable[[int], bytes] = getattr(graph.graph_def.node, "definition", lambda _: b"")
+        self._as_packed: dict[bytes, int] = {}  # attributes in the order of the file
         self._next = count()  # threads may ask at once: no two are given one number
 
     def of(self, node: int) -> int:
@@ -34,6 +38,20 @@ class DefinitionNumbers:
         return number
 
     def _found(self, node: int) -> int:
+        packed = self._packed(int(self.graph.definition[node])) if self.graph.function[node] < 0 else b""
+        if not packed:
+            return self._of_message(node)
+        if len(packed) > DEFINITION_REMEMBERED:
+            return next(self._next)
+        number = self._as_packed.get(packed)
+        if number is None:
+            number = self._as_packed[packed] = self._number(NodeDef.FromString(packed))
+        return number
+
+    def _number(self, bare: NodeDef) -> int:
+        return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
+
+    def _of_message(self, node: int) -> int:
         definition = self.graph.node_def(node)
         if definition is None:
             return -1
@@ -45,7 +63,7 @@ class DefinitionNumbers:
         for field in ("name", "input", "device"):
             bare.ClearField(field)
         bare.attr.pop(COLOCATION, None)
-        return self._known.setdefault(bare.SerializeToString(deterministic=True), next(self._next))
+        return self._number(bare)
 
 
 def layer_nodes(graph: Graph) -> dict[int, Layer]:

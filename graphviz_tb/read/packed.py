@@ -19,6 +19,8 @@ from graphviz_tb.read.tracing_artifacts import may_be_there
 ONE_IN = 8  # nodes: where messages of more were asked for, the whole message is made
 LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
+OWN = (0x0A, 0x1A, 0x22)  # tags in a node of its name, its inputs and its device
+ATTRIBUTE, COLOCATED = 0x2A, b"\n\x06_class"  # the tag of an attribute, and how that of the colocation begins
 
 
 class PackedNodes(Sequence[NodeDef]):
@@ -58,22 +60,23 @@ class PackedNodes(Sequence[NodeDef]):
             yield from self._decoded(first, min(first + AT_ONCE, len(self)))
 
     def _decoded(self, first: int, stop: int) -> Sequence[NodeDef]:
-        data, start = self._data, self._stops[first - 1] if first else 0
-        if not data:  # another thread has just made the message
-            return self.message().node[first:stop]
-        return GraphDef.FromString(data[start : self._stops[stop - 1]]).node
+        start = self._stops[first - 1] if first else 0
+        return GraphDef.FromString(self._data[start : self._stops[stop - 1]]).node
+
+    def definition(self, at: int) -> bytes:
+        """The bytes of a node without its name, inputs, device and colocation; none of them where it has fields
+        that are no bytes."""
+        return definition_in(self._data, self._stops[at - 1] if at else 0, self._stops[at])
 
     def message(self) -> GraphDef:
-        """The whole message, made once; then its bytes are let go."""
-        data, message = self._data, self._message  # in this order: where there is no message, the bytes are there
-        if message is None:
-            message = self._message = GraphDef.FromString(data)
-            self._data, self._kept = b"", {}
-        return message
+        """The whole message, made once. Its bytes stay: they tell equal definitions."""
+        if self._message is None:
+            self._message, self._kept = GraphDef.FromString(self._data), {}
+        return self._message
 
     def packed(self) -> bytes:
         """The bytes of the message."""
-        return self._data or self.message().SerializeToString(deterministic=True)
+        return self._data
 
 
 class PackedGraph:
@@ -136,6 +139,38 @@ def pack(data: bytes) -> PackedGraph | None:
         return None
     packed = PackedGraph(nodes, rest)
     return None if may_be_there(packed.columns) else packed
+
+
+def definition_in(data: bytes, position: int, stop: int) -> bytes:
+    """The fields of the node between two places that equal nodes share.
+
+    >>> node = NodeDef(name="x", op="Relu", input=["y"], device="/cpu:0", attr={"_class": {"i": 1}, "T": {"type": 1}})
+    >>> data = GraphDef(node=[node]).SerializeToString()
+    >>> NodeDef.FromString(definition_in(data, 0, len(data))) == NodeDef(op="Relu", attr={"T": {"type": 1}})
+    True
+    """
+    position += 1
+    while data[position] > 0x7F:
+        position += 1
+    position += 1
+    kept: list[bytes] = []
+    # `varint` by hand: this loop runs for each input and attribute of thousands of nodes.
+    while position < stop:
+        start, tag = position, data[position]
+        if tag > 0x7F or tag & 7 != 2:
+            return b""
+        size, position = data[position + 1], position + 2
+        if size > 0x7F:
+            size, shift = size & 0x7F, 7
+            while (byte := data[position]) > 0x7F:
+                size |= (byte & 0x7F) << shift
+                position, shift = position + 1, shift + 7
+            size |= byte << shift
+            position += 1
+        if tag not in OWN and not (tag == ATTRIBUTE and data.startswith(COLOCATED, position)):
+            kept.append(data[start : position + size])
+        position += size
+    return b"".join(kept)
 
 
 def node_stops(data: bytes) -> array[int]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import graphviz_tb
+from graphviz_tb.annotate.definitions import DefinitionNumbers
 from graphviz_tb.errors import MalformedProto
 from graphviz_tb.flatten import flatten
 from graphviz_tb.model.graph import Graph
@@ -46,6 +47,30 @@ def test_a_packed_graph_has_the_columns_of_its_message(path: Path) -> None:
     assert columns(flatten(packed)) == columns(flatten(message))
     assert list(packed.node) == list(message.node) == packed.node[:]
     assert packed.whole() == message
+
+
+@each("path", GRAPHS, ids=lambda path: path.stem)
+def test_equal_definitions_are_equal_in_bytes(path: Path) -> None:
+    message = graphviz_tb.load(path, whole_file=True).loaded.graph_def
+    nodes = message.node
+    if not nodes:
+        return
+    packed = PackedGraph(PackedNodes(data := message.SerializeToString(), stops := node_stops(data)), GraphDef())
+    assert len(stops) == len(nodes)
+    numbers = [DefinitionNumbers(flatten(graph)) for graph in (GraphDef(node=nodes), packed)]
+    ends = [[each.of(node) for node in range(len(nodes))] for each in numbers]
+    one, other = ([all_of.index(number) for number in all_of] for all_of in ends)
+    assert one == other
+
+
+@each("extra", [b"", b"\xfa\x7f\x04\xff\xff\xff\xff", b"\x40\x01"], ids=["attributes", "a long tag", "a number"])
+def test_definitions_are_equal_whatever_the_order_of_attributes(extra: bytes) -> None:
+    attrs = [NodeDef(attr={key: {"i": 1}}).SerializeToString() for key in "ab"]
+    named = [NodeDef(name=name, op="Relu", device=f"/cpu:{name}").SerializeToString() for name in "xy"]
+    bodies = [named[0] + attrs[0] + attrs[1] + extra, named[1] + attrs[1] + attrs[0] + extra]
+    graph = decode_graph(b"".join(b"\n" + bytes([len(body)]) + body for body in bodies), "x.pb")
+    numbers = DefinitionNumbers(flatten(graph))
+    assert numbers.of(0) == numbers.of(1)
 
 
 def test_nodes_are_found_from_either_end() -> None:
