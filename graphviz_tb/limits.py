@@ -255,6 +255,8 @@ ORDER_STEPS = Limit(2_000_000, "arrange", "lines",
     "of one level searched for cycles: more take seconds", "more lines may be turned than needed")
 REMEMBERED_LEVELS = Limit(4096, "arrange", "levels",
     "whose order is remembered; more than any picture shows", "the oldest is forgotten")
+REMEMBERED_PART = Limit(64, "arrange", "boxes", "of a connected part whose order is remembered", "ordered anew")
+REMEMBERED_PARTS = Limit(2048, "arrange", "parts", "whose order is remembered for equal ones", "ordered anew")
 DOT_BEST = Limit(200, "arrange", "boxes",
     "from which on `dot` would take seconds for its best order", "ordered quickly by `dot`")
 DOT_LARGEST = Limit(30_000, "arrange", "boxes and lines",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from graphviz_tb.errors import LENIENT, GraphError
 from graphviz_tb.formats import renderer
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.options import Options
-from graphviz_tb.pipeline import Model, load
+from graphviz_tb.pipeline import Model, load, no_collection
 from graphviz_tb.report import STAGES, Report
 
 if TYPE_CHECKING:
@@ -65,21 +66,23 @@ def open_model(
     facts: FactsAsked | None = None,
 ) -> Iterator[Session]:
     """Load `source`, with a view, and yield a `Session`; at the end print notices and times."""
-    bar = ProgressBar(STAGES, quiet)
-    report = Report(bar, bar.part)
-    try:
-        model = load(source, options, report, view)
-        if facts is not None:
-            model = model.with_facts(facts.file, facts.column, facts.color)
-        session = Session(model, options.read.strict, timing)
-        session.note(session.model.notices)
-        yield session
-    # Also after an error: its message gets a separate line.
-    finally:
-        bar.clear()
-    if not quiet:
-        tell_notices(session.notices)
-    if timing:
-        tell_times({stage: report.seconds[stage] for stage in STAGES if stage in report.seconds})
-        if session.quality is not None:
-            tell_quality(session.quality)
+    with no_collection():
+        bar = ProgressBar(STAGES, quiet)
+        report = Report(bar, bar.part)
+        try:
+            model = load(source, options, report, view)
+            if facts is not None:
+                model = model.with_facts(facts.file, facts.column, facts.color)
+            session = Session(model, options.read.strict, timing)
+            session.note(session.model.notices)
+            yield session
+        # Also after an error: its message gets a separate line.
+        finally:
+            bar.clear()
+        if not quiet:
+            tell_notices(session.notices)
+        if timing:
+            tell_times({stage: report.seconds[stage] for stage in STAGES if stage in report.seconds})
+            if session.quality is not None:
+                tell_quality(session.quality)
+        gc.freeze()  # the command ends with this model: no walk over all of it

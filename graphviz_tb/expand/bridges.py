@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from graphviz_tb.expand.bundling import bundled, outward
+from graphviz_tb.expand.bundling import lines_between, outward
 from graphviz_tb.expand.calls import through_call
 from graphviz_tb.limits import CROSSINGS_FILED, REMEMBERED_CALLS
 from graphviz_tb.model.bundles import Outputs
@@ -295,5 +295,5 @@ def find_bridges(
     # Rows are in preorder: the child that holds `inner` is the last one that begins at or before it.
     position = positions(children, across.inner)
     other = across.other.astype(np.int64) << 1 | across.inbound  # rows fit 31 bits
-    held = bundled(hierarchy.graph, facts, across.edge, (position, other), known)
-    return outward(held.bundles, held.columns(), 0, len(held.tensors))
+    bundles, columns = lines_between(hierarchy.graph, facts, across.edge, (position, other), known)
+    return outward(bundles, columns, 0, len(columns[0]))

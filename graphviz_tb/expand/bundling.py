@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphviz_tb.model.bundles import Bundles, Outputs
+from graphviz_tb.model.bundles import Bundled, Bundles, FewBundles, Outputs
 from graphviz_tb.model.columns import Ints, Longs, positions
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.frozen import dataclass
@@ -38,6 +38,37 @@ class Bundling:
     def columns(self) -> LineColumns:
         """The last two ends of the bundles, and how many data, control and reference edges they have."""
         return tuple(map(shared, (*self.ends[-2:], self.tensors, self.control, self.reference)))
+
+
+def lines_between(
+    graph: Graph, facts: Facts, edges: Ints, ends: tuple[Ints | Longs, Ints | Longs], known: dict[Outputs, Carried]
+) -> tuple[Bundled, LineColumns]:
+    """The bundles of one level and their columns: what `bundled` gives, of few edges in a tenth of the time."""
+    if len(edges) > FEW:
+        held = bundled(graph, facts, edges, ends, known)
+        return held.bundles, held.columns()
+    flat: dict[tuple[int, int], list[int]] = {}
+    outputs: dict[tuple[int, int], dict[tuple[int, int], None]] = {}
+    counts: dict[tuple[int, int], list[int]] = {}
+    asked = (*ends, graph.control[edges], graph.reference[edges], graph.source[edges], graph.key[edges])
+    for edge, first, other, control, reference, node, key in zip(
+        edges.tolist(), *(column.tolist() for column in asked), strict=True
+    ):
+        pair = first, other
+        if pair not in flat:
+            flat[pair], outputs[pair], counts[pair] = [], {}, [0, 0, 0]
+        flat[pair].append(edge)
+        counts[pair][1 if control else 0] += 1
+        counts[pair][2] += reference
+        if not control:
+            outputs[pair][node, key] = None
+    carried = []
+    for held in map(tuple, outputs.values()):
+        if held not in known:
+            known[held] = Carried(held, facts.tensor)
+        carried.append(known[held])
+    lines = zip(*((*pair, *count) for pair, count in counts.items()), strict=True)
+    return FewBundles(list(flat.values()), carried), tuple(map(list, lines)) or ([],) * 5
 
 
 def bundled(
@@ -71,12 +102,6 @@ def by_ends(ends: tuple[Ints | Longs, ...]) -> tuple[Longs, Longs]:
     >>> members.tolist(), start.tolist()
     ([0, 2, 1], [0, 2, 3])
     """
-    if len(ends[0]) <= FEW:
-        seen: dict[tuple[int, ...], list[int]] = {}
-        for index, codes in enumerate(zip(*(column.tolist() for column in ends), strict=True)):
-            seen.setdefault(codes, []).append(index)
-        runs = [0, *map(len, seen.values())]
-        return np.array([index for group in seen.values() for index in group], np.int64), np.cumsum(runs)
     # Equal ends become neighbours; the sort is stable, so that edges of a bundle keep their order.
     order = np.lexsort(ends[::-1])
     new = np.ones(len(order), bool)
@@ -112,7 +137,7 @@ def distinct_outputs(graph: Graph, edge: Ints, number: Longs, count: int) -> tup
 
 
 def metaedges_of(
-    bundles: Bundles, columns: LineColumns, first: int, stop: int
+    bundles: Bundled, columns: LineColumns, first: int, stop: int
 ) -> tuple[list[Metaedge], list[tuple[int, int]]]:
     """The bundles `first … stop-1`, whose ends are positions of children, as metaedges; those from a child to itself as
     (child, count)."""
@@ -127,7 +152,7 @@ def metaedges_of(
     return metaedges, loops
 
 
-def outward(bundles: Bundles, columns: LineColumns, first: int, stop: int) -> list[Bridge]:
+def outward(bundles: Bundled, columns: LineColumns, first: int, stop: int) -> list[Bridge]:
     """The bundles `first … stop-1` as bridges; `drawable` is decided later.
 
     Before: their ends are the child, and twice the row of the neighbour (one more where the edge comes in).
@@ -159,6 +184,6 @@ def find_metaedges(
     edges = hierarchy.owned(owner)
     if not len(edges):
         return [], []
-    ends = tuple(positions(rows, column[edges]) for column in (hierarchy.edge_from, hierarchy.edge_to))
-    held = bundled(hierarchy.graph, facts, edges, ends)
-    return metaedges_of(held.bundles, held.columns(), 0, len(held.tensors))
+    ends = positions(rows, hierarchy.edge_from[edges]), positions(rows, hierarchy.edge_to[edges])
+    bundles, columns = lines_between(hierarchy.graph, facts, edges, ends, {})
+    return metaedges_of(bundles, columns, 0, len(columns[0]))

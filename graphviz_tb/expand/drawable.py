@@ -45,7 +45,7 @@ def decide_drawable(
             and (bridge.tensors > 0 or bridge.other not in controls)
             and (bridge.tensors > 0 or not backwards(expander, path, bridge.other, bridge.inbound, options))
         )
-        decided.append(bridge if drawn else undrawn(bridge))
+        decided.append(bridge if drawn else bridge.undrawn())
     return decided
 
 
@@ -58,13 +58,6 @@ def crowded(bridges: list[Bridge], limit: int) -> tuple[set[tuple[int, bool]], s
     control = Counter(bridge.other for bridge in bridges if not bridge.tensors)
     sides = {side for side, count in data.items() if count > limit}
     return sides, {other for other, count in control.items() if count > limit}
-
-
-def undrawn(bridge: Bridge) -> Bridge:
-    """Return the bridge as a stub: not drawn as a line."""
-    counts = bridge.tensors, bridge.control, bridge.reference
-    bundle = bridge.bundles, bridge.number
-    return Bridge(bridge.child, bridge.other, bridge.inbound, *counts, False, *bundle, bridge.members)
 
 
 def continuations(expander: Expander, parent: Path) -> dict[int, set[tuple[int, bool]]]:

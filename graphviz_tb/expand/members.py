@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 
@@ -123,7 +122,7 @@ class MemberExpander(Expander):
             for found, other, inbound, share in shares[first:stop]:
                 few[other, inbound, rows[bisect_right(rows, found) - 1]] = share
         return [
-            replace(bridge, members=few[key])
+            bridge.of_members(few[key])
             if (key := (bridge.other, bridge.inbound, rows[bridge.child])) in few
             else bridge
             for bridge in bridges

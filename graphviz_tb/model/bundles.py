@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Protocol
+
+import numpy as np
 
 from graphviz_tb.model.columns import Ints, Longs
 from graphviz_tb.model.frozen import dataclass
@@ -56,6 +58,22 @@ class Bundles:
     def edges(self, number: int) -> Ints:
         """The flat edges of a bundle."""
         return self.edge[self.start[number] : self.start[number + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FewBundles:
+    """The bundles of a level of few lines: the flat edges of each, and what it carries."""
+
+    flat: Sequence[Sequence[int]]
+    tensors: Sequence[Carried]
+
+    def carried(self, number: int) -> Carried:
+        """Return the distinct tensors of line `number`."""
+        return self.tensors[number]
+
+    def edges(self, number: int) -> Ints:
+        """The flat edges of a bundle."""
+        return np.array(self.flat[number], np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

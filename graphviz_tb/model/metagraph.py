@@ -79,6 +79,21 @@ class Bridge(Bundle):
     number: int = field(default=0, compare=False, repr=False)
     members: tuple[int, int] = (0, 0)
 
+    def beside(self, other: int) -> Bridge:
+        """The same bridge where its neighbour has another row."""
+        counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
+        return Bridge(self.child, other, self.inbound, *counts, self.drawable, *bundle, self.members)
+
+    def undrawn(self) -> Bridge:
+        """The same bridge as a stub: not drawn as a line."""
+        counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
+        return Bridge(self.child, self.other, self.inbound, *counts, False, *bundle, self.members)
+
+    def of_members(self, share: tuple[int, int]) -> Bridge:
+        """The same bridge where so many members of so many have it."""
+        counts, bundle = (self.tensors, self.control, self.reference), (self.bundles, self.number)
+        return Bridge(self.child, self.other, self.inbound, *counts, self.drawable, *bundle, share)
+
     @property
     def kind(self) -> EdgeKind:
         """How it is drawn: reference before data before control."""
@@ -99,6 +114,10 @@ class Annotation:
     kind: StubKind
     edges: int = 1
     control: bool = False
+
+    def beside(self, other: int) -> Annotation:
+        """The same stub where what it represents has another row."""
+        return Annotation(self.child, self.side, other, self.kind, self.edges, self.control)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def moved(level: Level, name: Callable[[int], int]) -> Level:
         row=name(metagraph.row),
         children=tuple(map(name, metagraph.children)),
         functions=tuple(map(name, metagraph.functions)),
-        bridges=tuple(replace(line, other=name(line.other)) for line in metagraph.bridges),
-        annotations=tuple(replace(line, other=name(line.other)) for line in metagraph.annotations),
+        bridges=tuple([line.beside(name(line.other)) for line in metagraph.bridges]),
+        annotations=tuple([line.beside(name(line.other)) for line in metagraph.annotations]),
     )
     return named, renamed(skeleton, name)

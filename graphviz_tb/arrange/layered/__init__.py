@@ -7,6 +7,7 @@ drawing directed graphs".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from graphviz_tb.arrange.large import TooManyBends
 from graphviz_tb.arrange.layered.normalize import normalize
@@ -14,12 +15,12 @@ from graphviz_tb.arrange.layered.order import order
 from graphviz_tb.arrange.layered.rank import rank
 from graphviz_tb.arrange.options import ArrangeOptions
 from graphviz_tb.arrange.part import Component, Ranks
-from graphviz_tb.limits import LEVEL_ITEMS
+from graphviz_tb.limits import LEVEL_ITEMS, REMEMBERED_PART, REMEMBERED_PARTS
 
 
 def layered(parts: Sequence[Component], options: ArrangeOptions) -> list[Ranks]:
     """The layers of each part."""
-    return [lay(part, options.quick) for part in parts]
+    return [(lay_once if part.count <= REMEMBERED_PART else lay)(part, options.quick) for part in parts]
 
 
 def lay(part: Component, quick: bool = False) -> Ranks:
@@ -32,6 +33,10 @@ def lay(part: Component, quick: bool = False) -> Ranks:
     check(part, ranks)
     layers = normalize(part, ranks)
     return order(part, layers, quick)
+
+
+# Small parts are alike in level after level. What it gives is shared, and nobody changes it.
+lay_once = lru_cache(maxsize=REMEMBERED_PARTS)(lay)
 
 
 def check(part: Component, ranks: Sequence[int]) -> None:
