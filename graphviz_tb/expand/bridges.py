@@ -269,14 +269,14 @@ def nothing() -> Crossings:
     return Crossings(none, none, none, np.zeros(0, bool), none)
 
 
-def in_a_row(a: Crossings, b: Crossings) -> Crossings:
-    """Both, one after the other."""
+def in_a_row(*some: Crossings) -> Crossings:
+    """All, one after the other."""
     return Crossings(
-        np.concatenate((a.edge, b.edge)),
-        np.concatenate((a.inner, b.inner)),
-        np.concatenate((a.other, b.other)),
-        np.concatenate((a.inbound, b.inbound)),
-        np.concatenate((a.slot, b.slot)),
+        np.concatenate([each.edge for each in some]),
+        np.concatenate([each.inner for each in some]),
+        np.concatenate([each.other for each in some]),
+        np.concatenate([each.inbound for each in some]),
+        np.concatenate([each.slot for each in some]),
     )
 
 

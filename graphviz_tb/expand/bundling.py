@@ -63,10 +63,10 @@ def lines_between(
         if not control:
             outputs[pair][node, key] = None
     carried = []
-    for held in map(tuple, outputs.values()):
-        if held not in known:
-            known[held] = Carried(held, facts.tensor)
-        carried.append(known[held])
+    for some in map(tuple, outputs.values()):
+        if some not in known:
+            known[some] = Carried(some, facts.tensor)
+        carried.append(known[some])
     lines = zip(*((*pair, *count) for pair, count in counts.items()), strict=True)
     return FewBundles(list(flat.values()), carried), tuple(map(list, lines)) or ([],) * 5
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphviz_tb.expand.annotations import ORDER, SIGNS
+from graphviz_tb.expand.bridges import Borders, Crossings, climbed, in_a_row
 from graphviz_tb.expand.bundling import Bundling, bundled, metaedges_of, outward
 from graphviz_tb.expand.drawable import NOWHERE, backwards, continuations, order_of
 from graphviz_tb.model.bundles import Outputs
-from graphviz_tb.model.columns import Bools, Ints, Longs, begins
+from graphviz_tb.model.columns import Bools, Ints, Longs, begins, span
 from graphviz_tb.model.facts import Facts
 from graphviz_tb.model.hierarchy import OP, TRAINING, Hierarchy
 from graphviz_tb.model.metagraph import Bridge, LevelForm, Metaedge
@@ -52,6 +53,55 @@ class LevelLines:
     def bridges(self, row: int) -> list[Bridge]:
         """The bridges of a group; `drawable` is decided later."""
         return outward(*self.across, *self.crossing[row : row + 2])
+
+
+class MemberLines:
+    """The bridges of all groups in the members of a stack, as `find_bridges` gives them for one, found in one pass.
+
+    `borders` are those of all groups in the file; `shown` has the rows of members, of stacks inside too and what is
+    around before what is inside, each with what crosses its border where the stack shows it.
+    """
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        facts: Facts,
+        stack: int,
+        borders: Borders,
+        shown: Sequence[tuple[int, Crossings]],
+        known: dict[Outputs, Carried],
+    ) -> None:
+        end, start = hierarchy.end, hierarchy.child_start
+        member = np.full(end[stack] - stack, -1)  # the innermost member around each row
+        for row, _ in shown:
+            member[row - stack : end[row] - stack] = row
+        # Lines inside a member first, as the file has them, then those that cross its border.
+        first, stop = span(borders.groups, stack + 1, int(end[stack]))
+        own, here = borders.all.pick(slice(first, stop)), borders.groups[first:stop]
+        around = member[here - stack]
+        within = (around >= 0) & (own.other > around) & (own.other < end[around])
+        across = in_a_row(*(edges for _, edges in shown))
+        top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
+        numbers = np.arange(len(top), dtype=np.int32)
+        group, number, _, _, _ = climbed(hierarchy, numbers, across.inner, top, across.other, across.slot)
+        # What ends at a group and nothing in it is drawn inside of it, too.
+        at = np.flatnonzero(hierarchy.kind[across.inner] != OP)
+        group, number = np.concatenate((group, across.inner[at])), np.concatenate((number, at))
+        kept = (member[group - stack] == top[number]) & (start[group + 1] > start[group])
+        group, number = group[kept], number[kept]
+        groups = np.concatenate((here[within], group))
+        order = np.lexsort((np.concatenate((np.full(len(groups) - len(group), -1), number)), groups))
+        crossing = in_a_row(own.pick(within), across.pick(number)).pick(order)
+        inner = child_places(hierarchy, stack, groups[order], crossing.inner)
+        other = crossing.other.astype(np.int64) << 1 | crossing.inbound
+        lines = bundled(hierarchy.graph, facts, crossing.edge, (groups[order], inner, other), known)
+        self.stack, self.lines = stack, (lines.bundles, lines.columns())
+        # The bridges of row r are those from `[r - stack]` up to `[r - stack + 1]`.
+        self.crossing = np.searchsorted(lines.ends[0], np.arange(stack, end[stack] + 1)).tolist()
+
+    def bridges(self, row: int) -> list[Bridge]:
+        """The bridges of a group; `drawable` is decided later."""
+        return outward(*self.lines, *self.crossing[row - self.stack : row - self.stack + 2])
 
 
 class LevelForms:
@@ -187,6 +237,16 @@ def places(hierarchy: Hierarchy) -> Longs:
     # `child_order` lists the children of each row as one run, from `child_start` of the row on.
     place[rows] = np.arange(len(rows)) - hierarchy.child_start[hierarchy.parent[rows]]
     return place
+
+
+def child_places(hierarchy: Hierarchy, around: int, groups: Ints, inner: Ints) -> Longs:
+    """The places of the children of groups below a row that hold rows inside of these; the last for a group itself."""
+    start, every = hierarchy.child_start, len(hierarchy)
+    first, stop = start[around], start[hierarchy.end[around]]
+    rows = hierarchy.child_order[first:stop].astype(np.int64)
+    filed = hierarchy.parent[rows] * np.int64(every) + rows
+    found = first + np.searchsorted(filed, groups.astype(np.int64) * every + inner, side="right") - 1 - start[groups]
+    return np.where(found < 0, start[groups + 1] - start[groups] - 1, found)
 
 
 def crossings_of_all(hierarchy: Hierarchy) -> tuple[Ints, Ints, Longs, Ints]:

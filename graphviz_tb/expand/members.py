@@ -13,6 +13,7 @@ from graphviz_tb.expand import Expander
 from graphviz_tb.expand.alike import Alike
 from graphviz_tb.expand.bridges import Crossings, EdgeFiles, Handed, find_bridges, in_a_row, join, nothing, sorted_once
 from graphviz_tb.expand.drawable import decide_drawable
+from graphviz_tb.expand.filed import MemberLines
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, SERIES
@@ -61,6 +62,7 @@ class MemberExpander(Expander):
         self._lines: dict[Path, StackLines] = {}
         self._shown: dict[Path, Handed] = {}
         self._few: dict[tuple[Path, Path], list[FewLine]] = {}
+        self._member_lines: dict[int, MemberLines] = {}  # by the stack that is in no other
         self._ways: dict[tuple[Path, bool], list[int]] = {}  # `_chained`, once for each stack
 
     @cached_property
@@ -103,17 +105,33 @@ class MemberExpander(Expander):
         return super()._open(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
 
     def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
-        across = self._across(path)
-        if path[-1] in self.hierarchy.calls:
-            across = self._files.entered(across, path[-1]).edges
-        bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._files.known)
-        bridges = self._shared_by(path, rows, bridges)
+        stacks = self._stacks(path)
+        if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
+            bridges = self._filed_in(stacks[0][0][0]).bridges(path[0])
+        else:
+            across = self._across(path)
+            if path[-1] in self.hierarchy.calls:
+                across = self._files.entered(across, path[-1]).edges
+            bridges = find_bridges(self.hierarchy, self.facts, across, rows, self._files.known)
+        bridges = self._shared_by(path, rows, bridges, stacks)
         return decide_drawable(self, path, bridges, away, self.options)
 
-    def _shared_by(self, path: Path, rows: list[int], bridges: list[Bridge]) -> list[Bridge]:
+    def _filed_in(self, stack: int) -> MemberLines:
+        """The bridges of all groups in the members of a stack that is in no other, found in one pass."""
+        if stack not in self._member_lines:
+            hierarchy, files = self.hierarchy, self._files
+            series = stack + np.flatnonzero(hierarchy.kind[stack : hierarchy.end[stack]] == SERIES)
+            members = [hierarchy.children(row).tolist() for row in series.tolist() if is_stack(hierarchy, row)]
+            shown = [(member, self.shown_as((member,))) for listed in members for member in listed]
+            self._member_lines[stack] = MemberLines(hierarchy, self.facts, stack, files.borders, shown, files.known)
+        return self._member_lines[stack]
+
+    def _shared_by(
+        self, path: Path, rows: list[int], bridges: list[Bridge], stacks: list[tuple[Path, Path]]
+    ) -> list[Bridge]:
         """Bridges with how many members of the stacks around have them, where these are only some."""
         few: MemberShares = {}
-        for stack, member in self._stacks(path):
+        for stack, member in stacks:
             if (stack, member) not in self._few:
                 self._few[stack, member] = self._few_of(stack, member)
             shares = self._few[stack, member]
