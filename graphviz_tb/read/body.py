@@ -81,7 +81,7 @@ class Program:
         while waiting:
             name = waiting.pop()
             if name not in self._called:
-                named = (each for node in self.function(name).node_def for each in functions_of(node, self.library))
+                named = (each for node in self.library[name].node_def for each in functions_of(node, self.library))
                 self._called[name] = list(dict.fromkeys(named))
             waiting |= {each for each in self._called[name] if each not in reached}
             reached.update(self._called[name])
@@ -326,13 +326,12 @@ def functions_of(node: NodeDef, library: Mapping[str, FunctionDef]) -> list[str]
     return [name for name in names if name in library]
 
 
-def bookkeeping(whole: GraphDef, signatures: Iterable[Signature]) -> int:
+def bookkeeping(program: Program, signatures: Iterable[Signature]) -> int:
     """How many ops no signature needs: those that save, restore, initialise and assign, in the main graph and in the
     functions that only these call."""
-    nodes = {node.name: node for node in whole.node}
-    library = {function.signature.name: function for function in whole.library.function}
+    nodes = program.main.nodes
     ends = [node_of(spec.tensor) for each in signatures for spec in (*each.inputs, *each.outputs)]
-    kept = reached_from({name: node.input for name, node in nodes.items()}, ends)
+    kept = reached_from(program.main.inputs, ends)
     rest = [node for name, node in nodes.items() if name not in kept]
-    only = called_functions(rest, library) - called_functions((nodes[name] for name in kept), library)
-    return len(rest) + sum(len(library[name].node_def) for name in only)
+    only = program.reached(rest) - program.reached(nodes[name] for name in kept)
+    return len(rest) + sum(len(program.library[name].node_def) for name in only)

@@ -88,7 +88,7 @@ def _content(
         return Content(graph.graph_def, notices, signatures)
     captured = captured_names(graph.object_graph_def.SerializeToString())
     body = body_of(program, chosen, captured, graph.meta_info_def.stripped_op_list.op)
-    return Content(body, notices, signatures, chosen.name, bookkeeping(whole, signatures))
+    return Content(body, notices, signatures, chosen.name, bookkeeping(program, signatures))
 
 
 def chosen_signature(program: Program, signatures: tuple[Signature, ...], options: ReadOptions) -> Signature | None:
