@@ -16,6 +16,7 @@ from graphviz_tb.group.flow.setting import Setting, budget_of
 from graphviz_tb.group.flow.words import Vocabulary
 from graphviz_tb.limits import Meter
 from graphviz_tb.model.hierarchy import RowKind
+from graphviz_tb.model.later import made
 from graphviz_tb.proto import GraphDef
 
 BEHIND = 14  # different ops after the repetitions, so that the level is large enough to be folded
@@ -74,7 +75,7 @@ def test_eight_boxes_need_no_stages(behind: int, stages: bool) -> None:
 def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: int) -> None:
     # 40 boxes; so many lines cross behind each tenth of them, more everywhere else; the end is always a place
     cut = np.array([lines if position % 10 == 9 else 20 for position in range(40)])
-    order = FlowOrder(list(range(40)), list(range(40)), cut, frozenset(), frozenset(), [False] * 40, [0] * 40)
+    order = FlowOrder(list(range(40)), list(range(40)), made(cut), frozenset(), frozenset(), [False] * 40, [0] * 40)
     dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
     found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Meter(0)))
     assert (found, len(ends)) == (wide, places)

@@ -11,6 +11,7 @@ from graphviz_tb.group.flow.dag import Dag, make_dag
 from graphviz_tb.group.flow.names import NameFamily, disjoint, hangs_together, in_circles, name_groups, with_between
 from graphviz_tb.group.flow.order import FlowOrder
 from graphviz_tb.group.flow.words import Vocabulary
+from graphviz_tb.model.later import made
 from tests.group.boxes import rows, setting, wired
 
 
@@ -84,7 +85,7 @@ def test_what_lies_between_is_adopted_in_a_stretch_that_is_not_much_longer(far: 
     line = [17, 18, 0, *range(3, far + 1), 1, 2, *range(far + 1, 17), 19]
     place = [line.index(box) for box in range(20)]
     assert place[2] - place[0] == far
-    order = FlowOrder(line, place, np.zeros(20, np.int64), frozenset(), frozenset(), [False] * 20, [0] * 20)
+    order = FlowOrder(line, place, made(np.zeros(20, np.int64)), frozenset(), frozenset(), [False] * 20, [0] * 20)
     assert with_between(dag, order, (0, 2)) == ((0, 1, 2) if adopted else (0, 2))
 
 

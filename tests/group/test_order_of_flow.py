@@ -34,7 +34,7 @@ def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
     assert cut(dag, far=4) == [1, 2, 2, 1, 0]
     assert cut(dag, broadcast=(0,)) == [0, 1, 1, 1, 0]
     assert cut(dag, memory=(0,)) == [0, 1, 1, 1, 0]
-    assert without_far(dag, order_of(dag), 3).cut.tolist() == [1, 1, 1, 1, 0]
+    assert without_far(dag, order_of(dag), 3).cut().tolist() == [1, 1, 1, 1, 0]
 
 
 def test_lines_to_a_collector_count_nowhere() -> None:

@@ -60,11 +60,15 @@ def lies(
     # Numbers: children 0 … count-1, groups from count on, the level itself last.
     listed, parent, depth = numbered(boxes, count, place)
     _, start, stop = meet(ints(parent), ints(depth), edges.source.astype(np.int32), edges.target.astype(np.int32))
+    # An edge is between two that are side by side; among rows alone there is no lie.
+    beside_groups = np.zeros(len(parent), bool)
+    beside_groups[parent[count:-1]] = True
+    kept = beside_groups[ints(parent)[start]]
     after: list[list[int]] = [[] for _ in parent]
     # They move aside in `expand`.
     quiet = {count + member for member, box in enumerate(listed) if box.how == How.TRAINING}
     # As numbers: of a million edges pairs would take hundreds of megabytes.
-    for pair in distinct(start.astype(np.int64) << 32 | stop.astype(np.int64)).tolist():
+    for pair in distinct(start[kept].astype(np.int64) << 32 | stop[kept].astype(np.int64)).tolist():
         source, target = pair >> 32, pair & 0xFFFFFFFF
         if source not in quiet and target not in quiet:
             after[source].append(target)
@@ -81,18 +85,19 @@ def numbered(boxes: list[FlowBox], count: int, place: dict[int, int]) -> tuple[l
     """All groups of a level, and parent and depth of children and groups; the level itself comes last."""
     listed: list[FlowBox] = []
     parent, depth = [0] * count, [1] * count
-    todo = [(box, -1, 1) for box in boxes]
+    todo = [(boxes, -1, 1)]
     while todo:
-        box, above, deep = todo.pop()
-        if box.row >= 0:
-            parent[place[box.row]], depth[place[box.row]] = above, deep
-        else:
-            parent.append(above)
-            depth.append(deep)
-            listed.append(box)
-        inside = count + len(listed) - 1  # of the group that was just listed: rows hold none
-        todo.extend((member, inside, deep + 1) for member in box.members)
-        todo.extend((feeder, above, deep) for feeder in box.feeders)
+        held, above, deep = todo.pop()
+        for box in held:
+            if box.row >= 0:
+                parent[place[box.row]], depth[place[box.row]] = above, deep
+            else:
+                todo.append((box.members, count + len(listed), deep + 1))
+                parent.append(above)
+                depth.append(deep)
+                listed.append(box)
+            if box.feeders:
+                todo.append((box.feeders, above, deep))
     root = len(parent)
     return listed, [root if above < 0 else above for above in parent] + [-1], [*depth, 0]
 

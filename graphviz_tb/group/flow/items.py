@@ -15,7 +15,7 @@ from graphviz_tb.group.flow.columns import ChildEdges, Siblings
 from graphviz_tb.group.flow.dag import Dag, contract, make_dag
 from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
-from graphviz_tb.model.columns import Bools, Longs
+from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import RowKind
 from graphviz_tb.ops.roles import GROUPS, VARIABLES
@@ -57,8 +57,7 @@ def find_items(level: Siblings, symbols: SymbolNumbers) -> Items:
 def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting:
     """Sort the children into flow and aside, and find the cycles that are left; `storage` edges are not flow."""
     hierarchy, edges = level.hierarchy, level.edges
-    types = hierarchy.graph.op_types
-    ops = [types[op] if op >= 0 else "" for op in op_of(level).tolist()]
+    ops = [box.op for box in boxes]
     sorting = begin(boxes, edges.source[~storage], edges.target[~storage], [op in VARIABLES for op in ops])
     sorting.away.update(child for child, op in enumerate(ops) if op in GROUPS)
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
@@ -70,27 +69,20 @@ def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting
     return sorting
 
 
-def op_of(level: Siblings) -> Longs:
-    """The id of each child's op type, -1 for groups."""
-    node = level.hierarchy.node[level.rows]
-    op: Longs = np.where(node >= 0, level.hierarchy.graph.op[node], -1)
-    return op
-
-
 def boxes_of(level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
     """Children as boxes: equal op types are equal, and so are equal structures."""
     hierarchy, rows = level.hierarchy, np.array(level.rows)
     types, total = hierarchy.graph.op_types, hierarchy.op_total
     ops = (total[hierarchy.end[rows]] - total[rows]).tolist()
+    node = hierarchy.node[rows]
+    op_ids = np.where(node >= 0, hierarchy.graph.op[node], -1).tolist()
     boxes = []
     for label, row, op, template, size in zip(
-        level.labels, level.rows, op_of(level).tolist(), hierarchy.template[rows].tolist(), ops, strict=True
+        level.labels, level.rows, op_ids, hierarchy.template[rows].tolist(), ops, strict=True
     ):
-        kind: tuple[str, str | int] = ("row", row)
-        op_type = types[op] if op >= 0 else ""
         if op >= 0:
-            kind = ("op", op_type)
-        elif template >= 0:
-            kind = ("scope", template)
-        boxes.append(FlowBox(label, symbols.of(*kind), size, row, scope=op < 0, op=op_type))
+            boxes.append(FlowBox(label, symbols.of("op", types[op]), size, row, op=types[op]))
+        else:
+            symbol = symbols.of("scope", template) if template >= 0 else symbols.of("row", row)
+            boxes.append(FlowBox(label, symbol, size, row, scope=True))
     return boxes

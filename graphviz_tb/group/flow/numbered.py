@@ -57,10 +57,11 @@ def alike(dag: Dag, members: Sequence[int], known: Mapping[int, tuple[str, int]]
             paired = {}
         return tuple(sorted((paired[other], -1) if other in paired else ("", other) for other in others))
 
-    ways = {
+    ways = (
         (side(number, box, dag.before[box]), side(number, box, dag.after[box])) for number, box in enumerate(members)
-    }
-    return len(ways) == 1
+    )
+    first = next(ways)
+    return all(way == first for way in ways)
 
 
 def with_series(boxes: list[FlowBox], runs: Iterable[SeriesRun], symbols: SymbolNumbers) -> list[FlowBox]:

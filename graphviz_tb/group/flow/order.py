@@ -24,6 +24,7 @@ from graphviz_tb.group.flow.everywhere import (
 )
 from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
+from graphviz_tb.model.later import Later
 
 EQUAL = 3  # sources with ways of equal length to one box: none of them is the stem
 PART = 0.1  # an independent source is a separate part if so much of the level depends on it
@@ -31,7 +32,7 @@ PART = 0.1  # an independent source is a separate part if so much of the level d
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FlowOrder:
-    """`line` lists boxes along the flow, `place` is the inverse; `cut[t]` counts boxes up to place t that are used
+    """`line` lists boxes along the flow, `place` is the inverse; `cut()[t]` counts boxes up to place t that are used
     behind it. `broadcast` are boxes used all over the level: they come first, and count in no cut. `memory` are
     results of a part of the level that nothing else comes from, used all over the rest, as what an encoder gives to
     each layer of a decoder: they count in no cut either. `side` says which boxes the deepest end does not need,
@@ -39,7 +40,7 @@ class FlowOrder:
 
     line: list[int]
     place: list[int]
-    cut: Longs
+    cut: Later[Longs]
     broadcast: frozenset[int]
     memory: frozenset[int]
     side: list[bool]
@@ -60,7 +61,7 @@ def order_of(dag: Dag) -> FlowOrder:
     if memory:
         # A decoder's depth counts from its own beginning, not through the encoder that gives the memory.
         line, place, side = demand_line(dag, depths(dag, memory), broadcast, memory)
-    cut = cuts(dag, depth, line, place, broadcast, memory)
+    cut = Later(lambda: cuts(dag, depth, line, place, broadcast, memory))
     return FlowOrder(line, place, cut, frozenset(broadcast), frozenset(memory), side, depth)
 
 
@@ -177,7 +178,8 @@ def inverse(boxes: Sequence[int], count: int) -> list[int]:
 def without_far(dag: Dag, order: FlowOrder, far: int) -> FlowOrder:
     """Return the order with new cuts: lines to users `far` boxes away or more, as features from a backbone to a head,
     count in none."""
-    return replace(order, cut=cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))
+    near = Later(lambda: cuts(dag, order.depth, order.line, order.place, order.broadcast, order.memory, far))
+    return replace(order, cut=near)
 
 
 def cuts(
