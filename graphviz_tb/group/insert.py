@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -40,13 +41,12 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         return hierarchy
     old, new = len(hierarchy), len(groups)
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
-    key = np.arange(old + new, dtype=np.int64)
-    for row, group in enumerate(groups, old):
-        # Ids: rows of the old hierarchy, then the new groups; member -1 - i is id old + i.
-        members = [member if member >= 0 else old - 1 - member for member in group.members]
-        parent[members] = row
-        if not last:
-            key[row] = min(map(key.item, members))  # members that are new groups have their keys by now
+    key = list(range(old + new))
+    # Ids: rows of the old hierarchy, then the new groups; member -1 - i is id old + i.
+    members = [[member if member >= 0 else old - 1 - member for member in group.members] for group in groups]
+    parent[[*chain.from_iterable(members)]] = np.repeat(np.arange(old, old + new), [*map(len, members)])
+    for row, held in enumerate(members if not last else (), old):
+        key[row] = min(map(key.__getitem__, held))  # members that are new groups have their keys by now
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]
@@ -55,7 +55,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         parent,
         np.concatenate((hierarchy.node.astype(np.int64), np.full(new, -1))),
         names,
-        key,
+        np.array(key, np.int64),
     )
     numbered = number(tree.parent, tree.key)
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]

@@ -96,6 +96,16 @@ def walk(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
         todo.extend(box.feeders)
 
 
+def groups_of(boxes: Sequence[FlowBox]) -> Iterator[FlowBox]:
+    """The groups among all boxes, in the order of `walk`."""
+    todo = [box for box in reversed(boxes) if box.members or box.feeders]
+    while todo:
+        box = todo.pop()
+        if box.members:
+            yield box
+        todo += [held for held in (*reversed(box.members), *box.feeders) if held.members or held.feeders]
+
+
 def put_over(boxes: Sequence[FlowBox], old: Sequence[FlowBox], new: Sequence[FlowBox]) -> list[FlowBox]:
     """Copy what was made of `old` boxes of a level over `new` ones."""
     return copied(boxes, {id(one): other for one, other in zip(old, new, strict=True)})

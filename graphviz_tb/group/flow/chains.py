@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, stack, walk
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, SymbolNumbers, groups_of, stack
 from graphviz_tb.group.flow.columns import Siblings
 from graphviz_tb.group.flow.finish import alone
 from graphviz_tb.group.flow.guard import leaves
@@ -84,7 +84,7 @@ def with_chains(boxes: list[FlowBox], level: Siblings, symbols: SymbolNumbers) -
 
 def lists(boxes: list[FlowBox]) -> list[list[FlowBox]]:
     """List the boxes of a level, and those of each group in it except stacks."""
-    return [boxes, *(box.members for box in walk(boxes) if box.members and not box.stack)]
+    return [boxes, *(box.members for box in groups_of(boxes) if not box.stack)]
 
 
 def runs(boxes: list[FlowBox]) -> list[list[FlowBox]]:

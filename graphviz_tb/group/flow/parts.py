@@ -39,7 +39,10 @@ class TrainingLevels:
         meaning = hierarchy.graph.meaning
         self.quiet, self.forward = training_rows(hierarchy)
         self._sizes = by_row(hierarchy, meaning.sizes)
-        self._writing = under(hierarchy, meaning.writes)
+        writing = under(hierarchy, meaning.writes) > 0
+        self._writes = writing.copy()  # rows that write variables, through calls too
+        for row, calls in hierarchy.calls.items():
+            self._writes[row] |= any(writing[body] for _, body in calls)
 
     @cached_property
     def part(self) -> Bytes:
@@ -57,18 +60,19 @@ class TrainingLevels:
 
     def _parts(self, row: int) -> dict[LevelPart, set[int]]:
         """The parts of the level that `row` opens to, but for the model."""
-        children = self.hierarchy.children(row).tolist()
+        rows = self.hierarchy.children(row)
+        children = rows.tolist()
         # Parts take from the children one after the other; each step only looks at what the earlier ones left.
-        behind = {child for child in children if self.quiet[child]}
+        behind = set(rows[self.quiet[rows]].tolist())
         after = self._after(row)
         # Shapes and zeros that only gradients use: they are worked out from the model, but for them.
         shapes = {
             candidate
-            for candidate in children
-            if self._sizes[candidate] and after.get(candidate) and behind.issuperset(after[candidate])
+            for candidate in rows[self._sizes[rows]].tolist()
+            if after.get(candidate) and behind.issuperset(after[candidate])
         }
-        model = {child for child in children if self.forward[child]} - behind - shapes
-        updates = reached({child for child in behind if self._writes(child)}, after) & behind
+        model = set(rows[self.forward[rows] > 0].tolist()) - behind - shapes
+        updates = reached(behind.intersection(rows[self._writes[rows]].tolist()), after) & behind
         known = behind | model | shapes
         others = [child for child in children if child not in known]
         model |= self._inputs(row, others, model)
@@ -88,7 +92,7 @@ class TrainingLevels:
 
     def _evaluates(self, row: int) -> bool:
         """Whether most of a row is a forward pass with the model's weights that no gradient reaches."""
-        return bool(2 * self._copied[row] > self.hierarchy.ops(row)) and not self._writes(row)
+        return bool(2 * self._copied[row] > self.hierarchy.ops(row) and not self._writes[row])
 
     @cached_property
     def _copied(self) -> Longs:
@@ -114,14 +118,9 @@ class TrainingLevels:
         values = self._after(row, values=True)
         fed = {root(head, user) for child in model for user in values.get(child, ()) if user in head}
         filling = {child for child in beside if not model.isdisjoint(after.get(child, ()))}
-        writing = {root(head, child) for child in beside if child in filling or self._writes(child)}
+        writing = {root(head, child) for child in beside if child in filling or self._writes[child]}
         unused = {child for child in beside if self._sizes[child] and not after.get(child)}
         return unused | {child for child in beside if (top := root(head, child)) not in fed or top in writing}
-
-    def _writes(self, row: int) -> bool:
-        """Whether a row writes variables, through calls too."""
-        bodies = [body for _, body in self.hierarchy.calls.get(row, ())]
-        return any(self._writing[place] for place in (row, *bodies))
 
     def _after(self, row: int, values: bool = False, writes: bool = True) -> dict[int, list[int]]:
         """For each child of a level those that need it; where only `values` count, not those of its variables, and

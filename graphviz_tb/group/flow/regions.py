@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from graphviz_tb.algorithms.components import root
-from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, put_over, stack, walk
+from graphviz_tb.group.flow.box import FEWEST_OPS, FlowBox, group, groups_of, put_over, stack
 from graphviz_tb.group.flow.dag import Dag, dag_components, part, wiring
 from graphviz_tb.group.flow.everywhere import ancestors, needing_few, spread
 from graphviz_tb.group.flow.heads import with_heads
@@ -89,7 +89,7 @@ def branch(dag: Dag, members: list[int], setting: Setting, deep: int) -> FlowBox
         boxes = fold_flow(inside, setting, setting.soft, deep + 1)
         if width(boxes) > FITTING:
             boxes = cut_up(boxes, setting)
-        if not any(box.how == How.SEGMENT for box in walk(boxes)):  # where to cut depends on names
+        if not any(box.how == How.SEGMENT for box in groups_of(boxes)):  # where to cut depends on names
             setting.branches[key] = here, put_over(boxes, here, here), symbol  # apart: see `region`
     else:
         first, folded_first, symbol = known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from graphviz_tb.algorithms.topological import topological
-from graphviz_tb.group.flow.box import FlowBox, walk
+from graphviz_tb.group.flow.box import FlowBox, groups_of, walk
 from graphviz_tb.limits import MODULES_COUNTED
 from graphviz_tb.model.columns import span
 from graphviz_tb.model.hierarchy import Hierarchy, How
@@ -15,7 +15,7 @@ def call_reused(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
     """Name the cycles among modules after the module that is called most often, and how often, in place."""
     if not hierarchy.graph.of_pytorch:
         return
-    for box in [box for box in walk(list(boxes)) if box.how == How.LOOP]:
+    for box in [box for box in groups_of(list(boxes)) if box.how == How.LOOP]:
         rows = {row.row: row.name for row in walk(box.members) if row.row >= 0}
         times, row = most_used(hierarchy, list(rows))
         if times > 1:

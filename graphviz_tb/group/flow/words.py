@@ -91,7 +91,11 @@ class Vocabulary:
     def pattern(self, name: str) -> str:
         """A name without its numbers, unless these decide what its words are: names of one pattern differ in no more
         than numbers at the same places of the same words, whatever nearly all names start with."""
-        return name if self.model or self.lettered else DIGITS.sub("#", name)
+        return DIGITS.sub("#", name) if self._plain else name
+
+    @cached_property
+    def _plain(self) -> bool:
+        return not self.model and not self.lettered
 
     def _split(self, name: str) -> NameWords:
         words: list[str] = []
