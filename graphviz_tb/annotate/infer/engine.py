@@ -62,10 +62,10 @@ class Inference:
         self._layers = frozenset(layer_nodes(graph))  # "Conv2D" of Keras is no Conv2D: the rules are those of ops
         self._argument: list[bool] = (graph.definition < 0).tolist()
         self._ops: list[str] = [graph.op_types[op] for op in graph.op.tolist()]
-        # Nodes whose inputs are all inferred before them.
-        self._whole: list[bool] = graph.of_types((FRAME_MERGES | MAYBE_HANDLES).__contains__).tolist()
-        for node in self.wiring.calls:
-            self._whole[node] = True
+        # Nodes that are no ops like others: their inputs are all inferred before them.
+        special = graph.of_types((FRAME_MERGES | MAYBE_HANDLES).__contains__) | (graph.definition < 0)
+        special[[*self.wiring.calls, *self._layers]] = True
+        self._whole: list[bool] = special.tolist()
 
     @property
     def limited(self) -> bool:
@@ -121,21 +121,23 @@ class Inference:
             self.loops.note(frame, node)
             stack.pop()
 
-    def infer(self, frame: CallFrame, node: int) -> list[Task]:
+    def infer(self, frame: CallFrame, node: int) -> Sequence[Task]:
         """Infer a node alone; or the tasks that come before it: what its rule reads next, the results of calls."""
-        inputs = frame.waiting.get(node)
+        inputs, whole = frame.waiting.get(node), self._whole[node]
         # The inputs of calls and heads are asked for once; what a call waits for is asked again, round by round.
         if inputs is None:
             inputs = frame.waiting[node] = OpInputs(frame, self.wiring.inputs(node))
-            if self._whole[node] and (missing := self.needs(node, inputs)):
+            if whole and (missing := self.needs(node, inputs)):
                 return inputs.tasks(missing)
-        if node in self.wiring.calls and (tasks := self.calls.needs(frame, node)):
+        if whole and node in self.wiring.calls and (tasks := self.calls.needs(frame, node)):
             return tasks
-        try:
-            frame.outs[node] = self.apply(frame, node, inputs)
-        except NotInferredError as wanted:
-            return inputs.tasks(wanted.places)
-        return []
+        outs: tuple[Out, ...] | list[int] | None = self.special(frame, node, inputs) if whole else None
+        if outs is None:
+            outs = self.like_others(node, inputs)
+        if isinstance(outs, list):
+            return inputs.tasks(outs)
+        frame.outs[node] = outs
+        return ()
 
     def needs(self, node: int, inputs: OpInputs) -> list[int]:
         """The places of the inputs that are not inferred, but for what comes back to the head of a loop."""
@@ -165,8 +167,8 @@ class Inference:
                 self.ask(frame, source[0])
         return [self.input(frame, source) for source in sources]
 
-    def apply(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...]:
-        """The outputs of one node. Raises NotInferredError where its rule reads an input that is not inferred."""
+    def special(self, frame: CallFrame, node: int, inputs: OpInputs) -> tuple[Out, ...] | None:
+        """The outputs of a node that depend on more than its definition and its inputs; None where they do not."""
         if self._argument[node]:
             return (self.calls.argument(frame, node),)
         if self._ops[node] in FRAME_MERGES and (head := self.loops.head(frame, node)) is not None:
@@ -178,21 +180,28 @@ class Inference:
             results = self.calls.results(frame, node)
             return self.said(node, results if self.kept(results) else ())
         # A handle holds what others state of its variable.
-        if self._ops[node] in MAYBE_HANDLES:
-            return self.alone(node, inputs)
+        return self.alone(node, inputs) if self._ops[node] in MAYBE_HANDLES else None
+
+    def like_others(self, node: int, inputs: OpInputs) -> tuple[Out, ...] | list[int]:
+        """The outputs of an op, those of an equal one that was inferred before; or the places of the inputs that its
+        rule reads and that are not inferred."""
         definition = self.definitions.of(node)
         known = self.outcomes.find(definition, inputs)
+        if isinstance(known, int):
+            return [known]
         if known is not None and (names := self.symbols.again(known[1])) is not None:
             return renamed(known[0], names) if names else known[0]
-        before = self.symbols.asked
+        before, remember = self.symbols.asked, len(self.outcomes) < REMEMBERED_OPS
         try:
             outs = self.alone(node, inputs)
-        except NotInferredError:
+        except NotInferredError as wanted:
             self.symbols.undo(before)
-            raise
+            if remember:
+                self.outcomes.keep(definition, inputs, wanted.places[0])
+            return wanted.places
         asked = self.symbols.asked_since(before)
         # A contradiction is reported for each op.
-        if self.outcomes.kept < REMEMBERED_OPS and node not in self.contradictions:
+        if remember and node not in self.contradictions:
             self.outcomes.keep(definition, inputs, None if asked is None else (outs, asked))
         return outs
 

@@ -80,29 +80,25 @@ class OpInputs(Sequence[Out]):
     def __getitem__(self, index: int | slice) -> Out | list[Out]:
         if isinstance(index, slice):
             places = range(len(self.sources))[index]
-            self._read(places)
+            # In one order, whatever was inferred before: none behind one that is missing.
+            for place in places:
+                if self.take(place) is None:
+                    raise NotInferredError([later for later in places if self.inferred(later) is None])
             return [self.read[place] for place in places]
         place = range(len(self.sources))[index]
-        if place not in self.read:
-            self._read((place,))
+        if self.take(place) is None:
+            raise NotInferredError([place])
         return self.read[place]
 
     def __iter__(self) -> Iterator[Out]:
         return iter(self[:])
 
-    def _read(self, places: Iterable[int]) -> None:
-        missing: list[int] = []
-        for place in places:
-            if place in self.read:
-                continue
-            out = self.inferred(place)
-            if out is None:
-                missing.append(place)
-            # In one order, whatever was inferred before.
-            elif not missing:
-                self.read[place] = out
-        if missing:
-            raise NotInferredError(missing)
+    def take(self, place: int) -> Out | None:
+        """Read the input at a place; None where it is not inferred."""
+        out = self.read.get(place)
+        if out is None and (out := self.inferred(place)) is not None:
+            self.read[place] = out
+        return out
 
     def inferred(self, place: int) -> Out | None:
         """The output that is taken at a place; None where it is not inferred."""

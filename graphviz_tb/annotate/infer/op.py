@@ -143,6 +143,7 @@ class Op:
 
 
 Outcome = tuple[tuple[Out, ...], Asked]  # the outputs of an op, and what was asked of symbols for them
+Step = int | Outcome | None  # the place of the input that a rule reads next, or what the op comes to
 
 
 class Outcomes:
@@ -153,14 +154,15 @@ class Outcomes:
     """
 
     def __init__(self) -> None:
-        self.kept = 0
         self._starts: dict[tuple[int, int], int] = {}  # by definition and number of inputs
-        self._steps: list[int | Outcome | None] = []  # of each place: the input that is read there, or what it came to
+        self._steps: list[Step] = []  # of each place
         self._after: dict[tuple[int, Out], int] = {}
 
-    def find(self, definition: int, inputs: OpInputs) -> Outcome | None:
-        """What an equal op came to. Raises NotInferredError where the rule of that one read an input that is not
-        inferred here."""
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def find(self, definition: int, inputs: OpInputs) -> Step:
+        """What an equal op came to; or the place of the input that its rule read and that is not inferred here."""
         place = inputs.place
         if place < 0:
             place = self._starts.get((definition, len(inputs.sources)), -1)
@@ -169,19 +171,22 @@ class Outcomes:
             step = self._steps[place]
             if not isinstance(step, int):
                 return step
-            place = self._after.get((place, inputs[step]), -1)
+            out = inputs.take(step)
+            if out is None:
+                return step
+            place = self._after.get((place, out), -1)
         return None
 
-    def keep(self, definition: int, inputs: OpInputs, outcome: Outcome | None) -> None:
-        """Remember what an op has read and what it came to; None where that depends on more than what it read."""
+    def keep(self, definition: int, inputs: OpInputs, step: Step) -> None:
+        """Remember what an op has read, and what its rule reads next or what it came to; None where that depends on
+        more than what it read."""
         place = self._starts.setdefault((definition, len(inputs.sources)), len(self._steps))
         for index, out in inputs.read.items():
-            self._step(place, index)
+            self._keep(place, index)
             place = self._after.setdefault((place, out), len(self._steps))
-        self._step(place, outcome)
-        self.kept += 1
+        self._keep(place, step)
 
-    def _step(self, place: int, step: int | Outcome | None) -> None:
+    def _keep(self, place: int, step: Step) -> None:
         if place == len(self._steps):
             self._steps.append(step)
         else:
