@@ -123,6 +123,11 @@ class Uses:
         self.calls = {call.node for call in graph.calls}
         self.of_model[list(self.calls)] = False
         self.first = begins(graph.target, len(graph))
+        # As plain numbers: `made_of` looks at thousands of nodes one by one.
+        data = ~graph.control
+        self._sources: list[int] = graph.source[data].tolist()
+        self._begin: list[int] = begins(graph.target[data], len(graph)).tolist()
+        self._made_of: dict[int, set[int] | None] = {}
         self.constant = graph.of_types(CONSTANTS.__contains__)
         self.learning = {variable for variable, held in writers.items() if self.trained(held)}
         self.adds = graph.of_types(lambda op: op.startswith("AssignAdd"))
@@ -202,7 +207,12 @@ class Uses:
         return bool(alike) and variable.shape not in (None, ())
 
     def made_of(self, writer: int) -> set[int] | None:
-        """The variables that a value is worked out from; None where it takes other inputs, or many ops."""
+        """The variables that an assigned value is worked out from; None where it takes other inputs, or many ops."""
+        if writer not in self._made_of:
+            self._made_of[writer] = self._found(writer)
+        return self._made_of[writer]
+
+    def _found(self, writer: int) -> set[int] | None:
         todo = self.data_inputs(writer)[1:]
         seen: set[int] = set()
         variables: set[int] = set()
@@ -224,9 +234,7 @@ class Uses:
 
     def data_inputs(self, node: int) -> list[int]:
         """The ops that a node takes values from."""
-        start, stop = self.first[node], self.first[node + 1]
-        before: list[int] = self.graph.source[start:stop][~self.graph.control[start:stop]].tolist()
-        return before
+        return self._sources[self._begin[node] : self._begin[node + 1]]
 
     def is_replica(self, variable: Variable, parameters: Mapping[int, Shape]) -> bool:
         """Whether all of the model that uses a variable is a replica, whose first one uses another of its shape."""
