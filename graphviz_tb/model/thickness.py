@@ -13,11 +13,10 @@ def _least(tenths: int) -> int:
     """The least number of elements n whose line is `tenths` thick: 10 + 50·log10(n)/8, rounded, in whole
     numbers."""
     exponent = 8 * (2 * (tenths - THIN) - 1)  # n ** 100 >= 10 ** exponent
-    low, high = 1, 10 ** (exponent // 100 + 1)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if middle**100 >= 10**exponent else (middle + 1, high)
-    return low
+    number = round(10 ** (exponent / 100)) - 1  # or one beside it: whole numbers decide
+    while number**100 < 10**exponent:
+        number += 1
+    return number
 
 
 THRESHOLDS = tuple(_least(tenths) for tenths in range(THIN + 1, THICK + 1))

@@ -16,7 +16,7 @@ from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check_message, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
 
-ONE_IN = 8  # nodes: where messages of more were asked for, the whole message is made
+ONE_IN = 4  # nodes: where messages of more were asked for, the whole message is made
 LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
 OWN = (0x0A, 0x1A, 0x22)  # tags in a node of its name, its inputs and its device

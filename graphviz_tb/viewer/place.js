@@ -238,6 +238,21 @@ class Bridge extends Bundle {
     this.number = number;
     this.members = members;
   }
+  beside(other) {
+    let counts_, bundle;
+    [counts_, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
+    return new Bridge(this.child, other, this.inbound, ...counts_, this.drawable, ...bundle, this.members);
+  }
+  undrawn() {
+    let counts_, bundle;
+    [counts_, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
+    return new Bridge(this.child, this.other, this.inbound, ...counts_, false, ...bundle, this.members);
+  }
+  of_members(share) {
+    let counts_, bundle;
+    [counts_, bundle] = [[this.tensors, this.control, this.reference], [this.bundles, this.number]];
+    return new Bridge(this.child, this.other, this.inbound, ...counts_, this.drawable, ...bundle, share);
+  }
   get kind() {
     return (this.reference ? "reference" : (this.tensors ? "data" : "control"));
   }
@@ -250,6 +265,9 @@ class Annotation {
     this.kind = kind;
     this.edges = edges;
     this.control = control;
+  }
+  beside(other) {
+    return new Annotation(this.child, this.side, other, this.kind, this.edges, this.control);
   }
 }
 class Mask {
