@@ -13,14 +13,13 @@ ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 def break_circles(level: Sorting, asked: set[int]) -> None:
     """Take out the busy boxes of cycles and requested series (`asked`) on them; list the cycles that are left."""
-    degree = [len(level.before[box]) + len(level.after[box]) for box in range(len(level.boxes))]
     looping = {box for pair in level.back for box in pair}
     for _ in range(ROUNDS):
         level.rings = rings(level)
         hubs = {box for ring in level.rings for box in asked.intersection(ring)}
         # A loop of control flow v1 becomes one box whatever is busy in it.
         plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
-        hubs |= {hub for ring in plain if (hub := hub_of(ring, degree)) is not None}
+        hubs |= {hub for ring in plain if (hub := hub_of(ring, level)) is not None}
         if not hubs:
             return
         level.away |= hubs
@@ -39,10 +38,11 @@ def rings(level: Sorting) -> list[list[int]]:
     return circles(after)
 
 
-def hub_of(ring: list[int], degree: list[int]) -> int | None:
+def hub_of(ring: list[int], level: Sorting) -> int | None:
     """Return the box of a cycle that has far more neighbours than the others; None where none has."""
+    degree = {box: len(level.before[box]) + len(level.after[box]) for box in ring}
     busiest = max(ring, key=lambda box: (degree[box], -box))  # the first of equals
-    median = sorted(degree[box] for box in ring)[len(ring) // 2]
+    median = sorted(degree.values())[len(ring) // 2]
     return busiest if degree[busiest] > BUSIEST * median else None
 
 

@@ -63,7 +63,7 @@ def reaching(dag: Dag, symbols: frozenset[int], along: list[int], stop: frozense
     """Which boxes are of these symbols, or get something from one that is; those in `stop` pass nothing on: a variable
     that is read is no input, though its handle may be handed in."""
     found = [box.symbol in symbols for box in dag.boxes]
-    for number in along:
+    for number in along if any(found) else ():
         if not found[number] and dag.before[number] and dag.boxes[number].symbol not in stop:
             found[number] = any(map(found.__getitem__, dag.before[number]))
     return found

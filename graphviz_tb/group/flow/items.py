@@ -77,11 +77,14 @@ def boxes_of(level: Siblings, symbols: SymbolNumbers) -> list[FlowBox]:
     node = hierarchy.node[rows]
     op_ids = np.where(node >= 0, hierarchy.graph.op[node], -1).tolist()
     boxes = []
+    number: dict[int, int] = {}  # of each op type
     for label, row, op, template, size in zip(
         level.labels, level.rows, op_ids, hierarchy.template[rows].tolist(), ops, strict=True
     ):
         if op >= 0:
-            boxes.append(FlowBox(label, symbols.of("op", types[op]), size, row, op=types[op]))
+            if op not in number:
+                number[op] = symbols.of("op", types[op])
+            boxes.append(FlowBox(label, number[op], size, row, op=types[op]))
         else:
             symbol = symbols.of("scope", template) if template >= 0 else symbols.of("row", row)
             boxes.append(FlowBox(label, symbol, size, row, scope=True))
