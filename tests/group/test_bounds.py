@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import graphviz_tb
@@ -74,7 +73,7 @@ def test_eight_boxes_need_no_stages(behind: int, stages: bool) -> None:
 @pytest.mark.parametrize(("lines", "wide", "places"), [(1, 1, 4), (5, 5, 4), (6, 6, 4), (7, 6, 1)])
 def test_at_most_six_lines_cross_a_narrow_place(lines: int, wide: int, places: int) -> None:
     # 40 boxes; so many lines cross behind each tenth of them, more everywhere else; the end is always a place
-    cut = np.array([lines if position % 10 == 9 else 20 for position in range(40)])
+    cut = [lines if position % 10 == 9 else 20 for position in range(40)]
     order = FlowOrder(list(range(40)), list(range(40)), made(cut), frozenset(), frozenset(), [False] * 40, [0] * 40)
     dag = make_dag([FlowBox("", 0, 1, row) for row in range(40)], [[] for _ in range(40)])
     found, ends = narrow_places(dag, order, Setting(Vocabulary([]), SymbolNumbers(), Meter(0)))

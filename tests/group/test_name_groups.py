@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from graphviz_tb.group.flow.dag import Dag, make_dag
@@ -85,7 +84,7 @@ def test_what_lies_between_is_adopted_in_a_stretch_that_is_not_much_longer(far: 
     line = [17, 18, 0, *range(3, far + 1), 1, 2, *range(far + 1, 17), 19]
     place = [line.index(box) for box in range(20)]
     assert place[2] - place[0] == far
-    order = FlowOrder(line, place, made(np.zeros(20, np.int64)), frozenset(), frozenset(), [False] * 20, [0] * 20)
+    order = FlowOrder(line, place, made([0] * 20), frozenset(), frozenset(), [False] * 20, [0] * 20)
     assert with_between(dag, order, (0, 2)) == ((0, 1, 2) if adopted else (0, 2))
 
 

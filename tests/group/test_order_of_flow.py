@@ -22,8 +22,7 @@ def chain(first: int, stop: int) -> list[tuple[int, int]]:
 def cut(dag: Dag, far: int | None = None, broadcast: tuple[int, ...] = (), memory: tuple[int, ...] = ()) -> list[int]:
     """How many lines cross behind each box, these standing in the order of their numbers."""
     places = list(range(len(dag)))
-    found: list[int] = cuts(dag, depths(dag), places, places, broadcast, memory, far).tolist()
-    return found
+    return cuts(dag, depths(dag), places, places, broadcast, memory, far)
 
 
 def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
@@ -34,7 +33,7 @@ def test_a_box_crosses_each_place_up_to_its_last_user_once() -> None:
     assert cut(dag, far=4) == [1, 2, 2, 1, 0]
     assert cut(dag, broadcast=(0,)) == [0, 1, 1, 1, 0]
     assert cut(dag, memory=(0,)) == [0, 1, 1, 1, 0]
-    assert without_far(dag, order_of(dag), 3).cut().tolist() == [1, 1, 1, 1, 0]
+    assert without_far(dag, order_of(dag), 3).cut() == [1, 1, 1, 1, 0]
 
 
 def test_lines_to_a_collector_count_nowhere() -> None:

@@ -56,11 +56,7 @@ from graphviz_tb.model.columns import distinct
 from graphviz_tb.model.hierarchy import Hierarchy, How, RowKind
 from graphviz_tb.model.notice import Notice
 from graphviz_tb.model.paths import last_segment
-from graphviz_tb.ops.roles import CONSTANTS, INPUTS, NEXT_ELEMENTS, READS, VARIABLES
 from graphviz_tb.options import GroupOptions
-
-VALUES = sorted(VARIABLES | READS | CONSTANTS)
-FED = sorted(INPUTS | NEXT_ELEMENTS)
 
 
 def fold_by_flow(
@@ -122,8 +118,8 @@ def fold_level(
     call_layers(boxes, level.hierarchy)
     call_reused(boxes, level.hierarchy)
     labels = shown(level)
-    words = setting.vocabulary if labels == level.labels else Vocabulary(labels)
-    name_groups(boxes, replace(setting, vocabulary=words), level.hierarchy)
+    named = setting if labels == level.labels else replace(setting, vocabulary=Vocabulary(labels))
+    name_groups(boxes, named, level.hierarchy)
     return boxes
 
 
@@ -146,13 +142,11 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
     items = find_items(level, symbols)
     # Changes members in place.
     fold_loops([box for box in items.dag.boxes if box.how == How.LOOP], items.boxes, items.edges, setting)
-    values = frozenset(symbols.of("op", op) for op in VALUES)
-    inputs = frozenset(symbols.of("op", op) for op in FED)
     # Numbered inputs of one box are a series, not eight feeders.
     indexes = {row for row, is_index in zip(level.rows, level.indexes.tolist(), strict=True) if is_index}
     dag = stack_runs(fold_indexes(items.dag, indexes, level.hierarchy, symbols), series, symbols)
     if not of_layers(level):
-        dag = join_feeders(dag, symbols, values, inputs)
+        dag = join_feeders(dag, symbols)
     boxes = fold_dag(dag, setting, setting.soft)
     aside = [items.boxes[position] for position in items.aside]
     if width(boxes) + len(aside) > setting.soft:
@@ -163,7 +157,8 @@ def fold_part(level: Siblings, series: list[SeriesRun], setting: Setting) -> lis
 def of_layers(level: Siblings) -> bool:
     """Whether ops of a level are Keras layers: none of them is a mere input of another, however small a tower is."""
     hierarchy, layers = level.hierarchy, level.hierarchy.graph.layers
-    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in level.rows)
+    rows = level.rows if layers else ()
+    return any(hierarchy.name[row] in layers and hierarchy.kind[row] == RowKind.OP for row in rows)
 
 
 def fold_training(level: Siblings, series: list[SeriesRun], setting: Setting) -> list[FlowBox]:

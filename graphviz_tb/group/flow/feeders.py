@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers
 from graphviz_tb.group.flow.dag import Dag, contract
 from graphviz_tb.group.flow.order import depths
+from graphviz_tb.ops.roles import CONSTANTS, INPUTS, NEXT_ELEMENTS, READS, VARIABLES
 
+VALUES = VARIABLES | READS | CONSTANTS
+GIVEN = INPUTS | NEXT_ELEMENTS  # what a program is run on
 MOST_OPS = 4  # of a feeder: a constant, a shape or a cast and what they need
 MOST_BESIDE = 16  # feeders of one box; what has more (a saver, a concatenation) is a place where ways meet
 
 
-def join_feeders(dag: Dag, symbols: SymbolNumbers, values: frozenset[int], given: frozenset[int]) -> Dag:
+def join_feeders(dag: Dag, symbols: SymbolNumbers) -> Dag:
     """Join feeders to their consumers.
 
-    Before: `values` are symbols of variables and constants, `given` those of what a program is run on. After: a box
-    all of whose inputs are feeders, of at most four ops together with them, is part of its only consumer. The first
-    that brings what is given stays where no other input does (a mask made of constants is no beginning); where all
-    inputs are feeders, one stays in any case, the first that is no value.
+    Before: no box has any. After: a box all of whose inputs are feeders, of at most four ops together with them, is
+    part of its only consumer. The first that brings what is given stays where no other input does (a mask made of
+    constants is no beginning); where all inputs are feeders, one stays in any case, the first that is no value.
     """
     depth = depths(dag)
     along = sorted(range(len(dag)), key=depth.__getitem__)  # inputs before their users
     small = trees(dag, along)
     consumer: dict[int, int] = {}
-    value, brings = reaching(dag, values, along), reaching(dag, given, along, values)
+    value, brings = reaching(dag, VALUES, along), reaching(dag, GIVEN, along, VALUES)
     # A feeder goes to the consumer with its whole tree; one that stays has feeders of its own.
     todo = [box for box in range(len(dag)) if box not in small]
     for box in todo:
@@ -59,12 +63,12 @@ def trees(dag: Dag, along: list[int]) -> set[int]:
     return small
 
 
-def reaching(dag: Dag, symbols: frozenset[int], along: list[int], stop: frozenset[int] = frozenset()) -> list[bool]:
-    """Which boxes are of these symbols, or get something from one that is; those in `stop` pass nothing on: a variable
+def reaching(dag: Dag, types: Set[str], along: list[int], stop: Set[str] = frozenset()) -> list[bool]:
+    """Which boxes are of these types, or get something from one that is; those in `stop` pass nothing on: a variable
     that is read is no input, though its handle may be handed in."""
-    found = [box.symbol in symbols for box in dag.boxes]
+    found = [box.op in types for box in dag.boxes]
     for number in along if any(found) else ():
-        if not found[number] and dag.before[number] and dag.boxes[number].symbol not in stop:
+        if not found[number] and dag.before[number] and dag.boxes[number].op not in stop:
             found[number] = any(map(found.__getitem__, dag.before[number]))
     return found
 

@@ -115,11 +115,13 @@ def fold_loops(loops: Iterable[FlowBox], boxes: Sequence[FlowBox], edges: ChildE
     Merge is left out; a loop that has other cycles stays as it is.
     """
     wide = [loop for loop in loops if len(loop.members) > setting.soft]
+    if not wide:
+        return
     place = {id(member): (number, spot) for number, loop in enumerate(wide) for spot, member in enumerate(loop.members)}
-    where = [place.get(id(box)) for box in boxes] if wide else []
+    where = [place.get(id(box)) for box in boxes]
     before: list[list[dict[int, None]]] = [[{} for _ in loop.members] for loop in wide]
     step, merge = ({setting.symbols.of("op", op) for op in ops} for ops in (FRAME_NEXTS, FRAME_MERGES))
-    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True) if wide else ():
+    for source, target in zip(edges.source.tolist(), edges.target.tolist(), strict=True):
         start, stop = where[source], where[target]
         if not start or not stop or start[0] != stop[0]:  # not both in one loop
             continue

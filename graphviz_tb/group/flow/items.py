@@ -62,8 +62,8 @@ def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting
     sorting.away.update(child for child, op in enumerate(ops) if op in GROUPS)
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
     # No fold is in the hierarchy yet: series are those that were asked for.
-    asked = np.flatnonzero(hierarchy.kind[level.rows] == int(RowKind.SERIES))
-    break_circles(sorting, set(asked.tolist()))
+    asked = {child for child, box in enumerate(boxes) if box.scope and hierarchy.kind[box.row] == RowKind.SERIES}
+    break_circles(sorting, asked)
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
     sorting.take_loose()
     return sorting

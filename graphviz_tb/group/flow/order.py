@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-
-import numpy as np
+from itertools import accumulate, pairwise
 
 from graphviz_tb.algorithms.components import weak_components
 from graphviz_tb.algorithms.topological import longest_paths, topological
@@ -22,7 +21,6 @@ from graphviz_tb.group.flow.everywhere import (
     memories,
     read_everywhere,
 )
-from graphviz_tb.model.columns import Longs
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.later import Later
 
@@ -40,7 +38,7 @@ class FlowOrder:
 
     line: list[int]
     place: list[int]
-    cut: Later[Longs]
+    cut: Later[list[int]]
     broadcast: frozenset[int]
     memory: frozenset[int]
     side: list[bool]
@@ -190,7 +188,7 @@ def cuts(
     broadcast: Collection[int],
     memory: Collection[int],
     far: int | None = None,
-) -> Longs:
+) -> list[int]:
     """Boxes at or before each place that are used behind it, but not `far` behind.
 
     Broadcasts, memories and what collects from all over the level count nowhere. Before the last of several independent
@@ -211,9 +209,9 @@ def cuts(
             # `box` crosses each place from its own up to the one before its last user.
             change[place[box]] += 1
             change[last] -= 1
-    cut = np.cumsum(np.array(change[:count], np.int64))
-    cut[: last_part(dag, line, broadcast)] += 1
-    return cut
+    change[0] += 1
+    change[last_part(dag, line, broadcast)] -= 1
+    return list(accumulate(change[:count]))
 
 
 def last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
@@ -239,5 +237,5 @@ def last_part(dag: Dag, line: list[int], broadcast: Collection[int]) -> int:
         size[first] += 1
     least = max(4, PART * len(line))
     large = [position for position, held in enumerate(size) if held >= least]
-    equal = join > len(starts) >= EQUAL and len(set(np.diff([*starts, join]).tolist())) == 1
+    equal = join > len(starts) >= EQUAL and len({stop - start for start, stop in pairwise([*starts, join])}) == 1
     return max(large[-1] if len(large) > 1 else 0, starts[-1] if equal else 0)

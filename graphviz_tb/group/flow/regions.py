@@ -207,7 +207,7 @@ def beside_far_lines(dag: Dag, order: FlowOrder, setting: Setting, deep: int) ->
     far = len(dag) // ALONG
     near = without_far(dag, order, far)
     wide, ends = narrow_places(dag, near, setting)
-    if wide > 1 or (near.cut() == order.cut()).all():  # no line is far
+    if wide > 1 or near.cut() == order.cut():  # no line is far
         return []
     return atoms(dag, near, ends, tokens(dag, near, setting.symbols), setting, deep)
 
@@ -217,7 +217,7 @@ def narrow_places(dag: Dag, order: FlowOrder, setting: Setting) -> tuple[int, li
     count = len(dag)
     # Wider and wider, until there are places enough and no stretch between two holds most of the level.
     for wide in range(1, WIDEST + 1):
-        ends = [*(position for position, cut in enumerate(order.cut()[: count - 1].tolist()) if cut <= wide), count - 1]
+        ends = [*(position for position, cut in enumerate(order.cut()[: count - 1]) if cut <= wide), count - 1]
         inner = len(ends) - 1
         longest = max(stop - start for start, stop in pairwise([-1, *ends]))
         if longest < MOST_OF * count or (wide == 1 and inner >= 3):
@@ -248,7 +248,7 @@ def atoms(
 ) -> list[Element]:
     """One element for each stretch that ends at a narrow place; equal stretches are folded once."""
     sequence: list[Element] = []
-    line, side, cut, boxes = order.line, order.side, order.cut().tolist(), dag.boxes
+    line, side, cut, boxes = order.line, order.side, order.cut(), dag.boxes
     start = 0
     along = BoxLine([boxes[box] for box in line], line, order.place, dag.before)
     for end in beside_heads(dag, order, ends):

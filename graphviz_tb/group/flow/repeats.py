@@ -47,7 +47,10 @@ def fold_repeats(sequence: Sequence[Element], setting: Setting) -> list[Element]
 def fold_once(sequence: list[Element], setting: Setting, rotations: Rotations) -> list[Element] | None:
     """Fold the repeats of the shortest period that has any."""
     mark_members(sequence)
-    words = numbered([element.word for element in sequence])
+    held = [element.word for element in sequence]
+    if len(set(held)) == len(held):  # only saves time
+        return None
+    words = numbered(held)
     for period in periods(words):
         stretches = repeats_of(sequence, words, period)
         if not stretches:

@@ -13,9 +13,8 @@ from graphviz_tb.model.hierarchy import Hierarchy, How
 
 def call_reused(boxes: Iterable[FlowBox], hierarchy: Hierarchy) -> None:
     """Name the cycles among modules after the module that is called most often, and how often, in place."""
-    if not hierarchy.graph.of_pytorch:
-        return
-    for box in [box for box in groups_of(list(boxes)) if box.how == How.LOOP]:
+    loops = [box for box in groups_of(list(boxes)) if box.how == How.LOOP]
+    for box in loops if loops and hierarchy.graph.of_pytorch else ():
         rows = {row.row: row.name for row in walk(box.members) if row.row >= 0}
         times, row = most_used(hierarchy, list(rows))
         if times > 1:

@@ -48,11 +48,11 @@ class Vocabulary:
     @cached_property
     def model(self) -> NameWords:
         """The words that nearly all names start with, as those of a model's own name: they say nothing about a part."""
-        first = max(self._filed, key=lambda word: len(self._filed[word]), default="")
         least = ALL * self.count
-        if len(self._filed[first]) < least:  # only saves time
-            return ()
-        return max((words for words, many in self._beginnings(first).items() if many >= least), key=len, default=())
+        for first, filed in self._filed.items():
+            if len(filed) >= least:  # of one first word at most
+                return max((words for words, many in self._beginnings(first).items() if many >= least), key=len)
+        return ()
 
     def _beginnings(self, first: str) -> Counter[NameWords]:
         """How many names start with some words of which this is the first."""
