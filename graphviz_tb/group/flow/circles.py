@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group
 from graphviz_tb.group.flow.dag import circles
 from graphviz_tb.group.flow.sorting import Sorting
@@ -11,12 +13,13 @@ BUSIEST = 3  # times the median of neighbours, in the one box that closes a cycl
 ROUNDS = 12  # each opens one box; a level that needs more is left as it is
 
 
-def break_circles(level: Sorting, asked: set[int]) -> None:
-    """Take out the busy boxes of cycles and requested series (`asked`) on them; list the cycles that are left."""
+def break_circles(level: Sorting, asked: Callable[[int], bool]) -> None:
+    """Take out the busy boxes of cycles and requested series on them, which are `asked`; list the cycles that are
+    left."""
     looping = {box for pair in level.back for box in pair}
     for _ in range(ROUNDS):
         level.rings = rings(level)
-        hubs = {box for ring in level.rings for box in asked.intersection(ring)}
+        hubs = {box for ring in level.rings for box in ring if asked(box)}
         # A loop of control flow v1 becomes one box whatever is busy in it.
         plain = [ring for ring in level.rings if looping.isdisjoint(ring)]
         hubs |= {hub for ring in plain if (hub := hub_of(ring, level)) is not None}

@@ -17,7 +17,7 @@ from graphviz_tb.group.flow.frames import ways_back
 from graphviz_tb.group.flow.sorting import Sorting, begin
 from graphviz_tb.model.columns import Bools
 from graphviz_tb.model.frozen import dataclass
-from graphviz_tb.model.hierarchy import RowKind
+from graphviz_tb.model.hierarchy import SERIES
 from graphviz_tb.ops.roles import GROUPS, VARIABLES
 
 STORAGE_MOST = 0.3  # of the ops of a level may be what only feeds storage; else it is what the level is about
@@ -62,8 +62,7 @@ def sorted_out(level: Siblings, boxes: list[FlowBox], storage: Bools) -> Sorting
     sorting.away.update(child for child, op in enumerate(ops) if op in GROUPS)
     sorting.back.extend(ways_back(ops, sorting.before, sorting.after))
     # No fold is in the hierarchy yet: series are those that were asked for.
-    asked = {child for child, box in enumerate(boxes) if box.scope and hierarchy.kind[box.row] == RowKind.SERIES}
-    break_circles(sorting, asked)
+    break_circles(sorting, lambda child: bool(hierarchy.kind[boxes[child].row] == SERIES))
     sorting.take_storage(edges.source[storage].tolist(), edges.target[edges.store & storage].tolist())
     sorting.take_loose()
     return sorting
