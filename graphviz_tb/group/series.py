@@ -17,9 +17,8 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, RowKind
 from graphviz_tb.model.paths import joined_address, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
-# More than 500 digits are no number: Python refuses to read thousands.
-NUMBERED = re.compile(r"(.*?)(?<![0-9])([0-9]{1,500})", re.DOTALL)  # "block1_conv12" is "block1_conv", "12"
-STRICTLY_NUMBERED = re.compile(r"([^0-9]*)([0-9]{1,500})", re.DOTALL)  # TensorBoard's: no digit before the number
+DIGITS = "0123456789"
+LONGEST_NUMBER = 500  # digits: more are no number, Python refuses to read thousands
 BRACKETED = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
 # "scope/conv[1-3]", as series are named.
 EXPLICIT = re.compile(r"(.*)\[([0-9]{1,500})-([0-9]{1,500})\](\*?)", re.DOTALL)
@@ -127,15 +126,18 @@ def below(hierarchy: Hierarchy, parent: int, leaf: str) -> str:
 
 def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) -> dict[Numbering, list[NumberedRow]]:
     """Rows of one motif by (prefix, suffix), each with its number."""
-    pattern = NUMBERED if options.lenient_numbers else STRICTLY_NUMBERED
     filed: dict[Numbering, list[NumberedRow]] = defaultdict(list)
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = last_segment(hierarchy.name[row])
-        if numbered := pattern.fullmatch(leaf):
-            filed[numbered[1], ""].append((int(numbered[2]), row))
-        elif options.lenient_numbers and (numbered := BRACKETED.fullmatch(leaf)):
-            filed[numbered[1], BRACKETS].append((int(numbered[2]), row))
+        prefix = leaf.rstrip(DIGITS)  # "block1_conv12" is "block1_conv", "12"
+        number = leaf[len(prefix) :]
+        # TensorBoard's rule: no digit before the number.
+        lenient = options.lenient_numbers or not any(map(prefix.__contains__, DIGITS))
+        if number and len(number) <= LONGEST_NUMBER and lenient:
+            filed[prefix, ""].append((int(number), row))
+        elif options.lenient_numbers and leaf.endswith("]") and (bracketed := BRACKETED.fullmatch(leaf)):
+            filed[bracketed[1], BRACKETS].append((int(bracketed[2]), row))
         elif options.lenient_numbers:
             bare.append((leaf, row))
         else:

@@ -98,6 +98,9 @@ class Vocabulary:
         return not self.model and not self.lettered
 
     def _split(self, name: str) -> NameWords:
+        before, _, number = name.rpartition("_")
+        if name.isalpha() or (before.isalpha() and number.isdigit()):  # only saves time: most are "mul" or "mul_12"
+            return (name,)
         words: list[str] = []
         for word in BREAK.split(name, MOST_WORDS):
             if not word:
