@@ -22,7 +22,7 @@ from graphviz_tb.interpret.marks import settle_marks
 from graphviz_tb.interpret.origins import ValueOrigins, find_weights
 from graphviz_tb.interpret.parts import copies, model_nodes, parts_of
 from graphviz_tb.interpret.pytorch import call_by_kind
-from graphviz_tb.interpret.variables import variables_of
+from graphviz_tb.interpret.variables import listed_variables, variables_of
 from graphviz_tb.interpret.weight_names import name_weights
 from graphviz_tb.model.columns import Bools, freeze
 from graphviz_tb.model.graph import Graph
@@ -66,6 +66,7 @@ def interpret(graph: Graph, options: FlattenOptions = FlattenOptions()) -> Graph
 def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weight]) -> Graph:
     """Before: a graph with its marks. After: the columns that every picture needs; others are made when asked for."""
     part = Later(lambda: parts_of(known, uses_weight(known, carried)))
+    listed = Later(lambda: listed_variables(known, carried))
     meaning = Interpretation(
         freeze(carried.origin),
         weights,
@@ -78,7 +79,8 @@ def with_meaning(graph: Graph, carried: ValueOrigins, weights: Mapping[int, Weig
         model=Later(lambda: freeze(model_nodes(known, known.meaning.flow()))),
         copies=Later(lambda: freeze(copies(known, uses_weight(known, carried)))),
         part=part,
-        variables=Later(lambda: variables_of(known, carried, part())),
+        variables=Later(lambda: variables_of(known, carried, part(), listed())),
+        shapes=Later(lambda: listed().shapes()),
     )
     known = replace(graph, meaning=meaning)
     return known

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,12 +37,28 @@ STATISTICS = re.compile(r"(^|/)moving_(mean|variance)(_\d+)?(/|$)")
 MOST_STEPS = 64  # ops between variables and what is assigned
 
 
-def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes) -> tuple[Variable, ...]:
-    """All variables and frozen weights, in the order of the file. Before: the `part` of each node."""
+class VariableTable(NamedTuple):
+    """All variables and frozen weights, in the order of the file, and the ops that take and that change each."""
+
+    rows: list[Variable]
+    users: Mapping[int, list[int]]
+    writers: Mapping[int, list[int]]
+
+    def shapes(self) -> dict[int, Shape]:
+        """The shape of each, by the node that makes it."""
+        return {each.node: each.shape for each in self.rows}
+
+
+def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes, listed: VariableTable) -> tuple[Variable, ...]:
+    """The variables of the table with their uses. Before: the `part` of each node."""
+    return tuple(Uses(graph, carried, part, listed.users, listed.writers).judged(listed.rows))
+
+
+def listed_variables(graph: Graph, carried: ValueOrigins) -> VariableTable:
+    """The table of variables; nothing is said of their uses yet."""
     users, writers = users_by_variable(graph, carried)
     handles = {*users, *writers, *np.flatnonzero(graph.meaning.variable).tolist()}
     reads = reads_of(graph, carried)
-    uses = Uses(graph, carried, part, users, writers)
     seen: set[str] = set()
     table: list[Variable] = []
     for node in sorted(handles):
@@ -62,7 +79,7 @@ def variables_of(graph: Graph, carried: ValueOrigins, part: Bytes) -> tuple[Vari
     missing = [each.node for each in table if each.shape is None]
     shapes = used_shapes(graph, frozenset(missing)) if missing else {}
     known = [replace(each, shape=shapes[each.node]) if each.node in shapes else each for each in table]
-    return tuple(uses.judged(known))
+    return VariableTable(known, users, writers)
 
 
 def reads_of(graph: Graph, carried: ValueOrigins) -> dict[int, list[int]]:
@@ -126,6 +143,7 @@ class Uses:
         # As plain numbers: `made_of` looks at thousands of nodes one by one.
         data = ~graph.control
         self._sources: list[int] = graph.source[data].tolist()
+        self._origins: list[int] = carried.origin.tolist()
         self._begin: list[int] = begins(graph.target[data], len(graph)).tolist()
         self._made_of: dict[int, set[int] | None] = {}
         self.constant = graph.of_types(CONSTANTS.__contains__)
@@ -221,7 +239,7 @@ class Uses:
             if node in seen:
                 continue
             seen.add(node)
-            maker = int(self.origin[node])
+            maker = self._origins[node]
             if maker >= 0:
                 variables.add(maker)
                 continue

@@ -11,6 +11,7 @@ import numpy as np
 from graphviz_tb.model.columns import Bools, Bytes, Ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.later import Later, made
+from graphviz_tb.model.tensors import Shape
 from graphviz_tb.model.weights import Variable, Weight
 
 
@@ -56,7 +57,8 @@ class Interpretation:
 
     `flow` is called for what feeds gradients and what comes from them, `indexes` for the ops that work out masks,
     positions and shapes, `model` for the nodes that lead to a result or feed a gradient or a summary (all, where none
-    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables.
+    does), `copies` for those that are `Part.COPY`, `part` for the `Part` of each node, `variables` for all variables,
+    `shapes` for their shapes alone, by the node that makes each.
     """
 
     origin: Ints
@@ -71,6 +73,7 @@ class Interpretation:
     copies: Later[Bools]
     part: Later[Bytes]
     variables: Later[tuple[Variable, ...]]
+    shapes: Later[Mapping[int, Shape]]
 
 
 NO = np.zeros(0, bool)
@@ -87,4 +90,5 @@ UNKNOWN = Interpretation(  # of a graph that nothing has interpreted
     made(NO),
     made(np.zeros(0, np.uint8)),
     made(()),
+    made(MappingProxyType({})),
 )

@@ -10,7 +10,6 @@ settle    the values that loops were assumed to carry are compared with those th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from threading import RLock
 
 from graphviz_tb.algorithms.output_dtypes import output_dtypes
@@ -232,15 +231,10 @@ class Inference:
 
     def handle_of(self, node: int) -> Out:
         """The handle of a variable whose shape others state: its reads, what is assigned to it."""
-        shape = self.variables.get(node)
+        shape = self.graph.meaning.shapes().get(node)
         return Out(
             (), None, None if shape is None else tuple(self.symbols.fresh() if size is None else size for size in shape)
         )
-
-    @cached_property
-    def variables(self) -> dict[int, Shape]:
-        """The shapes of variables, by the node that makes each."""
-        return {variable.node: variable.shape for variable in self.graph.meaning.variables()}
 
     def inferred(self, op: Op) -> tuple[Out, ...]:
         """Return the outputs by the rule of the op, with elements where it has a fold; () where neither applies."""
