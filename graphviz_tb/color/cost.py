@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import sqrt
 from typing import Self
 
@@ -81,11 +82,8 @@ class ByCost(ByNumber):
 
     def shade(self, value: float) -> Fill:
         """The colour of a value."""
-        ramp = RAMPS[self.theme.name]
         # On a straight scale nearly all ops would be white: costs differ by orders of magnitude.
-        tone = tone_between(ramp, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
-        ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
-        return Fill(tone, stroke(tone, self.theme), ink, ink, hued=True)
+        return toned(self.theme, sqrt(min(1.0, value / self.top)) if self.top else 0.0)
 
     def second(self, path: Path) -> str | None:
         """Return the cost in words, or the usual line; a stack has room for one quantity next to its count."""
@@ -114,6 +112,14 @@ class ByCost(ByNumber):
                 )
             )
         return rows
+
+
+@lru_cache(maxsize=2048)  # a page has the same ramp for each quantity
+def toned(theme: Theme, share: float) -> Fill:
+    """The fill so far along the colours of a theme."""
+    tone = tone_between(RAMPS[theme.name], share)
+    ink = max((BLACK, WHITE), key=lambda colour: contrast(colour, tone))
+    return Fill(tone, stroke(tone, theme), ink, ink, hued=True)
 
 
 def format_flops(count: float) -> str:

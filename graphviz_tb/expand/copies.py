@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,12 @@ class Copies:
         for member in members:
             if member == usual or not self._levels.alike.copies(usual, member) or self._opens_calls(member):
                 continue
-            first = first or self._columns(stack, usual)
             marks = self._marks_of(usual, member)
-            if marks is not None and all(map(np.array_equal, first, self._columns(stack, member))):
+            if marks is None:
+                continue
+            first = first or list(self._columns(stack, usual))
+            # Column by column: most that differ do in the first ones, and their tensors are asked for last.
+            if all(map(np.array_equal, first, self._columns(stack, member))):
                 found.append(Copy(member, usual, marks))
         return found
 
@@ -64,13 +67,14 @@ class Copies:
         first, stop = span(self._calls, member, int(self._hierarchy.end[member]))
         return first < stop
 
-    def _columns(self, stack: int, member: int) -> MemberColumns:
+    def _columns(self, stack: int, member: int) -> Iterator[NDArray[Any]]:
         """All that the levels of a member depend on beside its structure and marks, by places from the member on."""
         stop = int(self._hierarchy.end[member])
-        rows = tuple(column[member:stop] for column in self._rows)
-        return *rows, *self._edges(stack, member, stop)
+        for column in self._rows:
+            yield column[member:stop]
+        yield from self._edges(stack, member, stop)
 
-    def _edges(self, stack: int, member: int, stop: int) -> MemberColumns:
+    def _edges(self, stack: int, member: int, stop: int) -> Iterator[NDArray[Any]]:
         """The edges that touch a member, as they are bundled: their ends, outputs and tensors."""
         hierarchy, graph = self._hierarchy, self._hierarchy.graph
         inner = np.sort(hierarchy.edge_order[hierarchy.owner_start[member] : hierarchy.owner_start[stop]])
@@ -80,13 +84,12 @@ class Copies:
         # A line to another member leads to no copy of itself in the next.
         between = (across.other > stack) & (across.other < hierarchy.end[stack])
         other = across.other + np.where(between, member * OUTSIDE, OUTSIDE)
-        ends = (
-            np.concatenate((source - member, across.inner - member)),
-            np.concatenate((target - member, other)),
-            np.concatenate((np.zeros(len(inner), bool), across.inbound)),
-        )
-        lines = np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound))
-        return *ends, graph.control[edge], graph.reference[edge], self._outputs(edge, lines), self._tensors(edge)
+        yield np.concatenate((target - member, other))
+        yield np.concatenate((source - member, across.inner - member))
+        yield np.concatenate((np.zeros(len(inner), bool), across.inbound))
+        yield from (graph.control[edge], graph.reference[edge])
+        yield self._outputs(edge, np.concatenate((np.full(len(inner), -1), other * 2 + across.inbound)))
+        yield self._tensors(edge)
 
     def _outputs(self, edge: Ints, lines: Longs) -> Longs:
         """Which edges of one line carry the same output, by numbers in the order of first appearance."""

@@ -82,14 +82,20 @@ def put_rows(out: IntArray, items: Iterable[Sequence[int]]) -> None:
     >>> out.tolist()
     [9, 2, 1, 2, 5, 6]
     """
-    columns: list[IntArray] = []
     source = iter(items)
+    some = list(islice(source, AT_ONCE))
+    if len(some) < AT_ONCE:  # nearly all levels
+        out.append(len(some))
+        for values in zip(*some, strict=True):
+            out.extend(values)
+        return
+    columns: list[IntArray] = [array("i") for _ in some[0]]
     # Some at a time: a million rows are never there all at once.
-    while some := list(islice(source, AT_ONCE)):
-        columns = columns or [array("i") for _ in some[0]]
+    while some:
         for column, more in zip(columns, zip(*some, strict=True), strict=True):
             column.extend(more)
-    out.append(len(columns[0]) if columns else 0)
+        some = list(islice(source, AT_ONCE))
+    out.append(len(columns[0]))
     for column in columns:
         out += column
 
