@@ -157,6 +157,13 @@ def test_words_that_nearly_all_names_begin_with_say_nothing(names: list[str], is
     assert given(names[0], "Relu", Vocabulary(names)) is is_given
 
 
+def test_names_that_differ_in_numbers_say_the_same_and_others_do_not() -> None:
+    names = ["relu_1", "relu_22", "relu1", "relu#", "relu_#", "x", "y"]
+    level = Vocabulary(names)
+    assert [given(name, "Relu", level) for name in names] == [True, True, True, False, False, False, False]
+    assert [given(name, "X", level) for name in names] == [True, True, True, False, False, True, False]
+
+
 def title_of(made: FlowBox, *names: str) -> str:
     """What a group is called on a level of such names."""
     _, hierarchy = of_types(*["Exp"] * 9)

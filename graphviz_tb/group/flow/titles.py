@@ -188,7 +188,7 @@ def contents(rows: Sequence[FlowBox], hierarchy: Hierarchy) -> str:
     return of_types(types, main_scope(rows, hierarchy))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)  # of equal branches: each key may be long
 def of_types(types: tuple[str, ...], scope: str) -> str:
     """The most telling of some types of rows; of these `scope` is one that has most of their ops, "" for none."""
     count = Counter(filter(None, types))

@@ -89,9 +89,9 @@ class Vocabulary:
         return known
 
     def pattern(self, name: str) -> str:
-        """A name without its numbers, unless these decide what its words are: names of one pattern differ in no more
+        """A name with 0 for each number, unless these decide what its words are: names of one pattern differ in no more
         than numbers at the same places of the same words, whatever nearly all names start with."""
-        return DIGITS.sub("#", name) if self._plain else name
+        return DIGITS.sub("0", name) if self._plain else name
 
     @cached_property
     def _plain(self) -> bool:
