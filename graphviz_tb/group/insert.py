@@ -41,12 +41,15 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         return hierarchy
     old, new = len(hierarchy), len(groups)
     parent = np.concatenate((hierarchy.parent.astype(np.int64), [group.parent for group in groups]))
-    key = list(range(old + new))
+    key = np.arange(old + new, dtype=np.int64)
     # Ids: rows of the old hierarchy, then the new groups; member -1 - i is id old + i.
     members = [[member if member >= 0 else old - 1 - member for member in group.members] for group in groups]
     parent[[*chain.from_iterable(members)]] = np.repeat(np.arange(old, old + new), [*map(len, members)])
-    for row, held in enumerate(members if not last else (), old):
-        key[row] = min(map(key.__getitem__, held))  # members that are new groups have their keys by now
+    first: list[int] = []  # row of each new group
+    for held in members if not last else ():
+        # Members that are new groups come earlier.
+        first.append(min([first[member - old] if member >= old else member for member in held]))
+    key[old : old + len(first)] = first
     names = np.empty(old + new, object)
     names[:old] = hierarchy.name
     names[old:] = [group.name for group in groups]
@@ -55,7 +58,7 @@ def insert(hierarchy: Hierarchy, groups: list[NewGroup], last: bool = False) -> 
         parent,
         np.concatenate((hierarchy.node.astype(np.int64), np.full(new, -1))),
         names,
-        np.array(key, np.int64),
+        key,
     )
     numbered = number(tree.parent, tree.key)
     template = np.concatenate((hierarchy.template, np.full(new, -1, np.int32)))[numbered.order]
