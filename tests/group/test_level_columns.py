@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from graphviz_tb import load
-from graphviz_tb.group.flow.columns import Siblings, columns, kinds
+from graphviz_tb.group.flow import fold_by_flow
+from graphviz_tb.group.flow.columns import Siblings, columns, kinds, renumbered
 from graphviz_tb.group.series import SeriesRun
 from graphviz_tb.model.hierarchy import Hierarchy
+from graphviz_tb.options import GroupOptions
 from graphviz_tb.proto import GraphDef
 from tests.each import each
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+GRAPHS = sorted(path for folder in ("real", "steps", "shapes") for path in (FIXTURES / folder).glob("*.pb*"))
 Node = tuple[str, str, list[str]]
 PLAIN: list[Node] = [("p", "Abs", []), ("q", "Neg", ["p"]), ("r", "Exp", ["q", "p"])]
 
@@ -130,3 +136,33 @@ def test_edges_of_handles_and_into_storage_say_so() -> None:
         zip(*(column.tolist() for column in (found.source, found.target, found.handle, found.store)), strict=True)
     )
     assert lines == [(0, 2, True, True), (1, 2, False, True), (1, 3, False, False)]
+
+
+def level_of(*labels: str) -> list[str]:
+    """The labels of a level as they are compared with those of others, in the order of names."""
+    return renumbered(sorted(labels))
+
+
+@each(
+    ("labels", "others", "equal"),
+    [
+        (("avg_7", "mul", "sub_1"), ("avg_9", "mul", "sub_3"), True),
+        (("avg_7", "sub_7"), ("avg_7", "sub_9"), False),  # equal, and not
+        (("a_2", "a_10"), ("a_2", "a_3"), False),  # texts and numbers come in another order
+        (("a_1", "b_2"), ("a_2", "b_1"), False),
+        (("a1b", "c"), ("a7b", "c"), True),
+        (("a1b",), ("a<0.0>b",), False),
+        (("x",), ("y",), False),
+    ],
+)
+def test_numbers_in_labels_count_by_their_order(labels: tuple[str, ...], others: tuple[str, ...], equal: bool) -> None:
+    assert (level_of(*labels) == level_of(*others)) is equal
+
+
+@each("path", GRAPHS, ids=lambda path: path.stem)
+def test_a_level_without_groups_tells_of_those_that_differ_in_numbers(path: Path) -> None:
+    made = load(path, folds=False).hierarchy
+    groups, notices = fold_by_flow(made, [], GroupOptions())
+    with pytest.MonkeyPatch.context() as each_level:
+        each_level.setattr("graphviz_tb.group.flow.but_numbers", lambda held, levels: held)
+        assert fold_by_flow(made, [], GroupOptions()) == (groups, notices)

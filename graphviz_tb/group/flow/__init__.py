@@ -34,7 +34,7 @@ from graphviz_tb.group.flow.addresses import addresses
 from graphviz_tb.group.flow.aside import fold_aside
 from graphviz_tb.group.flow.box import FlowBox, SymbolNumbers, group, walk
 from graphviz_tb.group.flow.chains import with_chains, with_unlike_first
-from graphviz_tb.group.flow.columns import Siblings, columns, kinds
+from graphviz_tb.group.flow.columns import Siblings, but_numbers, columns, kinds
 from graphviz_tb.group.flow.feeders import join_feeders
 from graphviz_tb.group.flow.finish import finished
 from graphviz_tb.group.flow.frames import fold_loops
@@ -71,12 +71,21 @@ def fold_by_flow(
     kind = kinds(levels, series)
     planned: dict[int, list[NewGroup]] = {}
     cut: list[int] = []
-    for number in distinct(kind).tolist():
+    # Where one has no groups, those that equal it but for numbers in names have none either.
+    some = distinct(kind)
+    like = kinds(but_numbers(levels, some), series, some)
+    bare: set[int] = set()
+    for number, equal in zip(some.tolist(), like.tolist(), strict=True):
+        if equal in bare:
+            planned[number] = []
+            continue
         level = levels.level(number)
         budget = budget_of(len(level.rows))
         planned[number] = plan(level, fold_level(level, symbols, runs[level.parent], options, budget))
         if budget.spent:
             cut.append(level.parent)
+        elif not planned[number]:
+            bare.add(number)
     # Groups are numbered through the file: each level is given how many come before it.
     groups: list[NewGroup] = []
     for number, alike in enumerate(kind.tolist()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -203,24 +204,55 @@ def filed_edges(hierarchy: Hierarchy, level: Longs, place: Longs, child_start: L
     return ChildEdges(source - first, target - first, handle, store), starts
 
 
-def kinds(columns: Columns, runs: Iterable[SeriesRun]) -> Longs:
-    """For each level the first that equals it: in names, structures, edges, series and parts, place by place.
+def kinds(columns: Columns, runs: Iterable[SeriesRun], levels: Longs | None = None) -> Longs:
+    """For each level, or each of some, the first that equals it: in names, structures, edges, series and parts, place
+    by place.
 
     Whatever is equal there is folded alike.
     """
-    starts, stops = columns.child_start[:-1], columns.child_start[1:]
+    levels = np.arange(len(columns.parent)) if levels is None else levels
+    starts, stops = columns.child_start[levels], columns.child_start[levels + 1]
     edge = columns.edge
     # Bits: 33-62 the source, 2-32 the target, 1 handle, 0 store.
     codes = edge.source << 33 | edge.target << 2 | edge.handle.astype(np.int64) << 1 | edge.store
     heads, same_as = equal_runs(
         Runs(symbols(columns), starts, stops),
         Runs(columns.label, starts, stops),
-        Runs(codes, columns.edge_start[:-1], columns.edge_start[1:]),
+        Runs(codes, columns.edge_start[levels], columns.edge_start[levels + 1]),
         Runs(in_runs(columns, runs), starts, stops),
         Runs(columns.part.astype(np.int64) << 1 | columns.indexes, starts, stops),
     )
-    first_equal: Longs = np.array(heads, np.int64)[same_as]
+    first_equal: Longs = levels[np.array(heads, np.int64)[same_as]]
     return first_equal
+
+
+def but_numbers(columns: Columns, levels: Longs) -> Columns:
+    """The columns, with the numbers in the labels of some levels replaced: see `renumbered`."""
+    words = {word: number for number, word in enumerate(columns.words)}
+    label = columns.label.copy()
+    start, size = columns.child_start[levels], np.diff(columns.child_start)[levels]
+    several = np.bincount(size)[size] > 1  # only saves time: a level of its own size equals no other
+    for first, stop in zip(start[several].tolist(), (start + size)[several].tolist(), strict=True):
+        shown = renumbered([columns.words[number] for number in label[first:stop].tolist()])
+        label[first:stop] = [words.setdefault(word, len(words)) for word in shown]
+    return replace(columns, label=label, words=[*words])
+
+
+def renumbered(labels: Sequence[str]) -> list[str]:
+    """The labels of a level, each number in them replaced by its place among them all, as a number and as a text.
+
+    Folding asks whether numbers are equal and which of two comes first, not which they are: levels whose labels are
+    equal then are folded alike, but for the names of groups.
+
+    >>> renumbered(["(avg_7)", "mul_7", "sub_1"]) == renumbered(["(avg_12)", "mul_12", "sub_10"])
+    True
+    >>> renumbered(["avg_7", "sub_1"]) == renumbered(["avg_1", "sub_7"])
+    False
+    """
+    numbers = sorted(set(DIGITS.findall("\n".join(labels))))
+    by_size = {number: size for size, number in enumerate(sorted(numbers, key=lambda number: (len(number), number)))}
+    place = {number: f"<{text}.{by_size[number]}>" for text, number in enumerate(numbers)}
+    return [DIGITS.sub(lambda found: place[found[0]], label) for label in labels] if numbers else [*labels]
 
 
 def symbols(columns: Columns) -> Longs:
