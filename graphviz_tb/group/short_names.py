@@ -20,6 +20,7 @@ from graphviz_tb.group.flow.words import NameWords, shared
 from graphviz_tb.limits import NAMES_LOOKED_AT
 from graphviz_tb.model.columns import Bools, Ints, Longs, filed
 from graphviz_tb.model.hierarchy import FUNCTION, SCOPE, Hierarchy
+from graphviz_tb.model.later import Later
 
 # A letter that counts behind a number is a word: "block2", "a". A number that stands alone is one, too: folding has it
 # with the word before, but labels may be cut between them.
@@ -148,9 +149,10 @@ class LevelNames:
     def __init__(self, hierarchy: Hierarchy, group: int, begin: NameWords, around: LevelNames | None) -> None:
         stated = hierarchy.graph.labels
         inside = group + 1 + np.flatnonzero(hierarchy.parent[group + 1 : hierarchy.end[group]] == group)
-        labels = {row: hierarchy.segment(row) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
-        self.stated = [label for row, label in labels.items() if int(hierarchy.node[row]) in stated]
-        self.labels = {row: label for row, label in labels.items() if int(hierarchy.node[row]) not in stated}
+        nodes = {row: int(hierarchy.node[row]) for row in inside.tolist() if hierarchy.kind[row] != FUNCTION}
+        self.labels = {row: hierarchy.segment(row) for row, node in nodes.items() if node not in stated}
+        # Weights say more than their names, and few levels ask: these are put off.
+        self.stated = Later(lambda: [hierarchy.segment(row) for row, node in nodes.items() if node in stated])
         begin = begin or (around.begin if around is not None else ())
         # What no two of a level have in common tells one from the others.
         parts = [part for label in self.labels.values() for part in ENDS.split(label)]
@@ -170,7 +172,7 @@ class LevelNames:
         }
         # Labels that were one before may be one.
         called = Counter(label for _, label in {(self.labels[row], label) for row, label in short.items()})
-        called.update(self.stated)
+        called.update(self.stated())
         return {row: label for row, label in short.items() if label != self.labels[row] and called[label] == 1}
 
 

@@ -16,7 +16,7 @@ import re
 import numpy as np
 
 from graphviz_tb.algorithms.reached import spread_from
-from graphviz_tb.model.columns import Bools, Bytes, filed
+from graphviz_tb.model.columns import Bools, Bytes, begins
 from graphviz_tb.model.graph import Graph
 from graphviz_tb.model.interpretation import Flow, Part
 from graphviz_tb.ops.roles import (
@@ -103,18 +103,19 @@ def left_over(graph: Graph) -> list[int]:
 
 def serving(graph: Graph, users: Bools) -> Bools:
     """Nodes that nothing but `users` uses, and nothing but such nodes."""
+    found = np.zeros(len(graph), bool)
+    if not users.any():
+        return found
     data = ~graph.control
     source, target = graph.source[data], graph.target[data]
     left = np.bincount(source, minlength=len(graph)).tolist()  # users that are not known to be ones
-    order, start = filed(target, len(graph))
-    first, sources = start.tolist(), source[order].tolist()
-    found = np.zeros(len(graph), bool)
-    todo = np.flatnonzero(users).tolist()
+    first, sources = begins(target, len(graph)).tolist(), source.tolist()  # edges are sorted by target
+    todo, known = np.flatnonzero(users).tolist(), users.tolist()
     while todo:
         node = todo.pop()
         for before in sources[first[node] : first[node + 1]]:
             left[before] -= 1
-            if not left[before] and not users[before]:
+            if not left[before] and not known[before]:
                 found[before] = True
                 todo.append(before)
     return found
