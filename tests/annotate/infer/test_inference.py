@@ -9,6 +9,7 @@ import pytest
 from graphviz_tb import load
 from graphviz_tb.annotate import outputs
 from graphviz_tb.annotate.infer import symbols, wiring
+from graphviz_tb.annotate.tensors import TensorDecoder
 from graphviz_tb.proto import GraphDef, NodeDef
 
 FLOAT, INT = {"type": 1}, {"type": 3}
@@ -230,6 +231,44 @@ def test_a_function_that_calls_itself_ends() -> None:
 def test_a_circle_that_is_no_loop_ends() -> None:
     found = shapes(node("a", "Relu", "b", T=FLOAT), node("b", "Relu", "a", T=FLOAT))
     assert found == {("a", 0): None, ("b", 0): None}
+
+
+def inferred_for(wanted: str, *nodes: dict[str, Any]) -> set[str]:
+    """The nodes that are inferred for the shape of one."""
+    graph = load(GraphDef(node=nodes)).hierarchy.graph
+    inference = TensorDecoder(graph).inference
+    inference.outs(graph.index[0][wanted])
+    return {graph.name[node] for node in inference.main.outs}
+
+
+def test_what_no_rule_reads_is_not_inferred() -> None:
+    # x ─▶ a ─▶ loss, a scalar whatever a is; a ─▶ flat ─▶ y: the target of the reshape says all but with a -1
+    chain = placeholder("x", 2, 6), node("a", "Relu", "x", T=FLOAT)
+    assert inferred_for("loss", *chain, node("loss", "L2Loss", "a", T=FLOAT)) == {"loss"}
+    reshaped = node("flat", "Reshape", "a", "to", T=FLOAT), node("y", "Relu", "flat", T=FLOAT)
+    assert inferred_for("y", *chain, vector("to", 3, 4), *reshaped) == {"y", "flat", "to"}
+    assert inferred_for("y", *chain, vector("to", 3, -1), *reshaped) == {"y", "flat", "to", "a", "x"}
+
+
+def test_elements_are_followed_where_they_are_whole_numbers() -> None:
+    # a, b ─▶ p ─▶ flat: its shape is that of a constant, its elements are those of p
+    ends = number("a", 2), number("b", 3), vector("to", 1, 2)
+    for kind, read in ((INT, {"p", "a", "b"}), (FLOAT, set[str]())):
+        pack = node("p", "Pack", "a", "b", T=kind, N={"i": 2})
+        flat = node("flat", "Reshape", "p", "to", T=kind)
+        assert inferred_for("flat", *ends, pack, flat) == {"flat", "to"} | read
+
+
+def test_equal_ops_ask_for_what_the_first_of_them_asked_for() -> None:
+    # x ─▶ r0 … r9, each a reshape to the shape of the one before, of which the first is to a constant
+    chain = [node("r0", "Reshape", "x", "to", T=FLOAT)]
+    for at in range(1, 10):
+        chain += [node(f"s{at}", "Shape", f"r{at - 1}", T=FLOAT, out_type=INT)]
+        chain += [node(f"r{at}", "Reshape", "x", f"s{at}", T=FLOAT)]
+    found = inferred_for("r9", placeholder("x", 6), vector("to", 2, 3), *chain)
+    assert "x" not in found
+    assert {"r0", "r9", "s9", "to"} <= found
+    assert shapes(placeholder("x", 6), vector("to", 2, 3), *chain)["r9", 0] == (2, 3)
 
 
 def test_a_chain_may_be_long() -> None:
