@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -14,7 +16,7 @@ from graphviz_tb.expand.alike import Alike
 from graphviz_tb.expand.bridges import Crossings, EdgeFiles, Handed, find_bridges, in_a_row, join, nothing, sorted_once
 from graphviz_tb.expand.drawable import decide_drawable
 from graphviz_tb.expand.filed import MemberLines
-from graphviz_tb.model.columns import Bools
+from graphviz_tb.model.columns import Bools, Ints, distinct, ints
 from graphviz_tb.model.frozen import dataclass
 from graphviz_tb.model.hierarchy import FUNCTION, SERIES
 from graphviz_tb.model.metagraph import Bridge, Metagraph
@@ -32,15 +34,16 @@ MemberShares = dict[CrossingEnds, tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StackLines:
-    """What crosses the border of a stack: `own` by member, `usual` of all of them as the usual `member` has it; `loose`
-    what touches members unlike that one; `place` is that of each member in the row.
+    """What crosses the border of a stack: `across`, each at its `owner`, a member; `usual` of all of them as the usual
+    `member` has it; `loose` what touches members unlike that one; `place` is that of each member in the row.
 
     `few` gives, for lines of some members only, how many of how many have them. Inputs and outputs of a row of members
     that feed one another are not among them: they are what comes before or after that row.
     """
 
-    own: dict[int, list[Crossing]]
-    usual: ByEnds
+    across: Crossings
+    owner: Ints
+    usual: list[Crossing]
     loose: list[Crossing]
     few: MemberShares
     member: int
@@ -220,9 +223,9 @@ class MemberExpander(Expander):
             self._lines[stack] = self._lines_of(stack, around)
         lines, row = self._lines[stack], member[-1]
         held: ByEnds = {}
-        for crossing in lines.own.get(row, ()):
+        for crossing in each_crossing(lines.across.pick(lines.owner == row)):
             held.setdefault(ends_of_crossing(crossing), crossing)
-        for edge, inner, other, inbound, slot in lines.usual.values():
+        for edge, inner, other, inbound, slot in lines.usual:
             found = self.alike.row(lines.member, row, inner)
             if found is not None:
                 held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
@@ -245,26 +248,40 @@ class MemberExpander(Expander):
         """What crosses the border of a stack, by member and mapped onto the usual one."""
         across, usual = self._confined(stack, around), usual_member(self.hierarchy, stack[-1])
         members = self.hierarchy.children(stack[-1])
-        owners = members[np.searchsorted(members, across.inner, side="right") - 1].tolist() if len(members) else []
-        own: dict[int, list[Crossing]] = {}
-        for owner, crossing in zip(owners, each_crossing(across), strict=True):
-            own.setdefault(owner, []).append(crossing)
-        held: ByEnds = {}
-        having: dict[CrossingEnds, set[int]] = {}
-        loose: list[Crossing] = []
+        owner = members[np.searchsorted(members, across.inner, side="right") - 1] if len(members) else members
         # The usual member first: of lines that come to one, its own says what one of them carries.
-        for owner in sorted(own, key=lambda owner: (owner != usual, owner)):
-            for edge, inner, other, inbound, slot in own[owner]:
-                found = self.alike.row(owner, usual, inner)
-                if found is None:
-                    loose.append((edge, inner, other, inbound, slot))
-                else:
-                    held.setdefault((other, inbound, found), (edge, found, other, inbound, slot))
-                    having.setdefault((other, inbound, found), set()).add(owner)
-        few = {key: (len(some), len(members)) for key, some in having.items() if len(some) < len(members)}
+        order = np.lexsort((owner, owner != usual))
+        across, owner = across.pick(order), owner[order]
+        inner = self._rows_in(usual, across.inner, owner)
+        loose = list(each_crossing(across.pick(inner < 0)))
+        lines = replace(across, inner=inner).pick(inner >= 0)
+        # Bits: 32-62 the row outside, 1-31 the row inside, 0 whether inbound.
+        ends = lines.other.astype(np.int64) << 32 | lines.inner.astype(np.int64) << 1 | lines.inbound
+        _, first, same_as = np.unique(ends, return_index=True, return_inverse=True)
+        having = distinct(same_as * len(self.hierarchy) + owner[inner >= 0]) // len(self.hierarchy)
+        shown = np.argsort(first)
+        held = list(each_crossing(lines.pick(first[shown])))
+        counts = np.bincount(having, minlength=len(first))[shown].tolist()
+        few = {
+            ends_of_crossing(line): (count, len(members))
+            for line, count in zip(held, counts, strict=True)
+            if count < len(members)
+        }
         in_a_row = {inbound: self._chained(stack, usual, inbound) for inbound in {key[1] for key in few}}
         few = {key: share for key, share in few.items() if key[2] not in in_a_row[key[1]]}
-        return StackLines(own, held, loose, few, usual, {row: at for at, row in enumerate(members.tolist())})
+        return StackLines(across, owner, held, loose, few, usual, {row: at for at, row in enumerate(members.tolist())})
+
+    def _rows_in(self, group: int, rows: Ints, owner: Ints) -> Ints:
+        """The rows in a group that correspond to some rows in others, their owners; -1 where none does. Before: the
+        rows of an owner are listed together."""
+        found = rows - owner + group
+        cuts = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
+        for first, stop in pairwise(cuts if len(owner) else ()):
+            if not self.alike.copies(one := int(owner[first]), group):
+                some, same_as = np.unique(rows[first:stop], return_inverse=True)
+                alike = [self.alike.row(one, group, row) for row in some.tolist()]
+                found[first:stop] = np.array([-1 if row is None else row for row in alike])[same_as]
+        return ints(found)
 
     def _chained(self, stack: Path, usual: int, inbound: bool) -> list[int]:
         """Where the usual member of a stack is fed by its neighbour, or feeds it, in rows of that member."""
