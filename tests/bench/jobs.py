@@ -1,7 +1,9 @@
 """CPU of whole jobs, beside those of another version: file to picture, JSON and page, start included.
 
-    python -m tests.bench.jobs [--against REV] [--runs N] [--only JOB…] [--keep DIR]
+    python -m tests.bench.jobs [FILE…] [--against REV] [--runs N] [--only JOB…] [--keep DIR]
 
+Without files, generated graphs; with files, picture, JSON and page of each. Programs of people are less regular than
+what is generated: `python fixtures/make.py --out DIR bert_adam resnet50_sgd inception_flat` makes some with TensorFlow.
 A job is a process of its own. Versions run in turn, and of each the shortest run counts: the ratio says more than
 seconds, which depend on the machine.
 """
@@ -27,25 +29,29 @@ JOBS = {  # nodes, format
     "JSON of 16,000 nodes": (16_000, "json"),
     "a page of 16,000 nodes": (16_000, "html"),
 }
+OF_FILE = {"a picture of {}": "svg", "JSON of {}": "json", "a page of {}": "html"}
 
 
 def main() -> None:
     """Print one line a job."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.jobs", description=__doc__)
+    parser.add_argument("files", type=Path, nargs="*", metavar="FILE")
     parser.add_argument("--against", metavar="REV")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=JOBS, default=list(JOBS))
     parser.add_argument("--keep", type=Path, metavar="DIR")
     chosen = parser.parse_args()
     with TemporaryDirectory() as temporary, checked_out(chosen.against, Path(temporary)) as trees:
-        for job in chosen.only:
-            source = made(JOBS[job][0], chosen.keep or Path(temporary))
-            runs = [
-                [seconds(tree, source, JOBS[job][1], Path(temporary)) for tree in trees] for _ in range(chosen.runs)
-            ]
+        generated = () if chosen.files else chosen.only
+        jobs = [(job, JOBS[job][1], made(JOBS[job][0], chosen.keep or Path(temporary))) for job in generated]
+        jobs += [
+            (job.format(file.name), form, file.resolve()) for file in chosen.files for job, form in OF_FILE.items()
+        ]
+        for job, form, source in jobs:
+            runs = [[seconds(tree, source, form, Path(temporary)) for tree in trees] for _ in range(chosen.runs)]
             best = [min(times) for times in zip(*runs, strict=True)]
             ratio = f"{best[0] / best[-1]:>8.2f}" if len(best) > 1 else ""
-            print(f"{job:<30}" + "".join(f"{cpu:>8.2f}" for cpu in best) + ratio, flush=True)
+            print(f"{job:<36}" + "".join(f"{cpu:>8.2f}" for cpu in best) + ratio, flush=True)
 
 
 @contextmanager
