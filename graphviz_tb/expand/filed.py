@@ -82,6 +82,9 @@ class MemberLines:
         within = (around >= 0) & (own.other > around) & (own.other < end[around])
         across = in_a_row(*(edges for _, edges in shown))
         top = np.repeat([row for row, _ in shown], [len(edges.edge) for _, edges in shown])
+        # What ends at the stack itself, where no member is known to have it, is in none of them.
+        held = (across.inner >= top) & (across.inner < end[top])
+        across, top = across.pick(held), top[held]
         numbers = np.arange(len(top), dtype=np.int32)
         group, number, _, _, _ = climbed(hierarchy, numbers, across.inner, top, across.other, across.slot)
         # What ends at a group and nothing in it is drawn inside of it, too.

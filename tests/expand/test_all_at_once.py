@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -87,6 +89,27 @@ def test_stacks_in_stacks_are_the_same(outer: int, inner: int) -> None:
     hierarchy = model.hierarchy
     paths = [(row,) for row in np.flatnonzero(model.members.inside).tolist() if hierarchy.opens(row)]
     assert any(is_stack(hierarchy, row) for (row,) in paths)
+    assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
+
+
+def unlike_blocks(seed: int) -> GraphDef:
+    """Blocks of blocks of blocks, some of which read more than the others."""
+    luck, made, every = Random(seed), GraphDef(), ["x", "mask"]
+    for name in every:
+        made.node.add(name=name, op="Placeholder")
+    ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
+    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
+        for number, op in enumerate(ops):
+            more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
+            every.append(f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}")
+            made.node.add(name=every[-1], op=op, input=[every[-2], "mask", *more])
+    return made
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lines_that_end_at_a_stack_inside_a_stack_are_the_same(seed: int) -> None:
+    model = load(unlike_blocks(seed), series_min=2)
+    paths = [(row,) for row in np.flatnonzero(model.members.inside).tolist() if model.hierarchy.opens(row)]
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
 
