@@ -107,6 +107,11 @@ class Expander:
         """The group whose box shows what a group holds: itself."""
         return path
 
+    def stacks(self, path: Path) -> list[tuple[Path, Path]]:
+        """The stacks around a path that show one member, from the outermost on, each with the member that the path is
+        in: none here."""
+        return []
+
     def known(self, path: Path) -> Metagraph | None:
         """The metagraph of a group that was opened before."""
         return self._cache.get(path)

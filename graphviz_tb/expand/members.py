@@ -108,7 +108,7 @@ class MemberExpander(Expander):
         return super()._open(path) if self.inside[list(path)].any() else self.plain.metagraph(path)
 
     def _bridges(self, path: Path, rows: list[int], away: frozenset[int]) -> list[Bridge]:
-        stacks = self._stacks(path)
+        stacks = self.stacks(path)
         if self._filed is not None and len(path) == 1 and path[0] not in self.hierarchy.calls:
             bridges = self._filed_in(stacks[0][0][0]).bridges(path[0])
         else:
@@ -179,14 +179,14 @@ class MemberExpander(Expander):
 
     def _in_body(self, path: Path) -> Crossings:
         """The same for a group of a body; what crosses the borders of calls around it is known."""
-        stacks = self._stacks(path)
+        stacks = self.stacks(path)
         for depth, (stack, member) in enumerate(stacks):
             if member not in self._shown:
                 around = stacks[depth - 1][1] if depth else None
                 self._shown[member] = sorted_once(self._as_member(stack, member, around))
         return self._confined(path, stacks[-1][1] if stacks else None)
 
-    def _stacks(self, path: Path) -> list[tuple[Path, Path]]:
+    def stacks(self, path: Path) -> list[tuple[Path, Path]]:
         """The stacks around a path in its body, from the outermost on, each with the member that the path is in."""
         hierarchy, found, row = self.hierarchy, [], path[-1]
         while (parent := int(hierarchy.parent[row])) >= 0:

@@ -9,7 +9,7 @@ bits (2 means: only that of rank 1). Functions of the library have separate rank
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from graphviz_tb.arrange import PortConstraints, around_children
 from graphviz_tb.expand import Expander
+from graphviz_tb.expand.drawable import backwards
 from graphviz_tb.expand.members import MemberExpander
 from graphviz_tb.group import regrouping
 from graphviz_tb.limits import (
@@ -29,19 +30,20 @@ from graphviz_tb.limits import (
 )
 from graphviz_tb.model.columns import Ints
 from graphviz_tb.model.hierarchy import SERIES, Hierarchy
-from graphviz_tb.model.metagraph import Metagraph
+from graphviz_tb.model.metagraph import Line, Metagraph
 from graphviz_tb.model.paths import Path, child_path, parent_path
 from graphviz_tb.model.skeleton import Skeleton
 from graphviz_tb.model.stacks import is_stack, stack_of
 from graphviz_tb.page.copied import CopiedLevels, Levels, level_of, moved, put_copies
 from graphviz_tb.page.held import Held, key_of
-from graphviz_tb.page.walk import Arrange, Away, all_in_main
+from graphviz_tb.page.walk import Arrange, Away, all_in_main, has_aside
 
 if TYPE_CHECKING:
     from graphviz_tb.openable import OpenableModel
 
 ROWS_OF_LEVEL = 150  # to find the lines of all levels takes as long as to find those of one level for so many rows
 Laid = tuple[Metagraph, Skeleton, PortConstraints]
+ChildLine = tuple[int, bool, bool, tuple[int, int], bytes]
 Neighbours = dict[int, set[tuple[int, ...]]]
 
 
@@ -64,6 +66,7 @@ def put_apart(
     rank = ranks(base, series)
     bits = chains(base, rank)
     seen: dict[Path, Neighbours] = {}
+    walks: list[ApartWalk] = []
     # A level of rank r comes apart with any of the levels around it: with each set of the ranks below r.
     for mask in sorted({bits[row] & ~below for row in rank for below in range(1 << rank[row])}):
         top = mask.bit_length() - 1
@@ -72,7 +75,9 @@ def put_apart(
         # A separate hierarchy for each set: where series are gone, rows have other numbers.
         to = same_rows(hierarchy, base)
         starts = [row for row in apart if rank[row] == top]
-        ApartWalk(model, hierarchy, to, arrange, usual, copied, seen, alone).put(held, starts, f"~{mask}")
+        walk = ApartWalk(model, hierarchy, to, arrange, usual, copied, seen, alone, f"~{mask}", tuple(walks))
+        walk.put(held, starts)
+        walks.append(walk)
         if held.full:
             break
     return rank
@@ -156,7 +161,8 @@ class ApartWalk:
     """A hierarchy with some series apart, gone through from the outside in.
 
     `to` are its rows as the page has them, `usual` the levels of the page as they are when nothing is apart, `copied`
-    those that it leaves out: they are left out here, too, where they are copies still.
+    those that it leaves out: they are left out here, too, where they are copies still. `mark` is in the keys of the
+    levels. What was found with other series apart, in `earlier` walks, is not looked for again where it is the same.
     """
 
     model: OpenableModel
@@ -167,50 +173,94 @@ class ApartWalk:
     copied: CopiedLevels
     seen_usually: dict[Path, Neighbours]
     alone: bool
+    mark: str
+    earlier: tuple[ApartWalk, ...] = ()
     expander: Expander = field(init=False)
-    here: CopiedLevels = field(init=False)
+    copies: CopiedLevels = field(init=False)
     rows: list[int] = field(init=False)
     back: dict[int, int] = field(init=False)
     known: dict[Path, Laid] = field(default_factory=dict)
     seen: dict[Path, Neighbours] = field(default_factory=dict)
+    # By the rows of the page: the levels that were put in, the groups on each of them that were looked at, and the
+    # groups around these.
+    levels: Levels = field(default_factory=dict)
+    inside: dict[Path, list[Path]] = field(default_factory=dict)
+    around: dict[Path, Path] = field(default_factory=dict)
+    lines: dict[Path, dict[int, list[ChildLine]]] = field(default_factory=dict)
     still: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         plain = Expander(self.hierarchy, self.model.facts, self.model.options.expand)
         self.expander = MemberExpander(plain) if self.alone else plain
-        self.here = CopiedLevels(self.expander)
+        self.copies = CopiedLevels(self.expander)
         self.rows = self.to.tolist()
         self.back = {row: place for place, row in enumerate(self.rows) if row >= 0}
 
-    def put(self, held: Held, starts: list[int], mark: str) -> None:
+    def put(self, held: Held, starts: list[int]) -> None:
         """Add the levels from some rows of the page inwards, as far as they differ from those it has."""
-        queue: deque[Path] = deque((self.back[row],) for row in starts)
+        queue: deque[tuple[Path, ApartWalk | None]] = deque(((self.back[row],), None) for row in starts)
         away: list[Away] = []
-        levels: Levels = {}
         main: Levels = {}
         while queue and not held.full:
-            path = queue.popleft()
-            if (copy := self.copied.around(self.there(path))) is not None and self.is_copy(copy.member):
+            path, like = queue.popleft()
+            inside: list[tuple[Path, ApartWalk | None]]
+            there = self.there(path)
+            if (copy := self.copied.around(there)) is not None and self.is_copy(copy.member):
                 continue
-            if (laid := self.laid(held, path)) is None:
-                break
-            level, skeleton, outside = laid
-            # The same as without: nothing inside can differ either.
-            if not self.put_one(held, path, level, skeleton, mark, levels):
-                continue
-            if level.mask.extracted and not skeleton.plain:
-                away.append((path, level, outside))
-            for row in level.children:
-                child = child_path(self.hierarchy, path, row)
-                if self.hierarchy.opens(row) and self.in_page(held, child) and self.sees_others(path, child):
-                    queue.append(child)
-        touched = self.copied.touched(levels)
+            if like is not None and there in like.levels and not has_aside(*like.levels[there]):
+                self.levels[there] = like.levels[there]
+                held.repeat(key_of(there), like.mark, self.mark)
+                inside = [(child, like) for child in like.inside[there]]
+            else:
+                if (laid := self.laid(held, path)) is None:
+                    break
+                level, skeleton, outside = laid
+                # The same as without: nothing inside can differ either.
+                if not self.put_one(held, path, level, skeleton, self.mark, self.levels):
+                    continue
+                if has_aside(level, skeleton):
+                    away.append((path, level, outside))
+                inside = [*self.looked_at(held, path, level)]
+            self.inside[there] = [child for child, _ in inside]
+            self.around.update((child, there) for child in self.inside[there])
+            queue += [(self.here(child), found) for child, found in inside]
+        touched = self.copied.touched(self.levels)
         copies = [member for member in touched if self.is_copy(member)]
-        put_copies(held, self.copied, copies, levels, mark)
-        self.put_unlike(held, [member for member in touched if member not in copies], levels, mark)
+        put_copies(held, self.copied, copies, self.levels, self.mark)
+        self.put_unlike(held, [member for member in touched if member not in copies])
         for path, level, skeleton in all_in_main(self.expander, away, self.arrange):
-            self.put_one(held, path, level, skeleton, f"{mark}+", main)
-        put_copies(held, self.copied, copies, main, f"{mark}+")
+            self.put_one(held, path, level, skeleton, f"{self.mark}+", main)
+        put_copies(held, self.copied, copies, main, f"{self.mark}+")
+
+    def looked_at(self, held: Held, path: Path, level: Metagraph) -> Iterator[tuple[Path, ApartWalk | None]]:
+        """The groups on a level that may hold something else than in the page, by its rows; each with the walk that has
+        found what it holds."""
+        for row in level.children:
+            child = child_path(self.hierarchy, path, row)
+            if self.hierarchy.opens(row) and self.in_page(held, child) and self.sees_others(path, child):
+                yield self.there(child), self.found_by(path, child)
+
+    def found_by(self, path: Path, child: Path) -> ApartWalk | None:
+        """The earlier walk in which a child of a level was in the same place: what it holds is the same there."""
+        if self.expander.box_of(child) != child:
+            return None
+        there, around = self.there(child), self.there(path)
+        walks = [each for each in self.earlier if each.around.get(there) == around and each.here(around) in each.known]
+        place = self.place(path, child) if walks else ()
+        return next((each for each in walks if each.place(each.here(around), each.here(there)) == place), None)
+
+    def place(self, path: Path, child: Path) -> tuple[object, ...]:
+        """All that what a child of a level holds depends on beside itself: its lines there with the edges behind them,
+        how they lie, and the stacks around it; by the rows of the page."""
+        if path not in self.lines:
+            self.lines[path] = lines_by_child(self.known[path][0], self.rows)
+        lines, outside = self.lines[path].get(child[-1], []), self.outside(child)
+        options = self.expander.options
+        against = [backwards(self.expander, child, self.back[row], inbound, options) for row, inbound, *_ in lines]
+        order = [(self.rows[row], inbound) for row, inbound in outside.order]
+        turned = {(self.rows[row], inbound) for row, inbound in outside.turned}
+        stacks = [self.there(each) for pair in self.expander.stacks(child) for each in pair]
+        return lines, against, order, turned, stacks
 
     def put_one(self, held: Held, path: Path, level: Metagraph, skeleton: Skeleton, mark: str, levels: Levels) -> bool:
         """Put one level in by the rows of the page, into `levels` too; whether it differs."""
@@ -228,6 +278,10 @@ class ApartWalk:
         """A path by the rows of the page."""
         return tuple(self.rows[row] for row in path)
 
+    def here(self, there: Path) -> Path:
+        """A path of the page by the rows of the hierarchy."""
+        return tuple(self.back[row] for row in there)
+
     def in_page(self, held: Held, path: Path) -> bool:
         """Whether the page has what a group holds."""
         there = self.there(path)
@@ -237,22 +291,22 @@ class ApartWalk:
         """Whether a copy that the page leaves out is one here, too."""
         if member not in self.still:
             row = self.back.get(member, 0)
-            self.here.members((int(self.hierarchy.parent[row]),) if row else ())
-            found = self.here.copies.get(row)
+            self.copies.members((int(self.hierarchy.parent[row]),) if row else ())
+            found = self.copies.copies.get(row)
             self.still[member] = found is not None and found.usual == self.back.get(self.copied.copies[member].usual)
         return self.still[member]
 
-    def put_unlike(self, held: Held, members: list[int], levels: Levels, mark: str) -> None:
+    def put_unlike(self, held: Held, members: list[int]) -> None:
         """Put in the usual levels of members that are no copies here, where that of which they were differs now."""
         for member in members:
             copy = self.copied.copies[member]
             for path in self.copied.groups(member):
                 own = (path[0] - copy.usual + member,)
-                if level_of(self.copied, levels, path) is None or f"{key_of(own)}{mark}" in held.index:
+                if level_of(self.copied, self.levels, path) is None or f"{key_of(own)}{self.mark}" in held.index:
                     continue
                 usual = level_of(self.copied, self.usual, own)
                 if usual is not None:
-                    held.put(f"{key_of(own)}{mark}", own, *usual)
+                    held.put(f"{key_of(own)}{self.mark}", own, *usual)
 
     def sees_others(self, path: Path, child: Path) -> bool:
         """Whether a child of a level has other neighbours than it has in the page: what it holds differs only then."""
@@ -304,6 +358,28 @@ class ApartWalk:
     def key(self, path: Path) -> str:
         """The key of a level in the page."""
         return key_of(self.there(path))
+
+
+def lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[ChildLine]]:
+    """By child of a level its lines: the row at the other end as the page has it, whether it comes from there, whether
+    it goes on inside, how many members have it, and the edges of the file behind it."""
+    drawn, children = set(level.core_edges()), level.children
+    found: dict[int, list[ChildLine]] = {}
+    for index, edge in enumerate(level.edges):
+        source, target = children[edge.source], children[edge.target]
+        told = index in drawn, (0, 0), flat(edge)
+        found.setdefault(source, []).append((rows[target], False, *told))
+        found.setdefault(target, []).append((rows[source], True, *told))
+    for bridge in level.bridges:
+        told = bridge.drawable, bridge.members, flat(bridge)
+        found.setdefault(children[bridge.child], []).append((rows[bridge.other], bridge.inbound, *told))
+    return found
+
+
+def flat(line: Line) -> bytes:
+    """The edges of the file behind a line."""
+    edges = line.edges
+    return b"" if edges is None else edges.tobytes()
 
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:

@@ -31,7 +31,7 @@ from graphviz_tb.page.copied import CopiedLevels, Levels, put_copies
 from graphviz_tb.page.held import Held, key_of
 from graphviz_tb.page.laying import LayingPage
 from graphviz_tb.page.profile import ProfilePart, profile_part
-from graphviz_tb.page.walk import Away, all_in_main, walk
+from graphviz_tb.page.walk import Away, all_in_main, has_aside, walk
 from graphviz_tb.read.logdir import is_event_file
 from graphviz_tb.render.html import document, source
 from graphviz_tb.statistics import profiles_of_each, statistics_of_each
@@ -195,7 +195,7 @@ def put_levels(
             usual[path] = level, skeleton
             children = (child_path(hierarchy, path, row) for row in level.children)
             inside += [child for child in children if len(child) > 1]
-            if level.mask.extracted and not skeleton.plain:  # a level of very many lines is not written twice
+            if has_aside(level, skeleton):
                 away.append((path, level, outside))
             if held.full:  # now: the whole is there, however large it is
                 break

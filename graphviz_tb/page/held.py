@@ -69,6 +69,10 @@ class Held:
         self.index[key] = place
         return True
 
+    def repeat(self, key: str, first: str, mark: str) -> None:
+        """Put a level in that is the one with another mark in its key."""
+        self.index[f"{key}{mark}"] = self.index[f"{key}{first}"]
+
     def alike(self, path: Path, one: tuple[Metagraph, Skeleton], other: tuple[Metagraph, Skeleton]) -> bool:
         """Whether two levels of one group would be written alike."""
         self.count(one[0])

@@ -72,6 +72,12 @@ def all_in_main(levels: Expander, away: Sequence[Away], arrange: Arrange) -> Ite
         yield path, level, arrange(level, outside)
 
 
+def has_aside(level: Metagraph, skeleton: Skeleton) -> bool:
+    """Whether a level is written once more, with everything in the main graph: it has an auxiliary area, and is not of
+    very many lines."""
+    return bool(level.mask.extracted) and not skeleton.plain
+
+
 def nested(path: Path) -> bool:
     """Return whether a function is inside itself too often.
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
-from graphviz_tb.page.apart import same_rows
+from graphviz_tb.page.apart import ApartWalk, same_rows
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 
+SEEDS = 12
+REAL = Path(__file__).parents[2] / "fixtures" / "real"
 SEGMENT = st.sampled_from(["", "a", "b", "a_1", "n[2-8]", "(a)", "::"])
 
 
@@ -33,3 +41,52 @@ def test_each_row_of_a_hierarchy_is_itself_in_the_same_hierarchy(names: list[str
 def test_a_scope_without_a_name_is_not_the_graph() -> None:
     page = load(graph(["/", "//x", "/x"])).render("html")
     assert page.endswith(b"</html>\n")
+
+
+def pages(source: Any, **options: Any) -> tuple[bytes, bytes, int]:
+    """The page, the one for which each set of series is gone through whole, and how many groups the first found."""
+    found: list[ApartWalk] = []
+
+    def noted(self: ApartWalk, path: Any, child: Any) -> ApartWalk | None:
+        walk = find(self, path, child)
+        found.extend([walk] if walk else [])
+        return walk
+
+    find = ApartWalk.found_by
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ApartWalk, "found_by", noted)
+        page = load(source, **options).render("html")
+        patch.setattr(ApartWalk, "found_by", lambda *asked: None)
+        return page, load(source, **options).render("html"), len(found)
+
+
+@pytest.mark.parametrize("name", ["gan_scopes.pb", "cifar10_shapes.pb", "mnist_cnn.pbtxt"])
+def test_what_was_found_with_other_series_apart_is_what_would_be_found(name: str) -> None:
+    page, whole, found = pages(REAL / name)
+    assert found > 0
+    assert page == whole
+
+
+def nested(seed: int) -> GraphDef:
+    """Blocks of blocks of blocks, some of which read more than the others, and updates of some of them."""
+    luck = Random(seed)
+    made = GraphDef()
+    every = ["x", "mask"]
+    for name in every:
+        made.node.add(name=name, op="Placeholder")
+    ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
+    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
+        for number, op in enumerate(ops):
+            more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
+            name = f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}"
+            made.node.add(name=name, op=op, input=[every[-1], "mask", *more])
+            every.append(name)
+    for update in range(luck.randint(0, 6)):
+        made.node.add(name=f"train/u_{update}/Assign", op="AssignSub", input=luck.sample(every, 2))
+    return made
+
+
+def test_in_stacks_of_stacks_too() -> None:
+    told = [pages(nested(seed), series_min=2) for seed in range(SEEDS)]
+    assert [page for page, _, _ in told] == [whole for _, whole, _ in told]
+    assert any(found for _, _, found in told)
