@@ -383,18 +383,18 @@ def flat(line: Line) -> bytes:
 
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:
-    """By child of a level, the nodes that it has lines to: the row, whether it comes from there, whether it carries
-    data, whether it is drawn, and whether it is turned; and their order from left to right."""
+    """By child of a level, the nodes that it has lines to: the row, whether it comes from there, how many edges it
+    stands for, whether it is drawn and turned, and how many members have it; and their order from left to right."""
     drawn, turned = set(level.core_edges()), {(wire.edge, wire.bridge) for wire in skeleton.wires if wire.turned}
     by_child: Neighbours = {}
     rows = [int(name(row)) for row in level.children]
     for index, edge in enumerate(level.edges):
-        seen = bool(edge.tensors), index in drawn, (index, -1) in turned
-        by_child.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *seen))
-        by_child.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *seen))
+        line = edge.tensors, edge.control, index in drawn, (index, -1) in turned
+        by_child.setdefault(rows[edge.source], set()).add((rows[edge.target], False, *line))
+        by_child.setdefault(rows[edge.target], set()).add((rows[edge.source], True, *line))
     for index, bridge in enumerate(level.bridges):
-        other = int(name(bridge.other)), bridge.inbound, bool(bridge.tensors)
-        by_child.setdefault(rows[bridge.child], set()).add((*other, bridge.drawable, (-1, index) in turned))
+        seen = bridge.tensors, bridge.control, bridge.drawable, (-1, index) in turned, *bridge.members
+        by_child.setdefault(rows[bridge.child], set()).add((int(name(bridge.other)), bridge.inbound, *seen))
     for position, outside in around_children(level, skeleton, range(len(rows))).items():
         order = [(int(name(row)), inbound, at) for at, (row, inbound) in enumerate(outside.order)]
         by_child.setdefault(rows[position], set()).update(order)

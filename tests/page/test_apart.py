@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphviz_tb import load
+from graphviz_tb.model.metagraph import Metagraph
 from graphviz_tb.page.apart import ApartWalk, same_rows
+from graphviz_tb.page.copied import level_of, moved
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
 
@@ -67,6 +69,47 @@ def test_what_was_found_with_other_series_apart_is_what_would_be_found(name: str
     assert page == whole
 
 
+def lines_of(level: Metagraph) -> list[tuple[object, ...]]:
+    """What leads out of the children of a level, in no order."""
+    return sorted(
+        (line.child, line.other, line.inbound, line.tensors, line.control, line.drawable, line.members)
+        for line in level.bridges
+    )
+
+
+def kept_as_they_were(source: Any, **options: Any) -> tuple[int, list[str]]:
+    """How many groups the page keeps as they are with series apart, and which of these have other lines then."""
+    kept: set[tuple[str, tuple[int, ...]]] = set()
+    unlike: list[str] = []
+
+    def noted(self: ApartWalk, path: Any, child: Any) -> bool:
+        if not sees_others(self, path, child):
+            kept.add((self.mark, self.there(child)))
+        return True
+
+    def compared(self: ApartWalk, held: Any, path: Any, level: Any, skeleton: Any, *more: Any) -> bool:
+        there = self.there(path)
+        usual = level_of(self.copied, self.usual, there)
+        if (self.mark, there) in kept and usual is not None:
+            named = moved((level, skeleton), self.rows.__getitem__)[0]
+            unlike.extend([self.model.hierarchy.name[there[-1]]] if lines_of(named) != lines_of(usual[0]) else [])
+        return put_one(self, held, path, level, skeleton, *more)
+
+    sees_others, put_one = ApartWalk.sees_others, ApartWalk.put_one
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ApartWalk, "sees_others", noted)
+        patch.setattr(ApartWalk, "put_one", compared)
+        load(source, **options).render("html")
+    return len(kept), unlike
+
+
+@pytest.mark.parametrize("name", ["gan_scopes.pb", "cifar10_shapes.pb", "mnist_cnn.pbtxt"])
+def test_groups_with_the_neighbours_they_have_hold_the_same_lines_with_series_apart(name: str) -> None:
+    kept, unlike = kept_as_they_were(REAL / name)
+    assert kept > 0
+    assert not unlike
+
+
 def nested(seed: int) -> GraphDef:
     """Blocks of blocks of blocks, some of which read more than the others, and updates of some of them."""
     luck = Random(seed)
@@ -90,3 +133,4 @@ def test_in_stacks_of_stacks_too() -> None:
     told = [pages(nested(seed), series_min=2) for seed in range(SEEDS)]
     assert [page for page, _, _ in told] == [whole for _, whole, _ in told]
     assert any(found for _, _, found in told)
+    assert not [unlike for seed in range(SEEDS) for unlike in kept_as_they_were(nested(seed), series_min=2)[1]]
