@@ -61,7 +61,7 @@ def check(
     tbgraph check models/*.pb --assert-file model.assertions
     """
     from graphviz_tb.api.checked import assertion_lines, verdict
-    from graphviz_tb.commands.session import open_model
+    from graphviz_tb.commands.session import forget_models, open_model
     from graphviz_tb.commands.table import json_lines, tell
     from graphviz_tb.errors import GraphError, ReadError
     from graphviz_tb.output import keep_inputs
@@ -84,6 +84,8 @@ def check(
             entries.append(not_read(model, error))  # the others are checked all the same
             passed, unread = False, max(unread, error.exit_code)
             continue
+        if len(models) > 1:
+            forget_models()
         passed = passed and bool(checked)
         if as_json:
             entries.append({"label": label, **entry(checked, top)})

@@ -85,4 +85,10 @@ def open_model(
             tell_times({stage: report.seconds[stage] for stage in STAGES if stage in report.seconds})
             if session.quality is not None:
                 tell_quality(session.quality)
-        gc.freeze()  # the command ends with this model: no walk over all of it
+        gc.freeze()  # nearly every command ends with this model: no walk over all of it
+
+
+def forget_models() -> None:
+    """Let go of what models have left that were open: for a command that opens several, after each."""
+    gc.unfreeze()
+    gc.collect()
