@@ -85,11 +85,11 @@ class Inputs:
 
     def __init__(self, graph: GraphDef) -> None:
         self.of_nodes: list[tuple[NodeDef, Sequence[str]]] = [(node, list(node.input)) for node in graph.node]
-        self.count = counted(texts for _, texts in self.of_nodes)
+        self.count = input_counts(texts for _, texts in self.of_nodes)
         self.uses = by_node(self.count)
 
 
-def counted(inputs: Iterable[Iterable[str]]) -> Counter[str]:
+def input_counts(inputs: Iterable[Iterable[str]]) -> Counter[str]:
     """How often each text is an input."""
     return Counter(chain.from_iterable(inputs))
 
@@ -149,7 +149,7 @@ def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
         return superfluous
     # All uses of a node, and those as a result of the function: an identity with others is no end.
     used = inputs.uses.copy()
-    returned = by_node(counted(node.input for node in suspects.values() if node.op in RESULTS))
+    returned = by_node(input_counts(node.input for node in suspects.values() if node.op in RESULTS))
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
     # A barrier is one for which nothing waits but identities that are results.

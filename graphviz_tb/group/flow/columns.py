@@ -231,7 +231,7 @@ def but_numbers(columns: Columns, levels: Longs) -> Columns:
     words = {word: number for number, word in enumerate(columns.words)}
     label = columns.label.copy()
     start, size = columns.child_start[levels], np.diff(columns.child_start)[levels]
-    several = np.bincount(size)[size] > 1  # only saves time: a level of its own size equals no other
+    several = np.bincount(size)[size] > 1  # only saves time: what no other has the size of equals none
     for first, stop in zip(start[several].tolist(), (start + size)[several].tolist(), strict=True):
         shown = renumbered([columns.words[number] for number in label[first:stop].tolist()])
         label[first:stop] = [words.setdefault(word, len(words)) for word in shown]
