@@ -149,7 +149,7 @@ def barriers(inputs: Inputs, suspects: Mapping[str, NodeDef]) -> set[str]:
         return superfluous
     # All uses of a node, and those as a result of the function: an identity with others is no end.
     used = inputs.uses.copy()
-    returned = by_node(input_counts(node.input for node in suspects.values() if node.op in RESULTS))
+    returned = by_node(input_counts(texts for node, texts in inputs.of_nodes if node.op in RESULTS))
     waits = {f"^{name}" for name in superfluous} & inputs.count.keys()
     superfluous = {text[1:] for text in waits}
     # A barrier is one for which nothing waits but identities that are results.

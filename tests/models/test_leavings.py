@@ -48,6 +48,11 @@ def test_an_identity_that_a_program_wrote_or_uses_stays_before_a_result() -> Non
         assert list(drawn(*nodes)) == [node.split()[0] for node in nodes]
 
 
+def test_the_barrier_before_results_of_one_name_is_left_out() -> None:
+    results = ("r _Retval Identity", "r _Retval Identity")
+    assert "NoOp" not in drawn("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp", *results)
+
+
 def test_the_file_as_it_is_keeps_it() -> None:
     source = graph("x Placeholder", "NoOp NoOp ^x", "Identity Identity x ^NoOp")
     assert read(source, ReadOptions(whole_file=True)).graph_def == source
