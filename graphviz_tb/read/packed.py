@@ -15,12 +15,13 @@ from graphviz_tb.read.limits import has_more_nodes
 from graphviz_tb.read.ordered import was_sorted
 from graphviz_tb.read.pb import BROKEN, check_message, decode_checked
 from graphviz_tb.read.tracing_artifacts import may_be_there
+from graphviz_tb.read.wire import varint
 
 ONE_IN = 4  # nodes: where messages of more were asked for, the whole message is made
 LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
 OWN = (0x0A, 0x1A, 0x22)  # tags in a node of its name, its inputs and its device
-ATTRIBUTE, COLOCATED = 0x2A, b"\n\x06_class"  # the tag of an attribute, and how that of the colocation begins
+ATTRIBUTE, COLOCATED = 0x2A, b"\n\x06_class\x12"  # the tag of an attribute, and how that of the colocation begins
 
 
 class PackedNodes(Sequence[NodeDef]):
@@ -167,10 +168,18 @@ def definition_in(data: bytes, position: int, stop: int) -> bytes:
                 position, shift = position + 1, shift + 7
             size |= byte << shift
             position += 1
-        if tag not in OWN and not (tag == ATTRIBUTE and data.startswith(COLOCATED, position)):
+        if tag not in OWN and not (tag == ATTRIBUTE and colocates(data, position, position + size)):
             kept.append(data[start : position + size])
         position += size
     return b"".join(kept)
+
+
+def colocates(data: bytes, position: int, stop: int) -> bool:
+    """Whether the attribute between two places is a colocation: its key and its value, nothing else."""
+    if not data.startswith(COLOCATED, position, stop):
+        return False
+    size, position = varint(data, position + len(COLOCATED), stop)
+    return position + size == stop
 
 
 def node_stops(data: bytes) -> array[int]:

@@ -73,6 +73,23 @@ def test_definitions_are_equal_whatever_the_order_of_attributes(extra: bytes) ->
     assert numbers.of(0) == numbers.of(1)
 
 
+@each("key", [b"\n\x06_class", b"\n\x06_class\x12\x00"], ids=["a key", "a key and a value"])
+def test_an_attribute_that_names_another_key_behind_that_of_the_colocation_is_the_other(key: bytes) -> None:
+    ops = [NodeDef(name=name, op="MatMul").SerializeToString() for name in "xy"]
+    values = [NodeDef(attr={"t": {"b": given}}).SerializeToString()[2:] for given in (False, True)]
+    bodies = [op + b"*" + bytes([len(key + value)]) + key + value for op, value in zip(ops, values, strict=True)]
+    graph = decode_graph(b"".join(b"\n" + bytes([len(body)]) + body for body in bodies), "x.pb")
+    numbers = DefinitionNumbers(flatten(graph))
+    assert numbers.of(0) != numbers.of(1)
+
+
+@each("behind", [b"", b"\x12\x04Relu"], ids=["nothing", "a field"])
+def test_a_colocation_without_a_value_ends_where_it_ends(behind: bytes) -> None:
+    body = NodeDef(name="x", op="Neg").SerializeToString() + b"*\x08\n\x06_class" + behind
+    graph = decode_graph(b"\n" + bytes([len(body)]) + body, "x.pb")
+    assert DefinitionNumbers(flatten(graph)).of(0) == 0
+
+
 def test_nodes_are_found_from_either_end() -> None:
     data = GraphDef(node=[NodeDef(name=name) for name in "abc"]).SerializeToString()
     nodes = PackedNodes(data, node_stops(data))
