@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from graphviz_tb.algorithms.node_columns import AT_ONCE, Nodes, add_block
+from graphviz_tb.model.graph import COLOCATION
 from graphviz_tb.proto import GraphDef, NodeDef
 from graphviz_tb.read.limits import has_more_nodes
 from graphviz_tb.read.ordered import was_sorted
@@ -21,14 +22,15 @@ ONE_IN = 4  # nodes: where messages of more were asked for, the whole message is
 LARGE_NODES = 4096  # bytes a node, on average: constants, whose bytes are no columns
 NODE = 0x0A  # the tag of a node: field 1, bytes
 OWN = (0x0A, 0x1A, 0x22)  # tags in a node of its name, its inputs and its device
-ATTRIBUTE, COLOCATED = 0x2A, b"\n\x06_class\x12"  # the tag of an attribute, and how that of the colocation begins
+ATTRIBUTE = 0x2A  # the tag of an attribute in a node: its key, field 1, and its value, field 2
+COLOCATED = b"\n%c%b\x12" % (len(COLOCATION), COLOCATION.encode())  # how that of the colocation begins
 
 
 class PackedNodes(Sequence[NodeDef]):
-    """The nodes of a binary GraphDef that begins with them: node `at` is the bytes up to `stops[at]`."""
+    """The nodes of a binary GraphDef, its `data`, that begins with them: node `at` is the bytes up to `stops[at]`."""
 
     def __init__(self, data: bytes, stops: array[int]) -> None:
-        self._data, self._stops = data, stops
+        self.data, self._stops = data, stops
         self._kept: dict[int, NodeDef] = {}
         self._message: GraphDef | None = None
 
@@ -62,22 +64,18 @@ class PackedNodes(Sequence[NodeDef]):
 
     def _decoded(self, first: int, stop: int) -> Sequence[NodeDef]:
         start = self._stops[first - 1] if first else 0
-        return GraphDef.FromString(self._data[start : self._stops[stop - 1]]).node
+        return GraphDef.FromString(self.data[start : self._stops[stop - 1]]).node
 
     def definition(self, at: int) -> bytes:
         """The bytes of a node without its name, inputs, device and colocation; none of them where it has fields
         that are no bytes."""
-        return definition_in(self._data, self._stops[at - 1] if at else 0, self._stops[at])
+        return definition_in(self.data, self._stops[at - 1] if at else 0, self._stops[at])
 
     def message(self) -> GraphDef:
         """The whole message, made once. Its bytes stay: they tell equal definitions."""
         if self._message is None:
-            self._message, self._kept = GraphDef.FromString(self._data), {}
+            self._message, self._kept = GraphDef.FromString(self.data), {}
         return self._message
-
-    def packed(self) -> bytes:
-        """The bytes of the message."""
-        return self._data
 
 
 class PackedGraph:
@@ -90,15 +88,13 @@ class PackedGraph:
         add_block(self.columns, nodes)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PackedGraph) and (
-            self.node.packed() == other.node.packed() or self.whole() == other.whole()
-        )
+        return isinstance(other, PackedGraph) and (self.node.data == other.node.data or self.whole() == other.whole())
 
     __hash__ = None  # type: ignore[assignment]  # as messages have it
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the bytes alone."""
-        return decode_graph, (self.node.packed(), "a pickled graph")
+        return decode_graph, (self.node.data, "a pickled graph")
 
     @property
     def library(self) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,7 +19,7 @@ from graphviz_tb.model.stacks import is_stack
 from graphviz_tb.pipeline import Model
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
-from tests.properties.graphs import graph_defs, openable
+from tests.properties.graphs import graph_defs, openable, unlike_blocks
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -92,23 +91,9 @@ def test_stacks_in_stacks_are_the_same(outer: int, inner: int) -> None:
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 
 
-def unlike_blocks(seed: int) -> GraphDef:
-    """Blocks of blocks of blocks, some of which read more than the others."""
-    luck, made, every = Random(seed), GraphDef(), ["x", "mask"]
-    for name in every:
-        made.node.add(name=name, op="Placeholder")
-    ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
-    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
-        for number, op in enumerate(ops):
-            more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
-            every.append(f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}")
-            made.node.add(name=every[-1], op=op, input=[every[-2], "mask", *more])
-    return made
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_lines_that_end_at_a_stack_inside_a_stack_are_the_same(seed: int) -> None:
-    model = load(unlike_blocks(seed), series_min=2)
+    model = load(unlike_blocks(Random(seed))[0], series_min=2)
     paths = [(row,) for row in np.flatnonzero(model.members.inside).tolist() if model.hierarchy.opens(row)]
     assert members_one_by_one(model, paths) == members_one_by_one(model, paths, at_once=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +16,7 @@ from graphviz_tb.page.apart import ApartWalk, same_rows
 from graphviz_tb.page.copied import level_of, moved
 from graphviz_tb.proto import GraphDef
 from tests.effort import examples
+from tests.properties.graphs import unlike_blocks
 
 SEEDS = 12
 REAL = Path(__file__).parents[2] / "fixtures" / "real"
@@ -111,19 +111,9 @@ def test_groups_with_the_neighbours_they_have_hold_the_same_lines_with_series_ap
 
 
 def nested(seed: int) -> GraphDef:
-    """Blocks of blocks of blocks, some of which read more than the others, and updates of some of them."""
+    """Blocks of blocks of blocks, and updates of some of them."""
     luck = Random(seed)
-    made = GraphDef()
-    every = ["x", "mask"]
-    for name in every:
-        made.node.add(name=name, op="Placeholder")
-    ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
-    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
-        for number, op in enumerate(ops):
-            more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
-            name = f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}"
-            made.node.add(name=name, op=op, input=[every[-1], "mask", *more])
-            every.append(name)
+    made, every = unlike_blocks(luck)
     for update in range(luck.randint(0, 6)):
         made.node.add(name=f"train/u_{update}/Assign", op="AssignSub", input=luck.sample(every, 2))
     return made

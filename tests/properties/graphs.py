@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -143,3 +145,17 @@ def openable(model: Model, most: int = 60, calls: int = 2) -> list[Path]:
                 found.append(child)
                 todo.append(child)
     return found
+
+
+def unlike_blocks(luck: Random) -> tuple[GraphDef, list[str]]:
+    """Blocks of blocks of blocks, some of which read more than the others; and all names."""
+    made, every = GraphDef(), ["x", "mask"]
+    for name in every:
+        made.node.add(name=name, op="Placeholder")
+    ops = [luck.choice(("AddN", "Mul", "Relu")) for _ in range(luck.randint(1, 3))]
+    for outer, inner, deep in product(*(range(luck.randint(2, 4)) for _ in range(3))):
+        for number, op in enumerate(ops):
+            more = [luck.choice(("", "^")) + luck.choice(every)] if luck.random() < 0.1 else []
+            every.append(f"net/b_{outer}/c_{inner}/d_{deep}/p{number}/{op}")
+            made.node.add(name=every[-1], op=op, input=[every[-2], "mask", *more])
+    return made, every
