@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from string import digits
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from graphviz_tb.model.hierarchy import FUNCTION, Hierarchy, RowKind
 from graphviz_tb.model.paths import joined_address, last_segment, meant
 from graphviz_tb.options import GroupOptions
 
-DIGITS = "0123456789"
 LONGEST_NUMBER = 500  # digits: more are no number, Python refuses to read thousands
 BRACKETED = re.compile(r"(.*?)\[([0-9]{1,500})\]", re.DOTALL)  # PyTorch: Block[3]
 # "scope/conv[1-3]", as series are named.
@@ -130,10 +130,10 @@ def by_prefix(hierarchy: Hierarchy, rows: Iterable[int], options: GroupOptions) 
     bare: list[tuple[str, int]] = []
     for row in rows:
         leaf = last_segment(hierarchy.name[row])
-        prefix = leaf.rstrip(DIGITS)  # "block1_conv12" is "block1_conv", "12"
+        prefix = leaf.rstrip(digits)  # "block1_conv12" is "block1_conv", "12"
         number = leaf[len(prefix) :]
         # TensorBoard's rule: no digit before the number.
-        lenient = options.lenient_numbers or not any(map(prefix.__contains__, DIGITS))
+        lenient = options.lenient_numbers or not any(map(prefix.__contains__, digits))
         if number and len(number) <= LONGEST_NUMBER and lenient:
             filed[prefix, ""].append((int(number), row))
         elif options.lenient_numbers and leaf.endswith("]") and (bracketed := BRACKETED.fullmatch(leaf)):

@@ -378,8 +378,7 @@ def lines_by_child(level: Metagraph, rows: Sequence[int]) -> dict[int, list[Chil
 
 def flat(line: Line) -> bytes:
     """The edges of the file behind a line."""
-    edges = line.edges
-    return b"" if edges is None else edges.tobytes()
+    return b"" if line.edges is None else line.edges.tobytes()
 
 
 def neighbours(level: Metagraph, skeleton: Skeleton, name: Callable[[int], int]) -> Neighbours:

@@ -6,19 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Container, Sequence, Set
 from functools import lru_cache
+from string import digits
 
 from graphviz_tb.group.flow.box import FlowBox
 from graphviz_tb.group.flow.given import given
 from graphviz_tb.group.flow.guard import leaves
 from graphviz_tb.group.flow.setting import Setting
 from graphviz_tb.group.flow.words import Vocabulary, common, form, lengths, shared
+from graphviz_tb.group.series import LONGEST_NUMBER
 from graphviz_tb.model.hierarchy import Hierarchy, How
 from graphviz_tb.ops.layers import LAYER_CLASSES, LayerRole, classes_of
 from graphviz_tb.ops.roles import COMMON
 from graphviz_tb.ops.table import line_of
 
 PARTS = re.compile(r"[0-9]+|[^\W\d_]+|[\W_]+")  # numbers, words, what is between: "block_2" is "block", "_", "2"
-DIGITS = "0123456789"
 RANGE = re.compile(r"\[[0-9]+-[0-9]+\]")
 OTHERS = 2  # boxes elsewhere that may begin with the same words
 FEW, MOST = 3, 0.8  # members that a group is called by, and how many of its ops they hold
@@ -40,7 +41,6 @@ EVERYWHERE = (
         *("add", "multiply", "concatenate", "activation", "dropout", "reshape", "cast"),
     }
 )
-MOST_DIGITS = 500  # of a number; Python refuses to read one of 4,300
 # How others are worked out: a product of any shape reckons with shapes, a norm with means.
 PLUMBING = {
     "Prod": frozenset(("Prod", "GatherV2", "ConcatV2", "Transpose")),
@@ -246,9 +246,9 @@ def uncounted(name: str) -> str:
     >>> uncounted("dense_1_2"), uncounted("dense__1"), uncounted("dense_"), uncounted("12")
     ('dense', 'dense_', 'dense_', '')
     """
-    if not name or name[-1] not in DIGITS:
+    if not name or name[-1] not in digits:
         return name
-    bare = name.rstrip(f"{DIGITS}_")
+    bare = name.rstrip(f"{digits}_")
     # Each counter has one "_" before it, or none.
     before, twice, _ = name[len(bare) :].rpartition("__")
     return bare + before + twice[:1]
@@ -296,7 +296,7 @@ def stack_name(names: Sequence[str]) -> str:
 
 def span(words: list[str]) -> tuple[str, str]:
     """The least and the largest number; the first and last of other words."""
-    if all(word.isdigit() and len(word) < MOST_DIGITS for word in words):
+    if all(word.isdigit() and len(word) < LONGEST_NUMBER for word in words):
         ordered = sorted(words, key=lambda word: (int(word), word))
         return ordered[0], ordered[-1]
     return words[0], words[-1]
